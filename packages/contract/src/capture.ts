@@ -1,10 +1,11 @@
 import { z } from "zod";
 
-/** Which predictions of live traffic are kept: none, those that failed, all, or a share of them. */
+/** Of `CaptureSetting`, for where it is no field of a request. */
 export const capturePattern = /^(off|failures|all|[01]|0\.\d{1,9})$/;
 
 const error = "Input should be off, failures, all, or a share from 0 to 1 such as 0.01";
 
+/** Which predictions of live traffic are kept: none, those that failed, all, or a share of them. */
 export const CaptureSetting = z
   .string()
   .regex(capturePattern, { error })

@@ -141,7 +141,10 @@ export type KeptPredictionListResponse = z.infer<typeof KeptPredictionListRespon
 /** Query of `DELETE /v1/predictions`. */
 export const KeptPredictionDeleteQuery = z.object({
   source: z.literal("live").meta({ description: "Only live traffic; predictions of a run go with the run." }),
-  before: dateTime().meta({ description: "All that were kept before this time are deleted." }),
+  before: dateTime().meta({
+    description: "All that were kept before this time are deleted. UTC if no offset is given.",
+    examples: ["2026-11-01T00:00:00Z"],
+  }),
 });
 export type KeptPredictionDeleteQuery = z.infer<typeof KeptPredictionDeleteQuery>;
 

@@ -8,6 +8,7 @@ import {
   EvaluatorCriteriaResponse,
   EvaluatorProfileResponse,
   ExperimentResponse,
+  KeptPredictionListResponse,
   ModelListResponse,
   Project,
   SessionListResponse,
@@ -18,6 +19,7 @@ import {
 } from "../../../../fuzz/document/compile-response-schemas.ts";
 import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 /** Where the ids in paths come from: the responses that create or list things, by operation. */
@@ -42,11 +44,22 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
   listDatasetSamples: (response) => ({
     "trajectories/{trajectory_id}": String(DatasetSampleListResponse.parse(response).data[0]?.trajectory_id),
   }),
+  listPredictions: (response) => ({
+    "predictions/{id}": String(KeptPredictionListResponse.parse(response).data[0]?.id),
+  }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 
 /** What creates comes first, what removes comes last. */
-const order = ["POST", "POST with an id", "GET", "GET with an id", "PATCH with an id", "DELETE with an id"];
+const order = [
+  "POST",
+  "POST with an id",
+  "GET",
+  "GET with an id",
+  "PATCH with an id",
+  "DELETE with an id",
+  "DELETE",
+];
 
 function inOrder(operations: readonly Operation[]): Operation[] {
   const place = ({ method, path }: Operation) => {
@@ -57,7 +70,15 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   return operations.toSorted((a, b) => place(a) - place(b));
 }
 
-function pathOf({ path }: Operation, ids: Record<string, string>): string {
+function addressOf({ path, parameters }: Operation, ids: Record<string, string>): string {
+  const required = parameters.filter((parameter) => parameter.in === "query" && parameter.required);
+  const query = new URLSearchParams();
+  for (const { name, schema } of required) query.set(name, String(schema.const ?? schema.examples?.[0]));
+  const suffix = required.length === 0 ? "" : `?${query}`;
+  return withIds(path, ids) + suffix;
+}
+
+function withIds(path: string, ids: Record<string, string>): string {
   return path.replace(/([\w-]+)\/\{\w+\}/g, (place, resource: string) => {
     const id = ids[place];
     if (id === undefined) throw new Error(`No response has the id for ${place} of ${path}.`);
@@ -86,16 +107,27 @@ async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<str
   const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
   const ids: Record<string, string> = { "sessions/{session_id}": other?.id ?? "" };
   const differences: string[] = [];
+  await keepPrediction(presage);
   for (const operation of inOrder(document.operations)) {
     const { id, method } = operation;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
-    const response = await presage.call(method, pathOf(operation, ids), bodyOf(operation, ids), headers);
+    const response = await presage.call(method, addressOf(operation, ids), bodyOf(operation, ids), headers);
     const text = await response.text();
     const difference = differenceOf(operation, response, text, schemas);
     if (difference !== undefined) differences.push(`${id}: ${difference}`);
     else Object.assign(ids, idsIn[id]?.(JSON.parse(text)));
   }
   return differences;
+}
+
+/** Predictions are stored soon after their response. */
+async function keepPrediction(presage: Target["presage"]): Promise<void> {
+  await presage.call("POST", "/v1/predict", { interaction: { state: "A door.", action: "open it" } });
+  const isListed = async () => {
+    const response = await presage.call("GET", "/v1/predictions");
+    return KeptPredictionListResponse.parse(await response.json()).data.length > 0;
+  };
+  await expectEventually(isListed, true);
 }
 
 function differenceOf(
