@@ -10,8 +10,8 @@ const instant = z.iso.datetime({ offset: true });
 export const PredictionSource = z.enum(["live", "run", "episode"]);
 export type PredictionSource = z.infer<typeof PredictionSource>;
 
-/** Why there is no prediction; `missing`: an upload to a run had none for the sample. */
-export const PredictionFailure = z.enum([...ErrorCategory.options, "missing"]);
+/** Why there is no prediction. `missing`: an upload to a run had none for the sample. `not_reached`: an earlier step of a free-running run failed. */
+export const PredictionFailure = z.enum([...ErrorCategory.options, "missing", "not_reached"]);
 export type PredictionFailure = z.infer<typeof PredictionFailure>;
 
 const PredictionStatus = z.enum(["success", "failed"]);

@@ -28,6 +28,7 @@ describe("An empty environment", () => {
       databaseUrl: "sqlite:data/presage.db",
       redisUrl: undefined,
       deployments: undefined,
+      pricesPath: undefined,
       memoryBudgetBytes: undefined,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       capture: { setting: "off", maxAgeDays: 30 },
@@ -40,6 +41,7 @@ describe("An empty environment", () => {
       },
       evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
       datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
+      runs: { maxInFlight: 1_000 },
       upstream: {
         urls: undefined,
         apiKey: undefined,
@@ -123,6 +125,7 @@ describe("Each variable", () => {
       databaseUrl: "postgres://me:password@db/presage",
       redisUrl: "rediss://me:password@redis:6380/2",
       deployments: undefined,
+      pricesPath: undefined,
       memoryBudgetBytes: 1_048_576,
       upstream: {
         urls: ["http://gpu:8000/v1"],
@@ -143,6 +146,7 @@ describe("Each variable", () => {
       },
       evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
       datasets: { maxBytes: 3_000_000, quotaBytes: 4_000_000 },
+      runs: { maxInFlight: 1 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {

@@ -6,6 +6,7 @@ import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { Capture } from "../prediction/kept/capture.ts";
+import type { PriceList } from "../prices/price-list.ts";
 import type { Store } from "../storage/store.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 import type { Use } from "../usage/usage-totals.ts";
@@ -33,6 +34,7 @@ export interface Services {
   /** Keeps predictions of clients. */
   readonly capture: Omit<Capture, "stop">;
   recordUsage(use: Use): void;
+  readonly prices: PriceList;
   readonly identity: IdentityServices;
   readonly evaluation: EvaluationServices;
   readonly sessionCookie: SessionCookie;

@@ -1,4 +1,4 @@
-import type { RunMode, RunProvenance, RunStatus } from "@presage/contract";
+import type { RunEvaluator as EvaluatorNames, RunMode, RunProvenance, RunStatus } from "@presage/contract";
 import type { Micros } from "../../storage/micros.ts";
 
 /** What predicts. */
@@ -62,4 +62,21 @@ export interface Run {
 /** Of the statuses that a run never leaves. */
 export function hasEnded({ status }: Pick<Run, "status">): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
+}
+
+/** Whether verdicts of two evaluators can be compared: nothing that they were made with differs. */
+export function isSameEvaluator(a: RunEvaluator, b: RunEvaluator): boolean {
+  return (
+    a.id === b.id && a.profile.publicId === b.profile.publicId && a.profile.revision === b.profile.revision
+  );
+}
+
+/** An evaluator as the API names it. */
+export function toEvaluatorNames({ id, profile }: RunEvaluator): EvaluatorNames {
+  return {
+    evaluator: id,
+    profile_name: profile.name,
+    profile_id: profile.publicId,
+    profile_revision: profile.revision,
+  };
 }

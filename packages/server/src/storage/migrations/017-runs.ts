@@ -108,6 +108,7 @@ async function createRuns(db: Kysely<unknown>): Promise<void> {
   // What processes look for work in.
   await sql`create index runs_to_work_on on runs (lease_until)
     where status in ('queued', 'running', 'paused')`.execute(db);
+  await sql`create index runs_to_sweep on runs (id) where status = 'deleted'`.execute(db);
 }
 
 async function createVerdicts(db: Kysely<unknown>): Promise<void> {

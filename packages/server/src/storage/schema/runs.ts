@@ -1,20 +1,15 @@
-import type { EvaluationStatus } from "@presage/contract";
+import type { EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
 import type { Micros } from "../micros.ts";
 import type { Flag } from "./flag.ts";
 
-/**
- * `queued`: no process has started it. `paused`: by a user, or by the process that works on it until its deployment responds again.
- * `finished`, `cancelled` and `failed` are final.
- */
-export type RunStatus = "queued" | "running" | "paused" | "finished" | "cancelled" | "failed";
-export type RunMode = "teacher-forced" | "free-running";
 export type RunTargetKind = "deployment" | "baseline" | "imported" | "external";
 
 export interface RunsTable {
   id: string;
   account_id: string;
   name: string;
-  status: RunStatus;
+  /** `deleted`: invisible, and its rows are being deleted. */
+  status: RunStatus | "deleted";
   /** Why it is paused or failed, for people. */
   status_reason: string | null;
   /** Who resumes it when it is paused. */
