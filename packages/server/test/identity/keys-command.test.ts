@@ -25,7 +25,7 @@ test("keys are created, listed and revoked", async () => {
   const [headings, key] = (await keys("list")).stdout.split("\n");
   expect(headings).toMatch(/^ID +NAME +STATE +EXPIRES +LAST USED +CREATED +LIMITS +CAPTURE +KEY$/);
   expect(key).toMatch(
-    /^[0-9a-f-]{36} {2}training {2}active {2}never {4}never {6}\d{4}-\d\d-\d\d {2}server's {2}psg_/,
+    /^[0-9a-f-]{36} {2}training {2}active {2}never {4}never {6}\d{4}-\d\d-\d\d {2}server's {2}server's {2}psg_/,
   );
   const id = key?.slice(0, 36) ?? "";
   expect(made.stderr).toContain(id);
