@@ -11,6 +11,7 @@ import {
   KeptPredictionListResponse,
   ModelListResponse,
   Project,
+  Run,
   SessionListResponse,
 } from "@presage/contract";
 import {
@@ -19,7 +20,7 @@ import {
 } from "../../../../fuzz/document/compile-response-schemas.ts";
 import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
-import { expectEventually } from "../support/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 /** Where the ids in paths come from: the responses that create or list things, by operation. */
@@ -44,9 +45,6 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
   listDatasetSamples: (response) => ({
     "trajectories/{trajectory_id}": String(DatasetSampleListResponse.parse(response).data[0]?.trajectory_id),
   }),
-  listPredictions: (response) => ({
-    "predictions/{id}": String(KeptPredictionListResponse.parse(response).data[0]?.id),
-  }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 
@@ -70,15 +68,51 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   return operations.toSorted((a, b) => place(a) - place(b));
 }
 
-function addressOf({ path, parameters }: Operation, ids: Record<string, string>): string {
-  const required = parameters.filter((parameter) => parameter.in === "query" && parameter.required);
-  const query = new URLSearchParams();
-  for (const { name, schema } of required) query.set(name, String(schema.const ?? schema.examples?.[0]));
-  const suffix = required.length === 0 ? "" : `?${query}`;
-  return withIds(path, ids) + suffix;
+/** The run for each request about one, in a state in which the request succeeds. */
+async function prepareRuns(presage: Target["presage"], document: readonly Operation[]) {
+  const post = async (path: string, body?: unknown) => {
+    const response = await presage.call("POST", path, body);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`POST ${path}: ${text}`);
+    return JSON.parse(text);
+  };
+  const { id: datasetId } = Dataset.parse(await post("/v1/datasets", { name: "of runs" }));
+  const { bodyExample } = document.find(({ id }) => id === "uploadDatasetRevision") ?? {};
+  await post(`/v1/datasets/${datasetId}/revisions`, bodyExample);
+  const start = async (target: unknown) => {
+    const run = { dataset_id: datasetId, target, evaluators: [{ evaluator: "exact-match" }] };
+    return Run.parse(await post("/v1/runs", run)).id;
+  };
+  const waiting = () => start({ predictions: "imported" });
+  const paused = await waiting();
+  await post(`/v1/runs/${paused}/pause`);
+  const finished = [await start({ baseline: "no-change" }), await start({ baseline: "no-change" })];
+  for (const id of finished) {
+    await eventually(
+      async () => Run.parse(await (await presage.call("GET", `/v1/runs/${id}`)).json()).status,
+      (status) => status === "finished",
+    );
+  }
+  const [run = ""] = finished;
+  const ofOperation: Record<string, string> = {
+    uploadRunPredictions: await waiting(),
+    cancelRun: await waiting(),
+    pauseRun: await waiting(),
+    resumeRun: paused,
+  };
+  const queries: Record<string, string> = {
+    deletePredictions: "?source=live&before=2026-11-01",
+    compareRuns: `?runs=${finished}`,
+    listComparedSamples: `?runs=${finished}&evaluator=exact-match&direction=worse`,
+  };
+  return {
+    datasetId,
+    idOf: (operationId: string) => ({ "runs/{id}": ofOperation[operationId] ?? run }),
+    queryOf: (operationId: string) => queries[operationId] ?? "",
+  };
 }
 
-function withIds(path: string, ids: Record<string, string>): string {
+function pathOf({ path }: Operation, ids: Record<string, string>): string {
   return path.replace(/([\w-]+)\/\{\w+\}/g, (place, resource: string) => {
     const id = ids[place];
     if (id === undefined) throw new Error(`No response has the id for ${place} of ${path}.`);
@@ -86,11 +120,11 @@ function withIds(path: string, ids: Record<string, string>): string {
   });
 }
 
-/** The example of a request's body, with the id of a project that exists. */
-function bodyOf({ bodyExample }: Operation, ids: Record<string, string>): unknown {
-  if (typeof bodyExample !== "object" || bodyExample === null || !("project_id" in bodyExample))
-    return bodyExample;
-  return { ...bodyExample, project_id: ids["projects/{id}"] };
+/** The example of a request's body, with the id of a project or a dataset that exists. */
+function bodyOf({ id, bodyExample }: Operation, ids: Record<string, string>, datasetId: string): unknown {
+  if (typeof bodyExample !== "object" || bodyExample === null) return bodyExample;
+  if (id === "createRun") return { ...bodyExample, dataset_id: datasetId };
+  return "project_id" in bodyExample ? { ...bodyExample, project_id: ids["projects/{id}"] } : bodyExample;
 }
 
 /** The documented statuses of a request that succeeds. */
@@ -106,12 +140,14 @@ async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<str
   const listed = await presage.call("GET", "/v1/sessions", undefined, session?.headers);
   const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
   const ids: Record<string, string> = { "sessions/{session_id}": other?.id ?? "" };
+  const runs = await prepareRuns(presage, document.operations);
   const differences: string[] = [];
-  await keepPrediction(presage);
+  ids["predictions/{id}"] = await keepPrediction(presage);
   for (const operation of inOrder(document.operations)) {
     const { id, method } = operation;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
-    const response = await presage.call(method, addressOf(operation, ids), bodyOf(operation, ids), headers);
+    const path = pathOf(operation, { ...ids, ...runs.idOf(id) }) + runs.queryOf(id);
+    const response = await presage.call(method, path, bodyOf(operation, ids, runs.datasetId), headers);
     const text = await response.text();
     const difference = differenceOf(operation, response, text, schemas);
     if (difference !== undefined) differences.push(`${id}: ${difference}`);
@@ -120,14 +156,14 @@ async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<str
   return differences;
 }
 
-/** Predictions are stored soon after their response. */
-async function keepPrediction(presage: Target["presage"]): Promise<void> {
+/** A prediction of a client that can be deleted. They are stored soon after their response. */
+async function keepPrediction(presage: Target["presage"]): Promise<string> {
   await presage.call("POST", "/v1/predict", { interaction: { state: "A door.", action: "open it" } });
-  const isListed = async () => {
-    const response = await presage.call("GET", "/v1/predictions");
-    return KeptPredictionListResponse.parse(await response.json()).data.length > 0;
+  const find = async () => {
+    const response = await presage.call("GET", "/v1/predictions?source=live");
+    return KeptPredictionListResponse.parse(await response.json()).data[0]?.id ?? "";
   };
-  await expectEventually(isListed, true);
+  return await eventually(find, (id) => id !== "");
 }
 
 function differenceOf(
@@ -143,7 +179,8 @@ function differenceOf(
   if (types.length > 0 && !types.includes(type)) return `${type} instead of ${types.join(" or ")}`;
   if (type === "application/json") return schemas.of(operation, status)?.(JSON.parse(text));
   if (type !== "application/x-ndjson") return undefined;
-  const check = schemas.named(operation.id === "exportDataset" ? "DatasetSample" : "EvaluationResult");
+  const lines: Record<string, string> = { exportDataset: "DatasetSample", exportRun: "RunExportLine" };
+  const check = schemas.named(lines[operation.id] ?? "EvaluationResult");
   return text
     .trimEnd()
     .split("\n")
