@@ -155,7 +155,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const path = "/chat/completions";
       const call: ReplicaCall = { method: "POST", path, body, signal, onResponseLength, session, trace, key };
       const response = await sendWithRetries(replicas, call, { retries, mayRetry });
-      return { ...checkCompletion(response), deployment: options.name, model };
+      return { ...checkCompletion(response), deployment: options.name, model, replica: response.url };
     };
     try {
       const written = await writing;

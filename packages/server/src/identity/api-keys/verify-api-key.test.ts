@@ -12,6 +12,7 @@ const caller = {
     keyId: "key-1",
     keyName: "training",
     limits: { ratePerMinute: null, maxInFlight: null },
+    capture: null,
   },
 };
 const minuteMs = 60_000;
@@ -27,6 +28,7 @@ function keyRecord(more: Partial<KeyRecord> = {}): KeyRecord {
     last_used_at: null,
     rate_limit_rpm: null,
     max_in_flight: null,
+    capture: null,
     ...more,
   };
 }

@@ -160,6 +160,7 @@ function toEntry(record: KeyRecord, previous: Entry | undefined, lookedUpAtMs: n
     keyId: record.id,
     keyName: record.name,
     limits: { ratePerMinute: record.rate_limit_rpm, maxInFlight: record.max_in_flight },
+    capture: record.capture,
   } as const;
   return { record, caller: { userId: record.user_id, accountId: record.account_id, proof }, lookedUpAtMs };
 }
