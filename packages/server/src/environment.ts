@@ -72,6 +72,11 @@ export const environment = z.object({
       "YAML file of deployments, for more than one model; with it PRESAGE_UPSTREAM_URL, _API_KEY and _MODEL must not be set",
     expected: "a path",
   }),
+  PRESAGE_PRICES: text.optional().meta({
+    description:
+      "YAML file of what the tokens of each model cost; with it GET /v1/usage and the dashboard show costs",
+    expected: "a path",
+  }),
   PRESAGE_UPSTREAM_API_KEY: text
     .optional()
     .meta({ description: "sent to the upstream as a bearer token", expected: "text" }),

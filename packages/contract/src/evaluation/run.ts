@@ -234,6 +234,48 @@ export const RunSample = z
   .meta({ id: "RunSample" });
 export type RunSample = z.infer<typeof RunSample>;
 
+/** A line of `GET /v1/runs/{id}/export`. */
+export const RunExportLine = RunSample.omit({ prediction: true })
+  .extend({
+    prediction: z.string().nullable().meta({ description: "The prediction's text; null if it failed." }),
+    reasoning: z.string().nullable().meta({ description: "The model's reasoning." }),
+    error_message: z.string().nullable().meta({ description: "Why there is no prediction." }),
+    details: RunSample.shape.prediction,
+  })
+  .meta({ id: "RunExportLine" });
+export type RunExportLine = z.infer<typeof RunExportLine>;
+
+/** A line of `POST /v1/runs/{id}/predictions`. */
+export const RunPredictionLine = z
+  .looseObject({
+    dataset_sample_id: z.string().nullish().meta({ description: "The sample's id in the run's revision." }),
+    trajectory_id: z.string().nullish().meta({ description: "With step, in place of the id." }),
+    step: z.int().min(0).nullish().meta({ description: "The place in the trajectory." }),
+    index: z
+      .union([z.string(), z.int().min(0)])
+      .nullish()
+      .meta({ description: "In place of both: the id, or the number of the revision's line from 0." }),
+    repeat: z
+      .int()
+      .min(0)
+      .max(maxRepeats - 1)
+      .nullish()
+      .meta({ default: 0, description: "Counts from 0." }),
+    prediction: z.string().nullish().meta({ description: "The predicted next state; null if it failed." }),
+    prediction_raw: z.string().nullish().meta({ description: "Same as prediction." }),
+    predicted: z.string().nullish().meta({ description: "Same as prediction." }),
+    generated: z.string().nullish().meta({ description: "Same as prediction." }),
+    reasoning: z.string().nullish().meta({ description: "The model's reasoning." }),
+  })
+  .meta({ id: "RunPredictionLine" });
+export type RunPredictionLine = z.infer<typeof RunPredictionLine>;
+
+/** Response of `POST /v1/runs/{id}/predictions`. */
+export const RunUpload = z
+  .object({ predictions: z.int().meta({ description: "How many were stored." }) })
+  .meta({ id: "RunUpload" });
+export type RunUpload = z.infer<typeof RunUpload>;
+
 export const defaultRunSampleLimit = 100;
 
 /** Query of `GET /v1/runs/{id}/samples`. */

@@ -16,7 +16,7 @@ export interface PredictionsTable {
   position: number | null;
   repeat: number | null;
   status: "success" | "failed";
-  /** Besides the upstream's: it was not uploaded, or a free-running trajectory ended before it. */
+  /** Besides the upstream's: it was not uploaded or nothing could be asked, or a free-running trajectory ended before it. */
   error_category: ErrorCategory | "missing" | "not_reached" | null;
   deployment: string | null;
   /** As the upstream named it. */

@@ -37,7 +37,7 @@ import type { PredictionContextsTable, PredictionPayloadsTable, PredictionsTable
 import type { ExperimentsTable, ProjectsTable } from "./projects.ts";
 import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "./runs.ts";
 import type { SettingsTable } from "./settings.ts";
-import type { UsageCountsTable, UsageLatenciesTable } from "./usage.ts";
+import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "./usage.ts";
 
 export interface Tables {
   settings: SettingsTable;
@@ -84,6 +84,7 @@ export interface Tables {
   /** See `evaluation_count_deltas`. */
   error_finding_count_deltas: ErrorFindingCountsTable;
   usage_counts: UsageCountsTable;
+  usage_model_tokens: UsageModelTokensTable;
   usage_latencies: UsageLatenciesTable;
 }
 

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { Run, type RunSample, RunSampleListResponse } from "@presage/contract";
+import { Run, RunExportLine, type RunSample, RunSampleListResponse } from "@presage/contract";
 import { eventually } from "../eventually.ts";
 import type { TestPresage } from "../presage/presage.ts";
 
@@ -52,10 +52,7 @@ export function runClient(presage: Pick<TestPresage, "call">) {
       return text
         .split("\n")
         .filter(Boolean)
-        .map(
-          (line) =>
-            JSON.parse(line) as RunSample & { prediction: string | null; error_message: string | null },
-        );
+        .map((line) => RunExportLine.parse(JSON.parse(line)));
     },
   };
 }

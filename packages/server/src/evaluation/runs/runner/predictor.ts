@@ -31,17 +31,18 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
   const { target } = run;
   switch (target.kind) {
     case "deployment":
-      return (step, predicted, signal) => {
-        const { sample, repeat } = step;
+      return async ({ sample, repeat }, predicted, signal) => {
+        const messages = promptOf(sample, predicted);
+        if (messages.length === 0) return nothingToAsk;
         const request = {
           accountId: run.accountId,
           deployment: target.deployment,
           model: target.model,
-          messages: promptOf(sample, predicted),
+          messages,
           params: paramsOf(run, repeat),
           session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
         };
-        return predictStep(services.predict, request, services.pace, signal);
+        return await predictStep(services.predict, request, services.pace, signal);
       };
     case "no-change":
       return async ({ sample }, predicted) => here(predicted.at(-1) ?? stateOf(sample));
@@ -65,11 +66,17 @@ function paramsOf({ params = {} }: Run, repeat: number): Readonly<Record<string,
   return typeof seed === "number" ? { ...params, seed: seed + repeat } : params;
 }
 
+/** A sample of a file of predictions, which does not say what was asked. */
+const nothingToAsk: StepOutcome = {
+  failure: { category: "missing", message: "The sample has neither an interaction nor messages to send." },
+  latencyMs: 0,
+};
+
 function here(output: string): StepOutcome {
   return { response: { ...nothingSaid, output }, latencyMs: 0 };
 }
 
-const nothingSaid: StepResponse = {
+export const nothingSaid: StepResponse = {
   output: "",
   reasoning: null,
   finishReason: null,

@@ -56,6 +56,7 @@ export function evaluateRoutes(services: Services): Route[] {
       });
       const evaluationRequest: EvaluationRequest = {
         accountId,
+        keyId: exchange.keyId,
         sample,
         evaluators,
         metadata: readResultMetadata(body),

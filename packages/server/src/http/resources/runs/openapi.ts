@@ -2,12 +2,15 @@ import {
   Run,
   RunCreateRequest,
   RunEvaluatorsRequest,
+  RunExportLine,
   RunListQuery,
   RunListResponse,
   RunPath,
+  RunPredictionLine,
   type RunSample,
   RunSampleListQuery,
   RunSampleListResponse,
+  RunUpload,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
@@ -86,6 +89,14 @@ const exampleSample: RunSample = {
     },
   ],
 };
+const { prediction: exampleDetails, ...exampleRest } = exampleSample;
+const exampleLine: RunExportLine = {
+  ...exampleRest,
+  prediction: "The fridge is open.",
+  reasoning: null,
+  error_message: null,
+  details: exampleDetails,
+};
 const exampleRequest = {
   dataset_id: exampleRun.dataset_id ?? "",
   target: { deployment: "sandbox" },
@@ -157,6 +168,36 @@ export const runPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
+  "/v1/runs/{id}/predictions": {
+    post: operation("uploadRunPredictions", tag, "Upload the predictions of a run", {
+      description:
+        "For a run whose target is imported: stores its predictions as they arrive, and then starts it. They are uploaded once. If a line is wrong, none is kept, and they can be uploaded again. Samples without a line count as failed.",
+      requestParams,
+      requestBody: {
+        required: true,
+        description: "One JSON object a line; gzip is allowed.",
+        content: {
+          "application/x-ndjson": {
+            schema: RunPredictionLine,
+            example: { dataset_sample_id: "kitchen-1/0", prediction: "The fridge is open." },
+          },
+        },
+      },
+      responses: {
+        "200": response("They are stored, and the run has started", RunUpload, { predictions: 394 }),
+        ...failures,
+        ...notFound,
+        ...conflict(
+          "The run makes its predictions itself, has them already, or another upload is in progress",
+          "The run makes its predictions itself; none can be uploaded.",
+        ),
+        "413": errorResponse(
+          "The upload is larger than PRESAGE_MAX_DATASET_BYTES",
+          "The upload is larger than 17179869184 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+        ),
+      },
+    }),
+  },
   "/v1/runs/{id}/export": {
     get: operation("exportRun", tag, "Export a run's predictions", {
       description:
@@ -165,7 +206,7 @@ export const runPaths: ZodOpenApiPathsObject = {
       responses: {
         "200": {
           description: "The predictions, one a line",
-          content: { "application/x-ndjson": { schema: { type: "string" } } },
+          content: { "application/x-ndjson": { schema: RunExportLine, example: exampleLine } },
         },
         ...failures,
         ...notFound,

@@ -4,6 +4,7 @@ import {
   RunPath,
   RunSampleListQuery,
   type RunSampleListResponse,
+  type RunUpload,
 } from "@presage/contract";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import { exportRun, listRunSamples, start } from "../../../evaluation/runs/list-run-samples.ts";
@@ -13,6 +14,7 @@ import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readPath, readQuery } from "../../request/read-request.ts";
+import { receiveUpload } from "../../request/receive-upload.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
@@ -45,6 +47,17 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
         data: samples,
         next: next === undefined ? null : `${next.position}.${next.repeat}`,
       };
+      return Response.json(response);
+    }),
+    withCaller("POST", `${path}/:id/predictions`, async (call) => {
+      const { id: runId } = readPath(call, RunPath);
+      const { uploads, maxBytes } = evaluation.datasets;
+      const { accountId } = call.caller;
+      const { predictions } = await receiveUpload(call, (body, { isGzip }) =>
+        uploads.uploadPredictions({ accountId, runId, isGzip, maxBytes }, body, call.request.signal),
+      );
+      evaluation.runs.wake();
+      const response: RunUpload = { predictions };
       return Response.json(response);
     }),
     withCaller("GET", `${path}/:id/export`, async (call) => {
