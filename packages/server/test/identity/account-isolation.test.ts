@@ -25,6 +25,8 @@ onEachDatabase((database) => {
     project: "",
     experiment: "",
     dataset: "",
+    run: "",
+    otherRun: "",
     apiKey: "",
     session: "",
   };
@@ -72,6 +74,14 @@ onEachDatabase((database) => {
       next_state: mark,
     };
     await make(`/v1/datasets/${own.dataset}/revisions`, sample);
+    const run = {
+      name: mark,
+      dataset_id: own.dataset,
+      target: { baseline: "no-change" },
+      evaluators: [{ evaluator: "exact-match" }],
+    };
+    own.run = (await make("/v1/runs", run)).id;
+    own.otherRun = (await make("/v1/runs", run)).id;
     await make("/v1/evaluation-results/batch", {
       evaluation_results: [{ evaluator_id: mark, experiment_id: own.experiment, dataset_sample_id: mark }],
     });
@@ -106,6 +116,10 @@ onEachDatabase((database) => {
     ["GET", `/v1/datasets/${own.dataset}/samples?revision=1`],
     ["GET", `/v1/datasets/${own.dataset}/trajectories/${mark}`],
     ["GET", `/v1/datasets/${own.dataset}/export`],
+    ["GET", `/v1/runs/${own.run}/report`],
+    ["GET", `/v1/runs/${own.run}/report?format=html`],
+    ["GET", `/v1/comparisons?runs=${own.run},${own.otherRun}`],
+    ["GET", `/v1/comparisons/samples?runs=${own.run},${own.otherRun}&evaluator=exact-match&direction=worse`],
     ["PATCH", `/v1/evaluator-criteria/${own.profile}/archive`],
     ["GET", `/v1/evaluator-criteria/${own.profile}/agreement`],
     ["POST", `/v1/evaluator-criteria/${own.profile}/revision`, { config: { substrings: ["x"] } }],
