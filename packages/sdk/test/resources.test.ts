@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RunStratum } from "@presage/contract";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage/presage.ts";
+import { runClient } from "../../server/test/support/resources/runs.ts";
 import { startUpstream } from "../../server/test/support/upstream/upstream.ts";
 import { createPresage, type Presage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
@@ -105,6 +107,61 @@ describe("against a real Presage", () => {
     expect((await presage.results.get(imported[0]?.id ?? "")).external).toBe(true);
     expect(await presage.apps.list()).toEqual([{ name: "elsewhere" }, { name: "sdk" }]);
     expect((await caught(presage.results.get(999_999))).category).toBe("not_found");
+  });
+
+  test("runs are reported and compared", async () => {
+    const runs = runClient(server);
+    const { id } = await presage.datasets.create({ name: "reports" });
+    // Every second action changes nothing.
+    const samples = ["a", "b", "c"].flatMap((trajectory_id) =>
+      [0, 1, 2, 3].map((step) => ({
+        trajectory_id,
+        step,
+        interaction: { state: `state ${step >> 1}`, action: `${step % 2 === 0 ? "Wait" : "go"} ${step}` },
+        next_state: `state ${(step + 1) >> 1}`,
+      })),
+    );
+    await presage.datasets.upload(id, samples.map((sample) => JSON.stringify(sample)).join("\n"));
+    const make = async (baseline: string) => {
+      const run = await runs.create({ dataset_id: id, target: { baseline } });
+      return (await runs.end(run.id)).id;
+    };
+    const [reference, candidate] = [await make("no-change"), await make("most-frequent")];
+    const { run, evaluators } = await presage.runs.report(reference);
+    expect(run).toMatchObject({ id: reference, status: "finished" });
+    expect(evaluators[0]).toMatchObject({
+      evaluator: expect.stringContaining("exact-match"),
+      count: 12,
+      failed: 0,
+      trajectories: 3,
+      mean: 0.5,
+      pass_rate: 0.5,
+      no_change: { mean: 0.5, pass_rate: 0.5, count: 12 },
+    });
+    const rates = (strata: RunStratum[] = []) => strata.map(({ key, pass_rate }) => [key, pass_rate]);
+    expect(rates(evaluators[0]?.strata.verb)).toEqual([
+      ["go", 0],
+      ["wait", 1],
+    ]);
+    expect(rates(evaluators[0]?.strata.changed)).toEqual([
+      ["unchanged", 1],
+      ["changed", 0],
+    ]);
+    expect(await presage.runs.reportAs(reference, "md")).toStartWith("# Run ");
+    expect(await presage.runs.reportAs(reference, "html")).toStartWith("<!doctype html>");
+    const comparison = await presage.comparisons.get([reference, candidate]);
+    expect(comparison.evaluators[0]?.candidates[0]).toMatchObject({ run_id: candidate, wins: 6, losses: 0 });
+    const better = presage.comparisons.iterateSamples(
+      { reference, candidate },
+      { evaluator: "exact-match", direction: "better" },
+    );
+    const all = await Array.fromAsync(better);
+    expect(all.map(({ dataset_sample_id }) => dataset_sample_id).sort()).toEqual(
+      ["a", "b", "c"].flatMap((name) => [`${name}/1`, `${name}/3`]),
+    );
+    expect(all[0]?.candidate.evaluation_result_id).toMatch(/^\d+$/);
+    expect(await caught(presage.comparisons.get([reference]))).toMatchObject({ status: 422 });
+    expect((await server.call("DELETE", `/v1/datasets/${id}?with_runs=true`)).status).toBe(204);
   });
 
   test("datasets are created, uploaded, read, exported and deleted", async () => {
