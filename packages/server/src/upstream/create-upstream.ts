@@ -151,23 +151,22 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const { namesNoModel, mayRetry, session, trace, key } = how;
     const holder = newHolder();
     const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
-    const sendBody = async (body: Body) => {
+    const sendBody = (body: Body) => {
       const path = "/chat/completions";
       const call: ReplicaCall = { method: "POST", path, body, signal, onResponseLength, session, trace, key };
-      const response = await sendWithRetries(replicas, call, { retries, mayRetry });
-      return { ...checkCompletion(response), deployment: options.name };
+      return sendWithRetries(replicas, call, { retries, mayRetry });
     };
     try {
-      const written = await writing;
+      const written = writing instanceof Promise ? await writing : writing;
       try {
-        return await sendBody(written.body);
+        return checkCompletion(await sendBody(written.body), options.name);
       } catch (error) {
         if (!namesNoModel || !(error instanceof UpstreamError) || error.status !== 404) throw error;
         // The deployment may have been restarted with another model.
         const other = await servedModel.findOther(written.model, signal);
         if (other === undefined || mayRetry?.() === false) throw error;
         how.isForOtherModel = true;
-        return await sendBody(withModel(written, other));
+        return checkCompletion(await sendBody(withModel(written, other)), options.name);
       }
     } finally {
       end();

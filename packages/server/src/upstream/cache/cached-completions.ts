@@ -33,8 +33,8 @@ export function cacheCompletions(
   const flights = createSingleFlight<UpstreamCompletion>();
 
   function toHit(kept: KeptCompletion): UpstreamCompletion {
-    const { bytes, body } = checkCompletion({ status: 200, bytes: kept.bytes, text: () => "" });
-    return { bytes, body, deployment, cache: { result: "hit", ageS: cache.ageS(kept) } };
+    const completion = checkCompletion({ status: 200, bytes: kept.bytes, text: () => "" }, deployment);
+    return { ...completion, cache: { result: "hit", ageS: cache.ageS(kept) } };
   }
 
   async function findShared(key: string, maxAgeS: number): Promise<UpstreamCompletion | undefined> {
