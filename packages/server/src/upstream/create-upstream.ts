@@ -9,7 +9,7 @@ import {
 import { checkCompletion, checkModelList } from "./read-completion.ts";
 import { createReplicas, type ReplicaCall } from "./replicas/replicas.ts";
 import { routingKeyOf } from "./replicas/routing-key.ts";
-import { createSendOnce } from "./send-once.ts";
+import { type CompleteResponse, createSendOnce } from "./send-once.ts";
 import { sendWithRetries } from "./send-with-retries.ts";
 import { createServedModel } from "./served-model.ts";
 import type {
@@ -143,6 +143,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     );
   }
 
+  function toCompletion(response: CompleteResponse, model: string): UpstreamCompletion {
+    return { ...checkCompletion(response), deployment: options.name, model };
+  }
+
   async function sendForCompletion(
     writing: WrittenRequest | Promise<WrittenRequest>,
     how: Sending,
@@ -159,14 +163,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     try {
       const written = writing instanceof Promise ? await writing : writing;
       try {
-        return checkCompletion(await sendBody(written.body), options.name);
+        return toCompletion(await sendBody(written.body), written.model);
       } catch (error) {
         if (!namesNoModel || !(error instanceof UpstreamError) || error.status !== 404) throw error;
         // The deployment may have been restarted with another model.
         const other = await servedModel.findOther(written.model, signal);
         if (other === undefined || mayRetry?.() === false) throw error;
         how.isForOtherModel = true;
-        return checkCompletion(await sendBody(withModel(written, other)), options.name);
+        return toCompletion(await sendBody(withModel(written, other)), other);
       }
     } finally {
       end();

@@ -16,13 +16,13 @@ const thinkStart = "<think>";
 const thinkEnd = "</think>";
 
 /** Accepts a 2xx response that is a chat completion. Throws an `UpstreamError` for anything else. */
-export function checkCompletion(response: CompleteResponse, deployment: string): UpstreamCompletion {
+export function checkCompletion(response: CompleteResponse): Pick<UpstreamCompletion, "bytes" | "body"> {
   const body = parse(response);
   if (!isObject(body)) throw unexpected(response, "a chat completion", "it is not a JSON object");
   if (isObject(body.error) || typeof body.error === "string")
     throw classifyCarriedError(toFailed(response), body);
   if (!hasMessage(body)) throw unexpected(response, "a chat completion", "it has no choice with a message");
-  return { bytes: response.bytes, body, deployment };
+  return { bytes: response.bytes, body };
 }
 
 /** Accepts a 2xx response that is a list of models. */
@@ -116,6 +116,12 @@ export function readTokenCounts(usage: unknown): Usage {
     prompt_tokens: readCount(counts?.prompt_tokens),
     completion_tokens: readCount(counts?.completion_tokens),
   };
+}
+
+/** The part of the prompt that the upstream had in its own cache, where it says so. */
+export function readUpstreamCachedTokens(usage: unknown): number {
+  const details: unknown = isObject(usage) ? usage.prompt_tokens_details : undefined;
+  return isObject(details) ? readCount(details.cached_tokens) : 0;
 }
 
 function readCount(count: unknown): number {
