@@ -11,11 +11,12 @@ import type {
 
 /** More than any model reads or writes in one call. A larger count is a mistake. */
 const maxTokens = 1e9;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 const thinkStart = "<think>";
 const thinkEnd = "</think>";
 
 /** Accepts a 2xx response that is a chat completion. Throws an `UpstreamError` for anything else. */
-export function checkCompletion(response: ReadResponse): Omit<UpstreamCompletion, "deployment"> {
+export function checkCompletion(response: ReadResponse): Pick<UpstreamCompletion, "bytes" | "body"> {
   const body = parse(response);
   if (!isObject(body)) throw unexpected(response, "a chat completion", "it is not a JSON object");
   if (isObject(body.error) || typeof body.error === "string")
@@ -38,7 +39,7 @@ function isListedModel(model: unknown): model is ListedModel {
 
 function parse(response: ReadResponse): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(response.bytes));
+    return JSON.parse(utf8.decode(response.bytes));
   } catch {
     throw unexpected(response, "what was requested", "it is not JSON");
   }

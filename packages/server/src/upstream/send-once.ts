@@ -103,9 +103,9 @@ export function createSendOnce({
         redirect: "manual",
         // Bun gives up a silent response after 300 s; the deadline is our own.
         timeout: false,
-        ...(body === undefined ? {} : { body }),
-        ...(freshConnection === true || !keepAlive ? { keepalive: false } : {}),
-        ...(pool?.session === undefined ? {} : { session: pool.session }),
+        body: body ?? null,
+        keepalive: keepAlive && freshConnection !== true,
+        session: pool?.session,
       });
     } catch (error) {
       throw signal.aborted ? signal.reason : toConnectionError(error);

@@ -82,8 +82,8 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-async function codeOf(verified: Promise<unknown>): Promise<string> {
-  const outcome = await verified.catch((error: unknown) => error);
+async function codeOf(verified: unknown): Promise<string> {
+  const outcome = await Promise.resolve(verified).catch((error: unknown) => error);
   return outcome instanceof ServiceError ? outcome.code : `not refused: ${JSON.stringify(outcome)}`;
 }
 

@@ -36,9 +36,10 @@ export function predictionRoutes({ deployments, admission, settings, capture }: 
 
   /** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
   function withoutDeployment(body: ChatCompletionRequest): ChatCompletionRequest {
-    const { model, ...rest } = body;
-    const namesDeployment = typeof model === "string" && deployments.find(model) !== undefined;
-    return namesDeployment ? rest : body;
+    const { model } = body;
+    if (typeof model !== "string" || deployments.find(model) === undefined) return body;
+    const { model: _, ...rest } = body;
+    return rest;
   }
 
   return [
