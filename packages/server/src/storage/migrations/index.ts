@@ -14,6 +14,7 @@ import { projects } from "./012-projects.ts";
 import { cachedTokens } from "./013-cached-tokens.ts";
 import { apiKeyLimits } from "./014-api-key-limits.ts";
 import { datasets } from "./016-datasets.ts";
+import { tagRollup } from "./018-tag-rollup.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -32,4 +33,5 @@ export const migrations: Record<string, Migration> = {
   "013-cached-tokens": cachedTokens,
   "014-api-key-limits": apiKeyLimits,
   "016-datasets": datasets,
+  "018-tag-rollup": tagRollup,
 };
