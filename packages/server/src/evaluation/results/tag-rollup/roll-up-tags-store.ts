@@ -88,9 +88,11 @@ async function selectBatch(transaction: Database): Promise<Batch | undefined> {
 
 /** The batch's results with their tags, one row for each. */
 function fromTagged(transaction: Database, { after, upTo }: Batch) {
+  // PostgreSQL expects hundreds of tags of a result, and would combine all series with each other first.
+  const fence = isPostgres(transaction) ? sql`offset 0` : sql``;
   return sql`from evaluation_results as result ${joinTags(transaction)}
     where result.id > ${after} and result.id <= ${upTo} and ${isPayloadOfResult}
-      and payload.result_id > ${after} and payload.result_id <= ${upTo}`;
+      and payload.result_id > ${after} and payload.result_id <= ${upTo} ${fence}`;
 }
 
 const columns = Object.keys(seriesSources).map((name) => sql.ref(name));
