@@ -68,5 +68,7 @@ const fillPostgres = async (): Promise<number> => {
   return Number(counted.cells);
 };
 
-const cells = url.startsWith("sqlite:") ? await fillSqlite(url.slice("sqlite:".length)) : await fillPostgres();
+const cells = url.startsWith("sqlite:")
+  ? await fillSqlite(url.slice("sqlite:".length))
+  : await fillPostgres();
 process.stdout.write(JSON.stringify({ cells }));

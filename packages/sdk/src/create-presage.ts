@@ -1,6 +1,7 @@
 import { type ApiKeys, apiKeys } from "./resources/api-keys.ts";
 import { type Apps, apps } from "./resources/apps.ts";
 import { type ChatCompletions, chatCompletions } from "./resources/chat-completions.ts";
+import { type Comparisons, comparisons } from "./resources/comparisons.ts";
 import { type Datasets, datasets } from "./resources/datasets.ts";
 import { type Deployments, deployments } from "./resources/deployments.ts";
 import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
@@ -13,6 +14,7 @@ import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
 import { type Models, models } from "./resources/models.ts";
 import { type Predict, predict } from "./resources/predictions.ts";
 import { type Projects, projects } from "./resources/projects.ts";
+import { type RunReports, runReports } from "./resources/run-reports.ts";
 import { type Sessions, type SignOut, sessions, signOut } from "./resources/sessions.ts";
 import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -50,6 +52,8 @@ export interface Presage {
   projects: Projects;
   experiments: Experiments;
   datasets: Datasets;
+  runs: RunReports;
+  comparisons: Comparisons;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
   apps: Apps;
@@ -86,6 +90,8 @@ export function createPresage(options: PresageOptions = {}): Presage {
     projects: projects(transport),
     experiments: experiments(transport),
     datasets: datasets(transport),
+    runs: runReports(transport),
+    comparisons: comparisons(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
     apps: apps(transport),

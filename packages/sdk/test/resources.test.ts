@@ -201,7 +201,12 @@ describe("against a real Presage", () => {
     const day = { since: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" };
     const usage = { since: "2026-01-01T00:00:00.000Z", until: "2026-01-02T00:00:00.000Z", data: [] };
     const api_key_id = (await presage.apiKeys.list())[0]?.id;
-    expect(await presage.usage.list({ ...day, api_key_id })).toEqual({ ...usage, step: "day", api_keys: [] });
+    expect(await presage.usage.list({ ...day, api_key_id })).toEqual({
+      ...usage,
+      step: "day",
+      currency: null,
+      api_keys: [],
+    });
     const nothing = { count: 0, total_ms: null, overhead_ms: null };
     expect(await presage.usage.latency({ ...day, step: "hour" })).toEqual({
       ...usage,

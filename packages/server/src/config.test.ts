@@ -28,6 +28,7 @@ describe("An empty environment", () => {
       databaseUrl: "sqlite:data/presage.db",
       redisUrl: undefined,
       deployments: undefined,
+      pricesPath: undefined,
       memoryBudgetBytes: undefined,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       prediction: {
@@ -39,6 +40,7 @@ describe("An empty environment", () => {
       },
       evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
       datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
+      runs: { maxInFlight: 1_000 },
       upstream: {
         urls: undefined,
         apiKey: undefined,
@@ -120,6 +122,7 @@ describe("Each variable", () => {
       databaseUrl: "postgres://me:password@db/presage",
       redisUrl: "rediss://me:password@redis:6380/2",
       deployments: undefined,
+      pricesPath: undefined,
       memoryBudgetBytes: 1_048_576,
       upstream: {
         urls: ["http://gpu:8000/v1"],
@@ -139,6 +142,7 @@ describe("Each variable", () => {
       },
       evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
       datasets: { maxBytes: 3_000_000, quotaBytes: 4_000_000 },
+      runs: { maxInFlight: 1 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {
@@ -354,7 +358,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(45);
+    expect(shown).toHaveLength(47);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

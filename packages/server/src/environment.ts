@@ -72,6 +72,11 @@ export const environment = z.object({
       "YAML file of deployments, for more than one model; with it PRESAGE_UPSTREAM_URL, _API_KEY and _MODEL must not be set",
     expected: "a path",
   }),
+  PRESAGE_PRICES: text.optional().meta({
+    description:
+      "YAML file of what the tokens of each model cost; with it GET /v1/usage and the dashboard show costs",
+    expected: "a path",
+  }),
   PRESAGE_UPSTREAM_API_KEY: text
     .optional()
     .meta({ description: "sent to the upstream as a bearer token", expected: "text" }),
@@ -170,6 +175,11 @@ export const environment = z.object({
         "maximum size in bytes of all datasets of an account, as they are exported; beyond it, 413",
       expected: "a whole number of bytes above 0",
     }),
+  PRESAGE_RUNS_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "maximum concurrent predictions of all runs; further ones wait; if not set, a tenth of PRESAGE_MAX_IN_FLIGHT",
+    expected: "a whole number above 0",
+  }),
   PRESAGE_MEMORY_BUDGET_BYTES: wholeNumber(mebibyte, Number.MAX_SAFE_INTEGER)
     .optional()
     .meta({

@@ -22,7 +22,7 @@ export function composeDatasets(
     : uploadInThreads(config.databaseUrl);
   return {
     ...config.datasets,
-    runUpload: uploads.run,
+    uploads,
     sweeper,
     async dispose() {
       await uploads.stop();

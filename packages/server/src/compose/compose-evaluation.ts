@@ -49,6 +49,8 @@ interface EvaluationOptions {
   deployments: Deployments;
   memory?: ByteBudget;
   countUnreachable?: CountUnreachable;
+  /** Absent: judges' calls are not counted. */
+  recordJudgeCall?: JudgeModel["recordCall"];
 }
 
 /** Everything that evaluates. */
@@ -153,7 +155,8 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
 function composeJudge(config: Config, logger: Logger, options: EvaluationOptions): JudgeModel | undefined {
   const complete = completeForJudges(config, logger, options);
   // An evaluation's deadline bounds how long its calls wait.
-  return complete && { complete, slots: createFairSlots({ slots: config.judge.maxInFlight }) };
+  const slots = createFairSlots({ slots: config.judge.maxInFlight });
+  return complete && { complete, slots, recordCall: options.recordJudgeCall };
 }
 
 function completeForJudges(

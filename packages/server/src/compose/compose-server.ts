@@ -33,6 +33,8 @@ import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeLimits } from "./compose-limits.ts";
+import { composePrices } from "./compose-prices.ts";
+import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
 /** For requests without a prediction's texts or samples. */
@@ -48,8 +50,8 @@ export interface Presage {
   firstKey: string | undefined;
   /** The one-time sign-in link of local mode. It is not stored. */
   signInAddress: string | undefined;
-  /** Reads the file of deployments again. */
-  rereadDeployments(): Promise<void>;
+  /** Reads the files of deployments and of prices again. */
+  rereadFiles(): Promise<void>;
   /** Writes what is pending and releases all resources. */
   dispose(): Promise<void>;
 }
@@ -70,6 +72,7 @@ export async function composeServer(
 ): Promise<Presage> {
   const { logger } = log;
   let phase: Phase = "starting";
+  const { reread: rereadPrices, ...prices } = await composePrices(config, logger);
   const metrics = createMetrics();
   const memory = createByteBudget(config.memoryBudgetBytes ?? quarterOfMemory());
   const tracing =
@@ -89,7 +92,11 @@ export async function composeServer(
     ...config.cache,
     shared: redis && { redis, secret: await sharedSecret(database, "completion_names") },
   });
-  const { deployments, reread, stopSandbox } = await composeDeployments(config, logger, {
+  const {
+    deployments,
+    reread: rereadDeployments,
+    stopSandbox,
+  } = await composeDeployments(config, logger, {
     memory,
     completions,
     countUnreachable,
@@ -103,6 +110,7 @@ export async function composeServer(
   const usage = collectUsage(
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
+    (model) => prices.current()?.models.has(model) === true,
   );
   const limits = composeLimits(config, { redis, keyDigest, metrics });
   const {
@@ -113,8 +121,15 @@ export async function composeServer(
     deployments,
     memory,
     countUnreachable,
+    // Latencies are those of predictions.
+    recordJudgeCall: (call) =>
+      usage.record({ ...call, operation: "judge", totalMs: 0, upstreamMs: undefined }),
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
+  const runs = composeRuns(config, log, store, {
+    deployments,
+    liveInFlight: limits.predictions.inFlight,
+  });
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
     presage_predictions_in_flight: limits.predictions.inFlight,
@@ -132,10 +147,14 @@ export async function composeServer(
     recordUse: lastUses.record,
     count: (outcome) => metrics.keyVerifications([outcome]),
   });
+  async function rereadFiles(): Promise<void> {
+    if (config.deployments !== undefined) await rereadDeployments();
+    await rereadPrices();
+  }
   worker?.link.answerWith({
     figures: () => metrics.registry.getMetricsAsJSON(),
     forgetKey: keyVerifier.forget,
-    rereadDeployments: reread,
+    rereadFiles,
   });
 
   const { maxBodyBytes } = config.listen;
@@ -159,6 +178,7 @@ export async function composeServer(
     deployments,
     admission: limits.predictions,
     recordUsage: usage.record,
+    prices,
     identity: {
       store,
       keyDigest,
@@ -171,12 +191,14 @@ export async function composeServer(
       admission: limits.evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
       datasets,
+      runs,
       ...evaluation,
     },
     sessionCookie,
     signIn,
   };
 
+  runs.start(services.evaluation);
   const clocks = watchClocks(database, logger);
   await noteInstance(database, { id: instanceId, address: publicUrl });
   return {
@@ -186,7 +208,7 @@ export async function composeServer(
     },
     firstKey,
     publicUrl,
-    rereadDeployments: reread,
+    rereadFiles,
     signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
     async dispose() {
       // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
@@ -195,6 +217,7 @@ export async function composeServer(
       await tracing
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
+      await runs.dispose();
       await stopSandbox();
       await disposeDatasets();
       await disposeEvaluation();

@@ -5,6 +5,7 @@ import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
+import type { PriceList } from "../prices/price-list.ts";
 import type { Store } from "../storage/store.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 import type { Use } from "../usage/usage-totals.ts";
@@ -30,6 +31,7 @@ export interface Services {
   /** Limits of predictions. */
   readonly admission: Admission;
   recordUsage(use: Use): void;
+  readonly prices: PriceList;
   readonly identity: IdentityServices;
   readonly evaluation: EvaluationServices;
   readonly sessionCookie: SessionCookie;

@@ -151,23 +151,23 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const { namesNoModel, mayRetry, session, trace, key } = how;
     const holder = newHolder();
     const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
-    const sendBody = async (body: Body) => {
+    const sendBody = async ({ body, model }: WrittenRequest) => {
       const path = "/chat/completions";
       const call: ReplicaCall = { method: "POST", path, body, signal, onResponseLength, session, trace, key };
       const response = await sendWithRetries(replicas, call, { retries, mayRetry });
-      return { ...checkCompletion(response), deployment: options.name };
+      return { ...checkCompletion(response), deployment: options.name, model };
     };
     try {
       const written = await writing;
       try {
-        return await sendBody(written.body);
+        return await sendBody(written);
       } catch (error) {
         if (!namesNoModel || !(error instanceof UpstreamError) || error.status !== 404) throw error;
         // The deployment may have been restarted with another model.
         const other = await servedModel.findOther(written.model, signal);
         if (other === undefined || mayRetry?.() === false) throw error;
         how.isForOtherModel = true;
-        return await sendBody(withModel(written, other));
+        return await sendBody({ body: withModel(written, other), model: other });
       }
     } finally {
       end();

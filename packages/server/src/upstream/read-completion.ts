@@ -117,6 +117,12 @@ export function readTokenCounts(usage: unknown): Usage {
   };
 }
 
+/** The part of the prompt that the upstream had in its own cache, where it says so. */
+export function readUpstreamCachedTokens(usage: unknown): number {
+  const details: unknown = isObject(usage) ? usage.prompt_tokens_details : undefined;
+  return isObject(details) ? readCount(details.cached_tokens) : 0;
+}
+
 function readCount(count: unknown): number {
   const isCount = typeof count === "number" && Number.isInteger(count) && count >= 0 && count <= maxTokens;
   return isCount ? count : 0;

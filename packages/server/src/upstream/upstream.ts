@@ -44,6 +44,8 @@ export interface UpstreamCompletion {
   body: CompletionBody;
   /** The name of the deployment that sent it. */
   deployment: string;
+  /** The model that was asked for. Absent: it is a completion that was kept. */
+  model?: string;
   /** Absent: the request was not one of those that are asked for once. */
   cache?: CacheOutcome;
 }

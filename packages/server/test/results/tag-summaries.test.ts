@@ -28,7 +28,13 @@ function resultAt(index: number): StoredFields {
     evaluatorId: index % 2 === 0 ? "exact-match-2026-11-01" : "theirs",
     evaluatorFamily: index % 2 === 0 ? "exact-match" : "",
     ...(index % 3 === 0
-      ? { profile: { name: "a", publicId: `aaaaaaaa-0000-4000-8000-00000000000${index % 2}`, revision: 1 + (index % 4) } }
+      ? {
+          profile: {
+            name: "a",
+            publicId: `aaaaaaaa-0000-4000-8000-00000000000${index % 2}`,
+            revision: 1 + (index % 4),
+          },
+        }
       : {}),
     metadata: {
       app: index % 4 === 0 ? "shop" : "default",

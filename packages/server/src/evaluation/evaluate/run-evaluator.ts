@@ -24,6 +24,7 @@ export interface EvaluatorTask {
 export interface RequestAllowance extends MainThreadAllowance {
   /** Says whether a model may be asked again after a failure, and counts it. */
   mayRetry(): boolean;
+  keyId?: string | undefined;
   span?: RequestSpan | undefined;
 }
 
@@ -70,8 +71,8 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
       const task = { familyName: family.name, config, sample, explainStrategy };
       return await rules.run(task, accountId, clientSignal, allowance);
     }
-    const { mayRetry, span } = allowance;
-    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, span };
+    const { mayRetry, keyId, span } = allowance;
+    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, keyId, span };
     return await runModel(family, sample, call, explainStrategy, clientSignal);
   }
 

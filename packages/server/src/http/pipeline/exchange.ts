@@ -36,6 +36,10 @@ export interface Exchange extends Holder {
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
+  /** The part of the prompt that the upstream had in its own cache. */
+  upstreamCachedTokens: number | undefined;
+  /** The model that the upstream was asked for. */
+  model: string | undefined;
   /** The name of the deployment that answered. */
   deployment: string | undefined;
   /** Where a prediction is from. */
@@ -70,6 +74,8 @@ export function openExchange(
     upstreamMs: undefined,
     promptTokens: undefined,
     completionTokens: undefined,
+    upstreamCachedTokens: undefined,
+    model: undefined,
     deployment: undefined,
     cache: undefined,
     ageS: undefined,
@@ -128,6 +134,8 @@ export function recordExchange(
       failure: usageFailureOf(status, category),
       promptTokens,
       completionTokens,
+      upstreamCachedTokens: exchange.upstreamCachedTokens,
+      model: exchange.model,
       wasAsked,
       totalMs,
       upstreamMs,

@@ -38,9 +38,11 @@ import type {
   SignInTokensTable,
   UsersTable,
 } from "./identity.ts";
+import type { PredictionContextsTable, PredictionPayloadsTable, PredictionsTable } from "./predictions.ts";
 import type { ExperimentsTable, ProjectsTable } from "./projects.ts";
+import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "./runs.ts";
 import type { SettingsTable } from "./settings.ts";
-import type { UsageCountsTable, UsageLatenciesTable } from "./usage.ts";
+import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "./usage.ts";
 
 export interface Tables {
   settings: SettingsTable;
@@ -62,6 +64,12 @@ export interface Tables {
   dataset_samples: DatasetSamplesTable;
   dataset_payloads: DatasetPayloadsTable;
   dataset_parts: DatasetPartsTable;
+  predictions: PredictionsTable;
+  prediction_payloads: PredictionPayloadsTable;
+  prediction_contexts: PredictionContextsTable;
+  runs: RunsTable;
+  run_verdicts: RunVerdictsTable;
+  sample_traits: SampleTraitsTable;
   evaluation_clock: EvaluationClockTable;
   evaluation_times: EvaluationTimesTable;
   /** See `evaluation_count_deltas`. */
@@ -86,6 +94,7 @@ export interface Tables {
   /** See `evaluation_count_deltas`. */
   error_finding_count_deltas: ErrorFindingCountsTable;
   usage_counts: UsageCountsTable;
+  usage_model_tokens: UsageModelTokensTable;
   usage_latencies: UsageLatenciesTable;
 }
 

@@ -1,5 +1,5 @@
 import { countTokens, shareOf, type UsageFigures } from "../../data/figures/usage-figures.ts";
-import { formatCount, formatShare } from "../../format/format-number.ts";
+import { formatCost, formatCount, formatShare } from "../../format/format-number.ts";
 import { Cell, HeaderCell } from "../../ui/table.tsx";
 
 const columns = [
@@ -12,15 +12,22 @@ const columns = [
   "Cached tokens",
 ];
 
-export function UsageHeaderCells() {
-  return columns.map((column) => (
+/** With a currency there are costs. */
+export function UsageHeaderCells({ currency }: { currency: string | null }) {
+  return [...columns, ...(currency === null ? [] : ["Cost"])].map((column) => (
     <HeaderCell key={column} isNumber>
       {column}
     </HeaderCell>
   ));
 }
 
-export function UsageCells({ figures, all }: { figures: UsageFigures; all: UsageFigures }) {
+interface UsageCellsProps {
+  figures: UsageFigures;
+  all: UsageFigures;
+  currency: string | null;
+}
+
+export function UsageCells({ figures, all, currency }: UsageCellsProps) {
   const failedShare = shareOf(figures.failed, figures.requests);
   return (
     <>
@@ -38,6 +45,13 @@ export function UsageCells({ figures, all }: { figures: UsageFigures; all: Usage
         {formatShare(shareOf(countTokens(figures), countTokens(all)))}
       </Cell>
       <Cell isNumber>{formatCount(figures.cachedTokens)}</Cell>
+      {currency !== null && <Cell isNumber>{formatCost(figures.cost, currency)}</Cell>}
     </>
   );
+}
+
+/** What the costs leave out. */
+export function describeUnpriced({ unpricedTokens }: UsageFigures): string | undefined {
+  if (unpricedTokens === 0) return undefined;
+  return `Costs leave out ${formatCount(unpricedTokens)} tokens whose model has no price or is not known.`;
 }

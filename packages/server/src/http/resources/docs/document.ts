@@ -1,6 +1,7 @@
 import { createDocument } from "zod-openapi";
 import { apiKeyPaths } from "../api-keys/openapi.ts";
 import { appPaths } from "../apps/openapi.ts";
+import { comparisonPaths } from "../comparisons/openapi.ts";
 import { datasetPaths } from "../datasets/openapi.ts";
 import { deploymentPaths } from "../deployments/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
@@ -12,6 +13,8 @@ import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
 import { projectPaths } from "../projects/openapi.ts";
 import { evaluationResultPaths } from "../results/openapi.ts";
+import { runPaths } from "../runs/openapi.ts";
+import { runReportPaths } from "../runs/report-openapi.ts";
 import { sessionPaths } from "../sessions/openapi.ts";
 import { errorTaxonomyPaths } from "../taxonomies/openapi.ts";
 import { usagePaths } from "../usage/openapi.ts";
@@ -52,6 +55,7 @@ export function openApiDocument() {
       { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
       { name: "experiments", description: "Groups of results, in projects." },
       { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
+      { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
@@ -69,6 +73,9 @@ export function openApiDocument() {
       ...projectPaths,
       ...experimentPaths,
       ...datasetPaths,
+      ...runReportPaths,
+      ...comparisonPaths,
+      ...runPaths,
       ...errorTaxonomyPaths,
       ...probePaths,
     }),

@@ -5,7 +5,7 @@ import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../../prediction/predict.ts";
 import type { Deployment, Deployments } from "../../../upstream/deployments/create-deployments.ts";
-import { readTokenCounts } from "../../../upstream/read-completion.ts";
+import { readTokenCounts, readUpstreamCachedTokens } from "../../../upstream/read-completion.ts";
 import { traceCompletion } from "../../../upstream/trace-completion.ts";
 import type { CompletionOptions, Sharing, Upstream, UpstreamCompletion } from "../../../upstream/upstream.ts";
 import { admit, countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
@@ -109,9 +109,12 @@ function measureCompletion(
       recordCache(exchange, completion);
       exchange.deployment = completion.deployment;
       reserveResponse(exchange, completion.bytes.length);
-      const tokens = readTokenCounts(completion.body.usage);
+      const { usage } = completion.body;
+      const tokens = readTokenCounts(usage);
       exchange.promptTokens = tokens.prompt_tokens;
       exchange.completionTokens = tokens.completion_tokens;
+      exchange.upstreamCachedTokens = readUpstreamCachedTokens(usage);
+      exchange.model = completion.model;
       return completion;
     } finally {
       // What is kept did not wait for the upstream.
