@@ -8,6 +8,7 @@ import {
 } from "../../src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
 import { expectEventually } from "../support/eventually.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { seeded } from "../support/seeded.ts";
@@ -215,6 +216,23 @@ onEachDatabase((database) => {
     await expectEventually(() => hasUncounted(opened.database), false);
     const { groups } = await expectSameFromRows({ group_by: ["tag"], tag: "env" });
     expect(groups.map(({ key }) => key.tag)).toContain("soon");
+  });
+
+  test("Results whose times were mended are counted by tag on their new day", async () => {
+    const createdAt = (Date.now() + 400 * 86_400_000) * 1000;
+    const fields = { metadata: { app: "mended", tags: { env: "late" } } };
+    await storeResults(opened.database, opened.owner.account_id, [fields, { ...fields, createdAt }]);
+    await countAll(opened.database);
+    const byDay = { group_by: ["tag", "day"], tag: "env", app: "mended" };
+    expect((await expectSameFromRows(byDay)).groups).toHaveLength(2);
+    const { code } = await runPresage(["results", "mend-times"], {
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
+    });
+    expect(code).toBe(0);
+    for (const isCounted of [false, true]) {
+      if (isCounted) await countAll(opened.database);
+      expect((await expectSameFromRows(byDay)).groups.map(({ count }) => count)).toEqual([2]);
+    }
   });
 });
 
