@@ -25,6 +25,8 @@ onEachDatabase((database) => {
     project: "",
     experiment: "",
     dataset: "",
+    run: "",
+    otherRun: "",
     apiKey: "",
     session: "",
   };
@@ -72,6 +74,23 @@ onEachDatabase((database) => {
       next_state: mark,
     };
     await make(`/v1/datasets/${own.dataset}/revisions`, sample);
+    own.run = (
+      await make("/v1/runs", {
+        dataset_id: own.dataset,
+        name: mark,
+        tags: { mark },
+        target: { predictions: "imported" },
+        evaluators: [{ evaluator: "exact-match" }],
+      })
+    ).id;
+    own.otherRun = (
+      await make("/v1/runs", {
+        dataset_id: own.dataset,
+        target: { baseline: "no-change" },
+        evaluators: [{ evaluator: "exact-match" }],
+      })
+    ).id;
+    await make(`/v1/runs/${own.run}/predictions`, { index: 0, prediction: mark });
     await make("/v1/evaluation-results/batch", {
       evaluation_results: [{ evaluator_id: mark, experiment_id: own.experiment, dataset_sample_id: mark }],
     });
@@ -106,6 +125,19 @@ onEachDatabase((database) => {
     ["GET", `/v1/datasets/${own.dataset}/samples?revision=1`],
     ["GET", `/v1/datasets/${own.dataset}/trajectories/${mark}`],
     ["GET", `/v1/datasets/${own.dataset}/export`],
+    ["GET", `/v1/runs/${own.run}`],
+    ["DELETE", `/v1/runs/${own.run}`],
+    ["GET", `/v1/runs/${own.run}/events`],
+    ["GET", `/v1/runs/${own.run}/samples`],
+    ["GET", `/v1/runs/${own.run}/export`],
+    ["GET", `/v1/runs/${own.run}/report`],
+    ["POST", `/v1/runs/${own.run}/predictions`, { index: 0, prediction: "x" }],
+    ["POST", `/v1/runs/${own.run}/evaluators`, { evaluators: [{ evaluator: "exact-match" }] }],
+    ["POST", `/v1/runs/${own.run}/cancel`],
+    ["POST", `/v1/runs/${own.run}/pause`],
+    ["POST", `/v1/runs/${own.run}/resume`],
+    ["GET", `/v1/comparisons?runs=${own.run},${own.otherRun}`],
+    ["GET", `/v1/comparisons/samples?runs=${own.run},${own.otherRun}&evaluator=exact-match&direction=worse`],
     ["PATCH", `/v1/evaluator-criteria/${own.profile}/archive`],
     ["GET", `/v1/evaluator-criteria/${own.profile}/agreement`],
     ["POST", `/v1/evaluator-criteria/${own.profile}/revision`, { config: { substrings: ["x"] } }],
@@ -122,6 +154,8 @@ onEachDatabase((database) => {
     ["GET", "/v1/projects"],
     ["GET", "/v1/experiments"],
     ["GET", "/v1/datasets"],
+    ["GET", "/v1/runs"],
+    ["GET", `/v1/runs?dataset_id=${own.dataset}&name=${mark}`],
     ["GET", `/v1/experiments?project_id=${own.project}`],
     ["GET", "/v1/evaluator-criteria?include_archived=true&limit=1000"],
     ["GET", "/v1/evaluation-results/tags"],
@@ -199,6 +233,17 @@ onEachDatabase((database) => {
     );
   });
 
+  test("Another account's dataset cannot be predicted", async () => {
+    const run = {
+      dataset_id: own.dataset,
+      target: { baseline: "no-change" },
+      evaluators: [{ evaluator: "exact-match" }],
+    };
+    const response = await callWithKey(presage.url, "POST", "/v1/runs", run, stranger);
+    expect(response.status).toBe(422);
+    expect(await response.text()).not.toContain(mark);
+  });
+
   test("Everything still exists for its own account", async () => {
     const [result] = [await presage.call("GET", `/v1/evaluation-results/${own.result}`)];
     expect(await result.json()).toMatchObject({
@@ -242,6 +287,8 @@ onEachDatabase((database) => {
       "POST /v1/projects",
       "POST /v1/experiments",
       "POST /v1/datasets",
+      // The dataset of a run is tested above.
+      "POST /v1/runs",
       "POST /v1/error-taxonomy-revision",
       // And this one ends the current session.
       "POST /auth/sign-out",
