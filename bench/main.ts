@@ -25,7 +25,7 @@ const group = createProcessGroup();
 
 /** Needs no server. Its figures do not depend on the machine, so they may replace those of an earlier run. */
 const simulateAlone = async (plan: StatisticsPlan, quick: boolean): Promise<boolean> => {
-  const section = writeStatistics(runStatistics(plan), plan);
+  const section = writeStatistics(await runStatistics(plan), plan);
   process.stdout.write(section);
   if (!quick) {
     await Bun.write(resultsFile, replaceStatistics(await Bun.file(resultsFile).text(), section));

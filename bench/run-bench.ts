@@ -103,7 +103,7 @@ export const runBench = async (
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
   const replicas = withReplicas ? await runReplicas(group, plan.replicas) : undefined;
   const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
-  const statistics = withStatistics ? runStatistics(plan.statistics) : undefined;
+  const statistics = withStatistics ? await runStatistics(plan.statistics) : undefined;
   return {
     machine,
     plan,

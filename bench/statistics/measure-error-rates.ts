@@ -49,7 +49,7 @@ const isNaivelyRejected = (clusters: readonly Cluster[]): boolean => {
   return Math.abs(sum / count) > z95 * Math.sqrt(variance / count);
 };
 
-const measure = (design: Design, sets: number): ErrorRates => {
+const measure = async (design: Design, sets: number): Promise<ErrorRates> => {
   const draws = createDraws(20261123);
   let [tTest, permutation, worse, naive] = [0, 0, 0, 0];
   for (let set = 0; set < sets; set++) {
@@ -59,7 +59,7 @@ const measure = (design: Design, sets: number): ErrorRates => {
     tTest += Number(isRejected);
     worse += Number(isRejected && difference !== null && difference < 0);
     const sums = clusters.map(({ sum }) => sum);
-    permutation += Number((signFlipTest(sums, set) ?? 1) < level);
+    permutation += Number(((await signFlipTest(sums, set)) ?? 1) < level);
     naive += Number(isNaivelyRejected(clusters));
   }
   return {
@@ -71,5 +71,5 @@ const measure = (design: Design, sets: number): ErrorRates => {
   };
 };
 
-export const measureErrorRates = (sets: number): ErrorRates[] =>
-  [fiftyEqual, ...recorded, twentyEqual].map((design) => measure(design, sets));
+export const measureErrorRates = (sets: number): Promise<ErrorRates[]> =>
+  Promise.all([fiftyEqual, ...recorded, twentyEqual].map((design) => measure(design, sets)));

@@ -49,16 +49,18 @@ const plainInterval = (curve: SurvivalCurve, step: number): Interval => {
   };
 };
 
-const measure = (
+type Draw = { read: (step: number) => Interval; readNaive: (step: number) => Interval };
+
+const measure = async (
   sets: number,
   chance: number,
   truth: (step: number) => number,
-  draw: (draws: Draws) => { read: (step: number) => Interval; readNaive: (step: number) => Interval },
-): SurvivalCoverage[] => {
+  draw: (draws: Draws) => Draw | Promise<Draw>,
+): Promise<SurvivalCoverage[]> => {
   const draws = createDraws(20261124);
   const counts = steps.map((step) => ({ step, covered: 0, naive: 0, found: 0 }));
   for (let set = 0; set < sets; set++) {
-    const { read, readNaive } = draw(draws);
+    const { read, readNaive } = await draw(draws);
     for (const count of counts) {
       const interval = read(count.step);
       if (interval === null) continue;
@@ -79,9 +81,10 @@ const measure = (
 };
 
 /** Each trajectory once, as long as one of the recorded ones. The naive interval is on the plain scale. */
-export const measureSurvival = (sets: number): SurvivalCoverage[] =>
-  [0.05, 0.1, 0.2].flatMap((chance) =>
-    measure(
+export const measureSurvival = async (sets: number): Promise<SurvivalCoverage[]> => {
+  const all: SurvivalCoverage[] = [];
+  for (const chance of [0.05, 0.1, 0.2]) {
+    const measured = await measure(
       sets,
       chance,
       (step) => (1 - chance) ** step,
@@ -96,11 +99,14 @@ export const measureSurvival = (sets: number): SurvivalCoverage[] =>
           readNaive: (step) => plainInterval(curve, step),
         };
       },
-    ),
-  );
+    );
+    all.push(...measured);
+  }
+  return all;
+};
 
 /** Four repeats of each trajectory, which has its own chance of a divergence. The naive interval takes all repeats as independent. */
-export const measureRepeatedSurvival = (sets: number): SurvivalCoverage[] => {
+export const measureRepeatedSurvival = (sets: number): Promise<SurvivalCoverage[]> => {
   const [alpha, beta] = [1, 9];
   const chance = alpha / (alpha + beta);
   const truth = (step: number) =>
@@ -108,13 +114,13 @@ export const measureRepeatedSurvival = (sets: number): SurvivalCoverage[] => {
       (product, factor) => product * factor,
       1,
     );
-  return measure(sets, chance, truth, (draws) => {
+  return measure(sets, chance, truth, async (draws) => {
     const endings = Array.from({ length: trajectories }, () => {
       const own = draws.beta(alpha, beta);
       const length = draws.pick(recordedSizes);
       return Array.from({ length: repeats }, () => drawTrajectory(draws, own, length));
     });
-    const clustered = bootstrapSurvival(endings, 1);
+    const clustered = await bootstrapSurvival(endings, 1);
     const naive = survival(endings.flat());
     return {
       read: (step) => at(clustered, step)?.interval ?? null,

@@ -11,9 +11,9 @@ export interface StatisticsResult {
 }
 
 /** Simulations with fixed seeds: the figures do not depend on the machine. */
-export const runStatistics = (plan: StatisticsPlan): StatisticsResult => ({
+export const runStatistics = async (plan: StatisticsPlan): Promise<StatisticsResult> => ({
   coverage: measureCoverage(plan.coverageSets),
-  errorRates: measureErrorRates(plan.testSets),
-  survival: measureSurvival(plan.survivalSets),
-  repeatedSurvival: measureRepeatedSurvival(plan.repeatedSets),
+  errorRates: await measureErrorRates(plan.testSets),
+  survival: await measureSurvival(plan.survivalSets),
+  repeatedSurvival: await measureRepeatedSurvival(plan.repeatedSets),
 });

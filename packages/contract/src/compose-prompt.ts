@@ -10,6 +10,9 @@ const sections = [
   ["steering_directives", "STEERING DIRECTIVES"],
 ] as const;
 
+/** Changes with any change of the strings here. Runs record it. */
+export const promptVersion = "1";
+
 /** The system turn (omitted if every section is empty) and the user turn. All texts are used unchanged. */
 export function composePrompt(
   context: Context | null | undefined,

@@ -1,9 +1,11 @@
 export * from "./api-key.ts";
+export * from "./capture.ts";
 export * from "./chat-completion.ts";
 export { readInstant } from "./date-time.ts";
 export * from "./deployment.ts";
 export * from "./errors.ts";
 export * from "./evaluation/client-evaluation.ts";
+export * from "./evaluation/comparison.ts";
 export * from "./evaluation/dataset.ts";
 export * from "./evaluation/error-taxonomy.ts";
 export * from "./evaluation/evaluate.ts";
@@ -23,6 +25,9 @@ export {
   ExplainStrategy,
 } from "./evaluation/result-fields.ts";
 export { readResultId } from "./evaluation/result-id.ts";
+export * from "./evaluation/run.ts";
+export * from "./evaluation/run-report.ts";
+export * from "./kept-prediction.ts";
 export { maxIssues } from "./list.ts";
 export * from "./me.ts";
 export * from "./model.ts";

@@ -4,8 +4,8 @@ import { ErrorCategory } from "./errors.ts";
 
 const instant = z.iso.datetime({ offset: true });
 
-/** What a request was for. */
-export const UsageOperation = z.enum(["predict", "chat", "evaluate"]);
+/** What a request was for. `judge`: one of an evaluation's calls to the judges' model. */
+export const UsageOperation = z.enum(["predict", "chat", "evaluate", "judge"]);
 export type UsageOperation = z.infer<typeof UsageOperation>;
 
 const outcomes = [...ErrorCategory.options, "invalid", "other"] as const;
@@ -42,7 +42,7 @@ const coveredPeriod = {
   step: z.enum(["hour", "day"]).meta({ description: "The length of a step." }),
 };
 
-/** The requests of one key in one step. */
+/** The requests of one key in one step, for one operation. */
 export const UsageRow = z
   .object({
     start: instant.meta({ description: "Start of the step." }),
@@ -55,6 +55,14 @@ export const UsageRow = z
     cached_tokens: z.int().meta({
       description:
         "Prompt and completion tokens of predictions that came from the cache, or from an equal request at the same time: the upstream was not asked for them.",
+    }),
+    cost: z.number().nullable().meta({
+      description:
+        "What the tokens cost at today's prices, in `currency`: prompt and completion tokens of models that have a price. Null if none of them has one, or the server has no price list.",
+    }),
+    unpriced_tokens: z.int().meta({
+      description:
+        "Prompt and completion tokens that `cost` leaves out, as their model has no price or is not known. 0 if the server has no price list.",
     }),
   })
   .meta({ id: "UsageRow" });
@@ -76,6 +84,9 @@ export type UsageKey = z.infer<typeof UsageKey>;
 export const UsageResponse = z
   .object({
     ...coveredPeriod,
+    currency: z.string().nullable().meta({
+      description: "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
+    }),
     data: z.array(UsageRow).meta({ description: "Oldest first." }),
     api_keys: z.array(UsageKey).meta({ description: "The keys in the rows." }),
   })

@@ -1,6 +1,7 @@
 import { type ApiKeys, apiKeys } from "./resources/api-keys.ts";
 import { type Apps, apps } from "./resources/apps.ts";
 import { type ChatCompletions, chatCompletions } from "./resources/chat-completions.ts";
+import { type Comparisons, comparisons } from "./resources/comparisons.ts";
 import { type Datasets, datasets } from "./resources/datasets.ts";
 import { type Deployments, deployments } from "./resources/deployments.ts";
 import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
@@ -9,10 +10,12 @@ import { type EvaluationResults, evaluationResults } from "./resources/evaluatio
 import { type EvaluatorProfiles, evaluatorProfiles } from "./resources/evaluator-profiles.ts";
 import { type Evaluators, evaluators } from "./resources/evaluators.ts";
 import { type Experiments, experiments } from "./resources/experiments.ts";
+import { type KeptPredictions, keptPredictions } from "./resources/kept-predictions.ts";
 import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
 import { type Models, models } from "./resources/models.ts";
 import { type Predict, predict } from "./resources/predictions.ts";
 import { type Projects, projects } from "./resources/projects.ts";
+import { type RunReports, runReports } from "./resources/run-reports.ts";
 import { type Sessions, type SignOut, sessions, signOut } from "./resources/sessions.ts";
 import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -39,6 +42,7 @@ export interface Presage {
   me: Me;
   whoAmI: WhoAmI;
   signOut: SignOut;
+  keptPredictions: KeptPredictions;
   chatCompletions: ChatCompletions;
   models: Models;
   deployments: Deployments;
@@ -50,6 +54,8 @@ export interface Presage {
   projects: Projects;
   experiments: Experiments;
   datasets: Datasets;
+  runs: RunReports;
+  comparisons: Comparisons;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
   apps: Apps;
@@ -75,6 +81,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     me: me(transport),
     whoAmI: whoAmI(transport),
     signOut: signOut(transport),
+    keptPredictions: keptPredictions(transport),
     chatCompletions: chatCompletions(transport),
     models: models(transport),
     deployments: deployments(transport),
@@ -86,6 +93,8 @@ export function createPresage(options: PresageOptions = {}): Presage {
     projects: projects(transport),
     experiments: experiments(transport),
     datasets: datasets(transport),
+    runs: runReports(transport),
+    comparisons: comparisons(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
     apps: apps(transport),

@@ -7,6 +7,10 @@ export type {
   ChatCompletionRequest,
   ChatCompletionResponse,
   ChatMessage,
+  ComparedSample,
+  Comparison,
+  ComparisonCandidate,
+  ComparisonStratum,
   ConfidenceInterval,
   Context,
   Correction,
@@ -42,6 +46,8 @@ export type {
   ExplainStrategy,
   ImportedEvaluationResult,
   Interaction,
+  KeptPrediction,
+  KeptPredictionDetail,
   Latency,
   LatencyQuery,
   LatencyResponse,
@@ -52,6 +58,11 @@ export type {
   PromptMessage,
   ReplicaStatus,
   RevisionAgreement,
+  RunEvaluatorReport,
+  RunFigures,
+  RunReport,
+  RunStratum,
+  RunSurvival,
   SessionResponse,
   SignOutResponse,
   SummaryDimension,
@@ -68,11 +79,13 @@ export type {
 export type { CallOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
+export type { ComparedSampleFilter } from "./resources/comparisons.ts";
 export type { DatasetLines, RevisionOptions, UploadOptions } from "./resources/datasets.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
 export type { ExperimentFilter } from "./resources/experiments.ts";
+export type { KeptPredictionFilter, KeptPredictionPage } from "./resources/kept-predictions.ts";
 export type { Prediction, PredictOptions } from "./resources/predictions.ts";
 export type {
   ExportRequest,

@@ -21,6 +21,8 @@ export interface TransportSettings {
 export interface Transport {
   /** The response's JSON; undefined if the response is empty. That it is a `Value` is not checked. */
   json<Value>(call: Call, options: CallOptions | undefined): Promise<Value>;
+  /** The response as it is. */
+  text(call: Call, options: CallOptions | undefined): Promise<string>;
   /** The response line by line, as it arrives. */
   lines(call: Call, options: CallOptions | undefined): AsyncGenerator<string, void, undefined>;
 }
@@ -100,15 +102,24 @@ export function createTransport(settings: TransportSettings): Transport {
     return value;
   }
 
+  async function sendInTime<Value>(
+    call: Call,
+    options: CallOptions,
+    read: (response: Response) => Promise<Value>,
+  ): Promise<Value> {
+    const deadline = start(options);
+    try {
+      return await send(call, options, deadline, read);
+    } finally {
+      deadline.end();
+    }
+  }
+
   return {
-    async json<Value>(call: Call, options: CallOptions = {}) {
-      const deadline = start(options);
-      try {
-        return await send(call, options, deadline, (response) => readJson<Value>(response, baseUrl));
-      } finally {
-        deadline.end();
-      }
-    },
+    json: <Value>(call: Call, options: CallOptions = {}) =>
+      sendInTime(call, options, (response) => readJson<Value>(response, baseUrl)),
+
+    text: (call, options = {}) => sendInTime(call, options, (response) => response.text()),
 
     async *lines(call, options = {}) {
       const deadline = start(options);

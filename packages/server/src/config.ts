@@ -25,6 +25,8 @@ export type Config = Readonly<{
   redisUrl: string | undefined;
   /** Absent: a quarter of the memory of the machine or container. */
   memoryBudgetBytes: number | undefined;
+  /** The file with prices of models. Absent: nothing has a price. */
+  pricesPath: string | undefined;
   /** Absent: there is one deployment, the upstream or the sandbox. */
   deployments: Readonly<{ path: string; environment: RawEnvironment }> | undefined;
   upstream: Readonly<{
@@ -44,6 +46,8 @@ export type Config = Readonly<{
     maxAgeS: number;
     epoch: string;
   }>;
+  /** Of live predictions that are stored. */
+  capture: Readonly<{ setting: string; maxAgeDays: number }>;
   prediction: Readonly<{
     debugFields: boolean;
     ratePerMinute: number;
@@ -53,6 +57,7 @@ export type Config = Readonly<{
   }>;
   evaluation: Readonly<{ accountRatePerMinute: number; maxInFlight: number; maxInFlightEach: number }>;
   datasets: Readonly<{ maxBytes: number; quotaBytes: number }>;
+  runs: Readonly<{ maxInFlight: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
     /** Absent: local mode. */
@@ -113,6 +118,7 @@ export function readConfig(raw: RawEnvironment): Config {
       values.PRESAGE_DEPLOYMENTS === undefined
         ? undefined
         : Object.freeze({ path: values.PRESAGE_DEPLOYMENTS, environment: raw }),
+    pricesPath: values.PRESAGE_PRICES,
     upstream: Object.freeze({
       urls: values.PRESAGE_UPSTREAM_URL && Object.freeze(values.PRESAGE_UPSTREAM_URL),
       apiKey: values.PRESAGE_UPSTREAM_API_KEY,
@@ -126,6 +132,10 @@ export function readConfig(raw: RawEnvironment): Config {
       maxBytes: values.PRESAGE_CACHE_MAX_BYTES,
       maxAgeS: values.PRESAGE_CACHE_MAX_AGE_S,
       epoch: values.PRESAGE_CACHE_EPOCH ?? "",
+    }),
+    capture: Object.freeze({
+      setting: values.PRESAGE_CAPTURE,
+      maxAgeDays: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
     }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,
@@ -143,6 +153,9 @@ export function readConfig(raw: RawEnvironment): Config {
     datasets: Object.freeze({
       maxBytes: values.PRESAGE_MAX_DATASET_BYTES,
       quotaBytes: values.PRESAGE_DATASET_QUOTA_BYTES,
+    }),
+    runs: Object.freeze({
+      maxInFlight: values.PRESAGE_RUNS_MAX_IN_FLIGHT ?? Math.ceil(values.PRESAGE_MAX_IN_FLIGHT / 10),
     }),
     identity: Object.freeze({
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
@@ -164,6 +177,11 @@ export function readConfig(raw: RawEnvironment): Config {
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     clientApiKey: values.PRESAGE_API_KEY,
   });
+}
+
+/** Whether SIGHUP makes the server read files again. Without one it ends the process, as when a terminal closes. */
+export function hasFilesToReread({ deployments, pricesPath }: Config): boolean {
+  return deployments !== undefined || pricesPath !== undefined;
 }
 
 /** Variables with our prefix that Presage does not know: most likely misspelt. */

@@ -1,10 +1,9 @@
-import { basename } from "node:path";
-import { type Document, isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { z } from "zod";
-import { ConfigError, type RawEnvironment } from "./config.ts";
+import type { RawEnvironment } from "./config.ts";
 import { cachePolicies } from "./environment.ts";
 import { areDifferentUrls, httpUrl } from "./environment-values.ts";
 import type { DeploymentSettings } from "./upstream/deployments/create-deployments.ts";
+import { type FileIssue, type Path, parseYamlFile, type YamlFile } from "./yaml-file.ts";
 
 const dayMs = 86_400_000;
 /** As a header's value and as a model's name. */
@@ -53,82 +52,20 @@ const file = z.strictObject({
 });
 type DeploymentsFile = z.output<typeof file>;
 
-type Path = readonly PropertyKey[];
-interface FileIssue {
-  offset: number;
-  text: string;
-}
-
-/**
- * Reads the deployments from YAML, or throws a `ConfigError` with a line for each issue: file, line, place and what was expected. It
- * quotes no values, since one may be a key in the wrong place.
- */
+/** Reads the deployments from YAML, or throws a `ConfigError` with a line for each issue. */
 export function parseDeployments(
   path: string,
   text: string,
   { raw, timeoutMs }: { raw: RawEnvironment; timeoutMs: number },
 ): DeploymentSettings {
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    uniqueKeys: true,
-    resolveKnownTags: false,
-  });
-  const refuseIssues = (issues: readonly FileIssue[]) => {
-    if (issues.length === 0) return;
-    const sorted = issues.toSorted((one, other) => one.offset - other.offset);
-    const lineOf = ({ offset }: FileIssue) => Math.max(1, lines.linePos(offset).line);
-    throw new ConfigError(sorted.map((issue) => `${basename(path)}:${lineOf(issue)}: ${issue.text}`));
-  };
-  refuseIssues([
-    ...[...document.errors, ...document.warnings].map(({ pos, message }) => ({
-      offset: pos[0],
-      text: message,
-    })),
-    ...unsupportedIn(document),
-  ]);
-  const value: unknown = document.toJS();
-  const parsed = file.safeParse(value);
-  if (!parsed.success) {
-    refuseIssues(parsed.error.issues.flatMap((issue) => describe(document, value, issue)));
-    throw new ConfigError([`${basename(path)}: it is not valid`]);
-  }
-  refuseIssues(findContradictions(parsed.data, document, raw));
-  return toSettings(parsed.data, raw, timeoutMs);
+  const parsed = parseYamlFile(path, text, file, schemaAt);
+  parsed.refuse(findContradictions(parsed, raw));
+  return toSettings(parsed.value, raw, timeoutMs);
 }
 
-/** What the schema does not see. */
-function unsupportedIn(document: Document): FileIssue[] {
-  const issues: FileIssue[] = [];
-  visit(document, {
-    Alias: (_, { range }) => {
-      issues.push({ offset: range?.[0] ?? 0, text: "aliases are not supported; write the value again" });
-    },
-    Pair: (_, { key }) => {
-      if (isScalar(key) && key.value === "__proto__")
-        issues.push({ offset: key.range?.[0] ?? 0, text: "__proto__: unknown key" });
-    },
-  });
-  return issues;
-}
-
-function describe(document: Document, value: unknown, issue: z.core.$ZodIssue): FileIssue[] {
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => at(document, [...issue.path, key], "unknown key"));
-  }
-  const schema = issue.code === "invalid_key" ? file.shape.deployments.keyType : schemaAt(issue.path);
-  const expectation = z.globalRegistry.get(schema)?.expected ?? "a map of keys and values";
-  const isMissing = issue.code !== "invalid_key" && valueAt(value, issue.path) === undefined;
-  return [at(document, issue.path, `${isMissing ? "missing; " : ""}expected ${expectation}`)];
-}
-
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce((holder, key) => Object(holder)[key], value);
-}
-
-/** The schema of the value at this place of the file. */
-function schemaAt(path: Path): z.ZodType {
+/** The schema of this place of the file. */
+function schemaAt(path: Path, part: "key" | "value"): z.ZodType {
+  if (part === "key") return file.shape.deployments.keyType;
   const [top, , field, item] = path;
   if (top === "default") return file.shape.default;
   if (top !== "deployments" || path.length < 2) return top === undefined ? file : file.shape.deployments;
@@ -137,51 +74,22 @@ function schemaAt(path: Path): z.ZodType {
   return shape[String(field)] ?? deployment;
 }
 
-/** The issue at the key of this place or, where there is none, at what should have it. */
-function at(document: Document, path: Path, text: string): FileIssue {
-  const place = path.map(String).join(".");
-  return { offset: offsetOf(document, path), text: place === "" ? text : `${place}: ${text}` };
-}
-
-function offsetOf(document: Document, path: Path): number {
-  if (path.length === 0) return document.contents?.range?.[0] ?? 0;
-  const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  const key = path.at(-1);
-  if (isMap(holder)) {
-    const pair = holder.items.find((item) => String(item.key) === String(key));
-    const range = pair !== undefined && isRanged(pair.key) ? pair.key.range : undefined;
-    if (range) return range[0];
-  }
-  const node = document.getIn(path, true);
-  if (isRanged(node) && node.range) return node.range[0];
-  return offsetOf(document, path.slice(0, -1));
-}
-
-function isRanged(node: unknown): node is { range?: readonly [number, number, number] | null } {
-  return typeof node === "object" && node !== null && "range" in node && !isAlias(node);
-}
-
 /** What the schema cannot express: names that refer to others, and variables that are not set. */
-function findContradictions(
-  { default: defaultName, deployments }: DeploymentsFile,
-  document: Document,
-  raw: RawEnvironment,
-): FileIssue[] {
+function findContradictions({ value, issueAt }: YamlFile<DeploymentsFile>, raw: RawEnvironment): FileIssue[] {
+  const { default: defaultName, deployments } = value;
   const issues: FileIssue[] = [];
   const names = Object.keys(deployments).join(", ");
   if (!Object.hasOwn(deployments, defaultName))
-    issues.push(at(document, ["default"], `there is no deployment of this name; there are ${names}`));
+    issues.push(issueAt(["default"], `there is no deployment of this name; there are ${names}`));
   for (const [own, { fallback, api_key_env: variable }] of Object.entries(deployments)) {
     const place = ["deployments", own];
     const faultOfKey = variable === undefined ? undefined : findFaultOfKey(raw[variable]);
-    if (faultOfKey !== undefined) issues.push(at(document, [...place, "api_key_env"], faultOfKey));
+    if (faultOfKey !== undefined) issues.push(issueAt([...place, "api_key_env"], faultOfKey));
     if (fallback === undefined) continue;
     if (!Object.hasOwn(deployments, fallback))
-      issues.push(
-        at(document, [...place, "fallback"], `there is no deployment of this name; there are ${names}`),
-      );
+      issues.push(issueAt([...place, "fallback"], `there is no deployment of this name; there are ${names}`));
     else if (leadsBack(deployments, own))
-      issues.push(at(document, [...place, "fallback"], "the fallbacks lead back to this deployment"));
+      issues.push(issueAt([...place, "fallback"], "the fallbacks lead back to this deployment"));
   }
   return issues;
 }

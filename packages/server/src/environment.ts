@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { capturePattern } from "@presage/contract";
 import { z } from "zod";
 import {
   domains,
@@ -24,6 +25,7 @@ const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 
 const maxWorkers = 256;
 const dayMs = 86_400_000;
+const centuryDays = 36_500;
 const yearHours = 8_760;
 const yearMinutes = 525_600;
 const yearSeconds = 31_536_000;
@@ -72,6 +74,11 @@ export const environment = z.object({
       "YAML file of deployments, for more than one model; with it PRESAGE_UPSTREAM_URL, _API_KEY and _MODEL must not be set",
     expected: "a path",
   }),
+  PRESAGE_PRICES: text.optional().meta({
+    description:
+      "YAML file of what the tokens of each model cost; with it GET /v1/usage and the dashboard show costs",
+    expected: "a path",
+  }),
   PRESAGE_UPSTREAM_API_KEY: text
     .optional()
     .meta({ description: "sent to the upstream as a bearer token", expected: "text" }),
@@ -112,6 +119,17 @@ export const environment = z.object({
       "any text; changing it discards all predictions that were kept, as after new weights under an old name",
     expected: "text",
   }),
+  PRESAGE_CAPTURE: text.regex(capturePattern).default("off").meta({
+    description:
+      "which predictions of clients are stored with their texts: none, those that failed, all, or a share from 0 to 1; a key's own setting wins",
+    expected: "off, failures, all, or a share from 0 to 1 such as 0.01",
+  }),
+  PRESAGE_CAPTURE_MAX_AGE_DAYS: wholeNumber(1, centuryDays)
+    .default(30)
+    .meta({
+      description: "after how many days predictions of clients that were stored are deleted",
+      expected: `a whole number of days from 1 to ${centuryDays}`,
+    }),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).meta({
     description: "whether connections to the upstream are reused",
     expected: "true or false",
@@ -170,6 +188,11 @@ export const environment = z.object({
         "maximum size in bytes of all datasets of an account, as they are exported; beyond it, 413",
       expected: "a whole number of bytes above 0",
     }),
+  PRESAGE_RUNS_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "maximum concurrent predictions of all runs; further ones wait; if not set, a tenth of PRESAGE_MAX_IN_FLIGHT",
+    expected: "a whole number above 0",
+  }),
   PRESAGE_MEMORY_BUDGET_BYTES: wholeNumber(mebibyte, Number.MAX_SAFE_INTEGER)
     .optional()
     .meta({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { list } from "../list.ts";
 import { Context, Interaction } from "../prediction.ts";
-import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
+import { defaultPageLimit, nextCursor, pageQuery, queryBoolean, queryInteger } from "../query.ts";
 import { boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 import { newTags } from "./result-fields.ts";
 
@@ -19,7 +19,7 @@ const described = {
   reward: "The environment's reward.",
   done: "Whether the episode ended with this step.",
   messages:
-    "In place of interaction: the conversation up to and including the user's turn, which is sent as it stands.",
+    "In place of interaction: the conversation up to and including the user's turn, which is sent as it stands. Empty if only the answer is known.",
 };
 
 /** A number of a revision, as its dataset counts them from 1. */
@@ -89,7 +89,6 @@ export const DatasetLine = z
     context: Context.nullish().meta({ description: "Background for the world model. Not beside messages." }),
     interaction: Interaction.nullish().meta({ description: "The state and the action." }),
     messages: list(SampleMessage)
-      .min(1)
       .max(maxConversationMessages)
       .nullish()
       .meta({ description: described.messages }),
@@ -134,14 +133,14 @@ export const DatasetTrajectoryPath = z.object({
 });
 
 /** The formats of uploaded lines. */
-export const DatasetFormat = z.enum(["presage", "chat", "llm-sim"]);
+export const DatasetFormat = z.enum(["presage", "chat", "llm-sim", "predictions"]);
 export type DatasetFormat = z.infer<typeof DatasetFormat>;
 
 /** Query of `POST /v1/datasets/{id}/revisions`. */
 export const DatasetUploadQuery = z.object({
   format: DatasetFormat.optional().meta({
     description:
-      'What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim. If not given, the fields of the first line tell.',
+      'What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',
   }),
 });
 export type DatasetUploadQuery = z.infer<typeof DatasetUploadQuery>;
@@ -170,6 +169,15 @@ export const DatasetSampleListQuery = z.object({
   after,
 });
 export type DatasetSampleListQuery = z.infer<typeof DatasetSampleListQuery>;
+
+/** Query of `DELETE /v1/datasets/{id}`. */
+export const DatasetDeleteQuery = z.object({
+  with_runs: queryBoolean().optional().meta({
+    default: false,
+    description: "Deletes the dataset's runs as well. Otherwise a dataset with runs is not deleted.",
+  }),
+});
+export type DatasetDeleteQuery = z.infer<typeof DatasetDeleteQuery>;
 
 /** Query of `GET /v1/datasets`. */
 export const DatasetListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));

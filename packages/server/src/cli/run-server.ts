@@ -1,5 +1,5 @@
 import { composeServer } from "../compose/compose-server.ts";
-import type { Config } from "../config.ts";
+import { type Config, hasFilesToReread } from "../config.ts";
 import { listen, listenAddress } from "../http/listen.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Started, WorkerStart } from "../workers/messages.ts";
@@ -43,8 +43,7 @@ export async function runServer(
   const { publicUrl, signInAddress, firstKey } = presage;
   onReady({ address: server.address, publicUrl, signInAddress, firstKey });
 
-  // Without the file, SIGHUP ends the process, as when a terminal closes.
-  if (config.deployments !== undefined) process.on("SIGHUP", () => void presage.rereadDeployments());
+  if (hasFilesToReread(config)) process.on("SIGHUP", () => void presage.rereadFiles());
 
   const signal = await stopped;
   logger.info({ signal }, "stopping: no new connections; predictions in progress will finish");

@@ -16,6 +16,7 @@ import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 import { shareOf } from "../workers/share-limits.ts";
+import { readSettingsFile } from "../yaml-file.ts";
 
 export interface ComposedDeployments {
   deployments: Deployments;
@@ -95,12 +96,7 @@ async function readSettings(config: Config): Promise<DeploymentSettings> {
     return settingsOf({ name: "default", urls, apiKey, model }, config);
   }
   const { path, environment } = deployments;
-  const text = await Bun.file(path)
-    .text()
-    .catch((error: unknown) => {
-      const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-      throw new ConfigError([`PRESAGE_DEPLOYMENTS: the file cannot be read (${reason}): ${path}`]);
-    });
+  const text = await readSettingsFile("PRESAGE_DEPLOYMENTS", path);
   const settings = parseDeployments(path, text, { raw: environment, timeoutMs: upstream.timeoutMs });
   return { ...settings, deployments: settings.deployments.map((each) => shareOfReplicas(each, config)) };
 }

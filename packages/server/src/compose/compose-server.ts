@@ -28,11 +28,14 @@ import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import type { WorkerStart } from "../workers/messages.ts";
 import type { SupervisorLink } from "../workers/supervisor-link.ts";
+import { composeCapture } from "./compose-capture.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeLimits } from "./compose-limits.ts";
+import { composePrices } from "./compose-prices.ts";
+import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
 /** For requests without a prediction's texts or samples. */
@@ -48,8 +51,8 @@ export interface Presage {
   firstKey: string | undefined;
   /** The one-time sign-in link of local mode. It is not stored. */
   signInAddress: string | undefined;
-  /** Reads the file of deployments again. */
-  rereadDeployments(): Promise<void>;
+  /** Reads the files of deployments and of prices again. */
+  rereadFiles(): Promise<void>;
   /** Writes what is pending and releases all resources. */
   dispose(): Promise<void>;
 }
@@ -70,6 +73,7 @@ export async function composeServer(
 ): Promise<Presage> {
   const { logger } = log;
   let phase: Phase = "starting";
+  const { reread: rereadPrices, ...prices } = await composePrices(config, logger);
   const metrics = createMetrics();
   const memory = createByteBudget(config.memoryBudgetBytes ?? quarterOfMemory());
   const tracing =
@@ -89,7 +93,11 @@ export async function composeServer(
     ...config.cache,
     shared: redis && { redis, secret: await sharedSecret(database, "completion_names") },
   });
-  const { deployments, reread, stopSandbox } = await composeDeployments(config, logger, {
+  const {
+    deployments,
+    reread: rereadDeployments,
+    stopSandbox,
+  } = await composeDeployments(config, logger, {
     memory,
     completions,
     countUnreachable,
@@ -103,6 +111,7 @@ export async function composeServer(
   const usage = collectUsage(
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
+    (model) => prices.current()?.models.has(model) === true,
   );
   const limits = composeLimits(config, { redis, keyDigest, metrics });
   const {
@@ -113,8 +122,16 @@ export async function composeServer(
     deployments,
     memory,
     countUnreachable,
+    // Latencies are those of predictions.
+    recordJudgeCall: (call) =>
+      usage.record({ ...call, operation: "judge", totalMs: 0, upstreamMs: undefined }),
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
+  const { dispose: disposeCapture, ...capture } = composeCapture(config, log, store, { memory, metrics });
+  const runs = composeRuns(config, log, store, {
+    deployments,
+    liveInFlight: limits.predictions.inFlight,
+  });
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
     presage_predictions_in_flight: limits.predictions.inFlight,
@@ -123,6 +140,7 @@ export async function composeServer(
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
     presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_capture_held_bytes: capture.heldBytes,
     presage_cache_bytes: completions.bytes,
   });
 
@@ -132,10 +150,14 @@ export async function composeServer(
     recordUse: lastUses.record,
     count: (outcome) => metrics.keyVerifications([outcome]),
   });
+  async function rereadFiles(): Promise<void> {
+    if (config.deployments !== undefined) await rereadDeployments();
+    await rereadPrices();
+  }
   worker?.link.answerWith({
     figures: () => metrics.registry.getMetricsAsJSON(),
     forgetKey: keyVerifier.forget,
-    rereadDeployments: reread,
+    rereadFiles,
   });
 
   const { maxBodyBytes } = config.listen;
@@ -145,6 +167,7 @@ export async function composeServer(
       maxBodyBytes,
       listsDeployments: config.deployments !== undefined,
       maxShortBodyBytes: Math.min(maxBodyBytes, maxShortBodyBytes),
+      capture: config.capture,
       debugFields: config.prediction.debugFields,
       metricsToken: config.metricsToken,
       dashboardDirectory: Bun.fileURLToPath(new URL("../../../web/dist/", import.meta.url)),
@@ -158,7 +181,9 @@ export async function composeServer(
     store,
     deployments,
     admission: limits.predictions,
+    capture,
     recordUsage: usage.record,
+    prices,
     identity: {
       store,
       keyDigest,
@@ -171,12 +196,14 @@ export async function composeServer(
       admission: limits.evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
       datasets,
+      runs,
       ...evaluation,
     },
     sessionCookie,
     signIn,
   };
 
+  runs.start(services.evaluation);
   const clocks = watchClocks(database, logger);
   await noteInstance(database, { id: instanceId, address: publicUrl });
   return {
@@ -186,15 +213,16 @@ export async function composeServer(
     },
     firstKey,
     publicUrl,
-    rereadDeployments: reread,
+    rereadFiles,
     signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
     async dispose() {
       // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
       const forgotten = forgetInstance(database, instanceId).catch(() => {});
-      await Promise.all([lastUses.stop(), usage.stop(), clocks.stop(), forgotten]);
+      await Promise.all([lastUses.stop(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
       await tracing
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
+      await runs.dispose();
       await stopSandbox();
       await disposeDatasets();
       await disposeEvaluation();

@@ -8,6 +8,7 @@ import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
 import type { ResultWriter } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
+import type { RunServices } from "./runs/run-services.ts";
 
 /** What operations on evaluators, profiles, taxonomies and results need. */
 export interface EvaluationServices {
@@ -24,4 +25,5 @@ export interface EvaluationServices {
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;
   readonly datasets: DatasetServices;
+  readonly runs: RunServices;
 }

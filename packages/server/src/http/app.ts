@@ -2,6 +2,7 @@ import type { Route } from "./pipeline/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "./pipeline/serve-path.ts";
 import { apiKeyRoutes } from "./resources/api-keys/api-keys.ts";
 import { appRoutes } from "./resources/apps/apps.ts";
+import { comparisonRoutes } from "./resources/comparisons/comparisons.ts";
 import { dashboardRoutes } from "./resources/dashboard/dashboard.ts";
 import { datasetRoutes } from "./resources/datasets/datasets.ts";
 import { deploymentRoutes } from "./resources/deployments/deployments.ts";
@@ -9,6 +10,7 @@ import { docsRoutes } from "./resources/docs/docs.ts";
 import { evaluateRoutes } from "./resources/evaluate/evaluate.ts";
 import { evaluatorRoutes } from "./resources/evaluators/evaluators.ts";
 import { experimentRoutes } from "./resources/experiments/experiments.ts";
+import { keptPredictionRoutes } from "./resources/kept-predictions/kept-predictions.ts";
 import { meRoutes } from "./resources/me/me.ts";
 import { whoAmIRoutes } from "./resources/me/whoami.ts";
 import { metricsRoutes } from "./resources/metrics/metrics.ts";
@@ -19,6 +21,8 @@ import { evaluatorProfileRoutes } from "./resources/profiles/evaluator-profiles.
 import { projectRoutes } from "./resources/projects/projects.ts";
 import { evaluationResultRoutes } from "./resources/results/evaluation-results.ts";
 import { resultImportRoutes } from "./resources/results/result-imports.ts";
+import { runReportRoutes } from "./resources/runs/report-routes.ts";
+import { runRoutes } from "./resources/runs/runs.ts";
 import { sessionRoutes } from "./resources/sessions/sessions.ts";
 import { signInRoutes } from "./resources/sign-in/sign-in.ts";
 import { errorTaxonomyRoutes } from "./resources/taxonomies/error-taxonomies.ts";
@@ -43,6 +47,7 @@ export function createApp(services: Services): App {
     ...docsRoutes(services),
     ...dashboardRoutes(services),
     ...predictionRoutes(services),
+    ...keptPredictionRoutes(services),
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),
@@ -57,6 +62,9 @@ export function createApp(services: Services): App {
     ...projectRoutes(services),
     ...experimentRoutes(services),
     ...datasetRoutes(services),
+    ...runReportRoutes(services),
+    ...comparisonRoutes(services),
+    ...runRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

@@ -2,6 +2,7 @@
 export type Micros = number;
 
 export const microsPerMs = 1000;
+export const microsPerSecond = 1_000_000;
 export const microsPerDay = 86_400_000_000;
 
 export function nowMicros(): Micros {

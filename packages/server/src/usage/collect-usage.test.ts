@@ -58,13 +58,14 @@ test("many requests of one kind become one row every five seconds", async () => 
   expect(batches).toHaveLength(1);
 });
 
-test("key, operation, failure, account and hour are counted separately", async () => {
+test("key, operation, failure, model, account and hour are counted separately", async () => {
   const { usage, batches } = collected();
   const kinds: Partial<Use>[] = [
     {},
     { keyId: undefined },
     { operation: "chat" },
     { failure: "timeout" },
+    { model: "org/small" },
     { accountId: "other" },
   ];
   for (const kind of kinds) usage.record({ ...use, ...kind });
@@ -72,7 +73,7 @@ test("key, operation, failure, account and hour are counted separately", async (
   usage.record(use);
   await usage.stop();
   const [batch = []] = batches;
-  expect(batch.map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(batch.map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 1, 1, 1]);
   expect(batch.slice(0, -1)).toMatchObject(kinds);
   expect((batch.at(-1)?.hour ?? 0) - (batch[0]?.hour ?? 0)).toBe(1);
 });
@@ -126,6 +127,13 @@ test("latencies are counted for requests with an upstream call, with and without
     expect(count).toBe(1);
     expect(middleOf(bucket) / latencyMs).toBeCloseTo(1, 1);
   }
+});
+
+test("what the upstream was not asked for belongs to no model", async () => {
+  const { usage, batches } = collected();
+  usage.record({ ...use, model: "org/small", wasAsked: false });
+  await usage.stop();
+  expect(batches).toMatchObject([[{ model: undefined, cachedTokens: 13, promptTokens: 0 }]]);
 });
 
 test("reported token counts are limited to what the database can add up", async () => {

@@ -1,4 +1,5 @@
 import { writeInBatches } from "../storage/write-in-batches.ts";
+import { createCountedModels } from "./counted-models.ts";
 import { addTotals, addUse, emptyTotals, type UsageTotals, type Use } from "./usage-totals.ts";
 
 /** Usage that needs more totals than these is lost: the database has been unavailable for long. */
@@ -15,7 +16,9 @@ export interface UsageCollector {
 export function collectUsage(
   write: (batch: ReadonlyMap<string, UsageTotals>) => Promise<void>,
   onFailure: (error: unknown, isFirst: boolean) => void,
+  hasPrice: (model: string) => boolean = () => false,
 ): UsageCollector {
+  const countedModel = createCountedModels(hasPrice);
   const { pending, stop } = writeInBatches<UsageTotals>({
     write,
     putBack(batch, newer) {
@@ -31,11 +34,13 @@ export function collectUsage(
     record(use) {
       const all = pending();
       const hour = Math.floor(Date.now() / hourMs);
-      const name = `${use.accountId} ${hour} ${use.keyId} ${use.operation} ${use.failure}`;
+      const asked = use.wasAsked === false ? undefined : use.model;
+      const model = countedModel(use.accountId, hour, asked);
+      const name = `${use.accountId} ${hour} ${use.keyId} ${use.operation} ${use.failure} ${model ?? ""}`;
       let totals = all.get(name);
       if (totals === undefined) {
         if (all.size >= maxPending) return;
-        totals = emptyTotals(use, hour);
+        totals = emptyTotals({ ...use, model }, hour);
         all.set(name, totals);
       }
       addUse(totals, use);

@@ -1,7 +1,14 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
+import { costOf, type Prices } from "../prices/cost-of.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
-import { type NamedKey, selectCounts, selectNamedKeys, type UsagePeriod } from "./usage-store.ts";
+import {
+  type NamedKey,
+  selectCounts,
+  selectModelTokens,
+  selectNamedKeys,
+  type UsagePeriod,
+} from "./usage-store.ts";
 
 /** Requests of one step and operation with one key, or with sessions. */
 export interface UsageOfStep {
@@ -14,6 +21,10 @@ export interface UsageOfStep {
   promptTokens: number;
   completionTokens: number;
   cachedTokens: number;
+  /** Of the tokens that have a price, in the currency of the list; null if none has one, or there is no list. */
+  cost: number | null;
+  /** Tokens of models that have no price, or are not known; 0 without a list. */
+  unpricedTokens: number;
 }
 
 export interface UsageReport {
@@ -26,17 +37,25 @@ export interface UsageReport {
 /** This many make a response of about 10 MB and block other requests for a tenth of a second. */
 const maxRows = 100_000;
 
+const significantDigits = 12;
+
 /** An account's usage, or one key's; undefined if there are too many rows for one response. */
 export async function readUsage(
   store: Store,
   requester: Requester,
   period: UsagePeriod,
   keyId: string | undefined,
+  prices: Prices | undefined,
 ): Promise<UsageReport | undefined> {
   const { accountId } = requester;
   const reader = store.reader(requester);
   const rows = await selectCounts(reader, accountId, period, keyId, maxRows + 1);
   if (rows.length > maxRows) return undefined;
+  const byModel =
+    prices === undefined
+      ? []
+      : await selectModelTokens(reader, accountId, period, keyId, [...prices.models.keys()], maxRows + 1);
+  if (byModel.length > maxRows) return undefined;
   const steps: UsageOfStep[] = [];
   for (const row of rows) {
     const rowKeyId = row.key_id === "" ? undefined : row.key_id;
@@ -51,11 +70,40 @@ export async function readUsage(
     step.cachedTokens += row.cached_tokens;
     if (row.outcome !== "") step.failures[row.outcome] = row.requests;
   }
+  if (prices !== undefined) addCosts(steps, byModel, prices);
   const keyIds = new Set(steps.flatMap((step) => step.keyId ?? []));
   return { steps, keys: await selectNamedKeys(reader, accountId, [...keyIds]) };
 }
 
 function emptyStep(startHour: number, keyId: string | undefined, operation: UsageOperation): UsageOfStep {
-  const tokens = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
-  return { startHour, keyId, operation, requests: 0, failures: {}, ...tokens };
+  const tokens = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, unpricedTokens: 0 };
+  return { startHour, keyId, operation, requests: 0, failures: {}, ...tokens, cost: null };
+}
+
+type ModelTokens = Awaited<ReturnType<typeof selectModelTokens>>[number];
+
+function addCosts(steps: readonly UsageOfStep[], byModel: readonly ModelTokens[], prices: Prices): void {
+  const rowsOf = Map.groupBy(byModel, (row) => `${row.start_hour} ${row.key_id} ${row.operation}`);
+  for (const step of steps) {
+    const asked = step.promptTokens + step.completionTokens;
+    let pricedTokens = 0;
+    let cost = 0;
+    for (const row of rowsOf.get(`${step.startHour} ${step.keyId ?? ""} ${step.operation}`) ?? []) {
+      pricedTokens += row.prompt_tokens + row.completion_tokens;
+      cost +=
+        costOf(prices, row.model, {
+          promptTokens: row.prompt_tokens,
+          completionTokens: row.completion_tokens,
+          upstreamCachedTokens: row.upstream_cached_tokens,
+        }) ?? 0;
+    }
+    // Tokens by model are read after the counts, so they may be a little ahead.
+    step.unpricedTokens = Math.max(0, asked - pricedTokens);
+    if (pricedTokens > 0 || asked === 0) step.cost = withoutNoise(cost);
+  }
+}
+
+/** Sums of decimal fractions have digits at their end that mean nothing. */
+function withoutNoise(cost: number): number {
+  return Number(cost.toPrecision(significantDigits));
 }

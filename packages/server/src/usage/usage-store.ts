@@ -1,6 +1,10 @@
 import { sql } from "kysely";
 import type { Database } from "../storage/schema/tables.ts";
-import type { UsageCountsTable, UsageLatenciesTable } from "../storage/schema/usage.ts";
+import type {
+  UsageCountsTable,
+  UsageLatenciesTable,
+  UsageModelTokensTable,
+} from "../storage/schema/usage.ts";
 import { toUsageRows } from "./usage-rows.ts";
 import type { UsageTotals } from "./usage-totals.ts";
 
@@ -18,9 +22,10 @@ export interface UsagePeriod {
 
 /** Adds to the counts of each hour, in one transaction. */
 export async function writeUsage(database: Database, batch: ReadonlyMap<string, UsageTotals>): Promise<void> {
-  const { counts, latencies } = toUsageRows([...batch.values()]);
+  const { counts, modelTokens, latencies } = toUsageRows([...batch.values()]);
   await database.transaction().execute(async (transaction) => {
     for (const some of inChunks(counts)) await addCounts(transaction, some);
+    for (const some of inChunks(modelTokens)) await addModelTokens(transaction, some);
     for (const some of inChunks(latencies)) await addLatencies(transaction, some);
   });
 }
@@ -35,6 +40,28 @@ async function addCounts(transaction: Database, rows: readonly UsageCountsTable[
         prompt_tokens: row("usage_counts.prompt_tokens", "+", row.ref("excluded.prompt_tokens")),
         completion_tokens: row("usage_counts.completion_tokens", "+", row.ref("excluded.completion_tokens")),
         cached_tokens: row("usage_counts.cached_tokens", "+", row.ref("excluded.cached_tokens")),
+      })),
+    )
+    .execute();
+}
+
+async function addModelTokens(transaction: Database, rows: readonly UsageModelTokensTable[]): Promise<void> {
+  await transaction
+    .insertInto("usage_model_tokens")
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(["account_id", "hour", "key_id", "operation", "model"]).doUpdateSet((row) => ({
+        prompt_tokens: row("usage_model_tokens.prompt_tokens", "+", row.ref("excluded.prompt_tokens")),
+        completion_tokens: row(
+          "usage_model_tokens.completion_tokens",
+          "+",
+          row.ref("excluded.completion_tokens"),
+        ),
+        upstream_cached_tokens: row(
+          "usage_model_tokens.upstream_cached_tokens",
+          "+",
+          row.ref("excluded.upstream_cached_tokens"),
+        ),
       })),
     )
     .execute();
@@ -83,6 +110,34 @@ export async function selectCounts(
     .orderBy("key_id")
     .orderBy("operation")
     .orderBy("outcome")
+    .limit(limit);
+  if (keyId !== undefined) query = query.where("key_id", "=", keyId);
+  return await query.execute();
+}
+
+/** An account's tokens of these models by step, key, operation and model, at most `limit`. */
+export async function selectModelTokens(
+  reader: Database,
+  accountId: string,
+  period: UsagePeriod,
+  keyId: string | undefined,
+  models: readonly string[],
+  limit: number,
+) {
+  const start = stepOf(period);
+  let query = reader
+    .selectFrom("usage_model_tokens")
+    .select([start.as("start_hour"), "key_id", "operation", "model"])
+    .select((row) => [
+      row.fn.sum<number>("prompt_tokens").as("prompt_tokens"),
+      row.fn.sum<number>("completion_tokens").as("completion_tokens"),
+      row.fn.sum<number>("upstream_cached_tokens").as("upstream_cached_tokens"),
+    ])
+    .where("account_id", "=", accountId)
+    .where("hour", ">=", period.fromHour)
+    .where("hour", "<", period.untilHour)
+    .where("model", "in", models)
+    .groupBy([start, "key_id", "operation", "model"])
     .limit(limit);
   if (keyId !== undefined) query = query.where("key_id", "=", keyId);
   return await query.execute();

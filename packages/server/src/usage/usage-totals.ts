@@ -14,6 +14,10 @@ export interface Use {
   failure: UsageFailure | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
+  /** The part of the prompt that the upstream had in its own cache. Absent: none. */
+  upstreamCachedTokens?: number | undefined;
+  /** The name that was sent to the upstream. Absent: it was not asked, or its tokens are not known. */
+  model?: string | undefined;
   /** Whether the upstream was asked for these tokens; if not, they are counted apart. Absent: it was. */
   wasAsked?: boolean;
   totalMs: number;
@@ -24,27 +28,32 @@ export interface Use {
 /** How many latencies fell into each bucket, by the bucket's number. */
 export type BucketCounts = Map<number, number>;
 
-/** Requests of one hour with the same account, key, operation and failure. */
+/** Requests of one hour with the same account, key, operation, failure and model. */
 export interface UsageTotals extends Pick<Use, "accountId" | "keyId" | "operation" | "failure"> {
   /** Hours since 1970-01-01 UTC. */
   hour: number;
+  /** Undefined: no model by whose name tokens are counted. */
+  model: string | undefined;
   requests: number;
   promptTokens: number;
   completionTokens: number;
+  upstreamCachedTokens: number;
   cachedTokens: number;
   totalLatencies: BucketCounts;
   overheadLatencies: BucketCounts;
 }
 
-export function emptyTotals({ accountId, keyId, operation, failure }: Use, hour: number): UsageTotals {
-  const counts = { requests: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+export function emptyTotals({ accountId, keyId, operation, failure, model }: Use, hour: number): UsageTotals {
+  const tokens = { promptTokens: 0, completionTokens: 0, upstreamCachedTokens: 0, cachedTokens: 0 };
   return {
     accountId,
     keyId,
     operation,
     failure,
     hour,
-    ...counts,
+    model,
+    requests: 0,
+    ...tokens,
     totalLatencies: new Map(),
     overheadLatencies: new Map(),
   };
@@ -52,12 +61,20 @@ export function emptyTotals({ accountId, keyId, operation, failure }: Use, hour:
 
 export function addUse(
   totals: UsageTotals,
-  { promptTokens = 0, completionTokens = 0, wasAsked = true, totalMs, upstreamMs }: Use,
+  {
+    promptTokens = 0,
+    completionTokens = 0,
+    upstreamCachedTokens = 0,
+    wasAsked = true,
+    totalMs,
+    upstreamMs,
+  }: Use,
 ): void {
   totals.requests += 1;
   if (wasAsked) {
     totals.promptTokens += toPlausible(promptTokens);
     totals.completionTokens += toPlausible(completionTokens);
+    totals.upstreamCachedTokens += toPlausible(upstreamCachedTokens);
   } else totals.cachedTokens += toPlausible(promptTokens + completionTokens);
   if (upstreamMs === undefined) return;
   addToBucket(totals.totalLatencies, bucketOf(totalMs), 1);
@@ -68,6 +85,7 @@ export function addTotals(totals: UsageTotals, other: UsageTotals): void {
   totals.requests += other.requests;
   totals.promptTokens += other.promptTokens;
   totals.completionTokens += other.completionTokens;
+  totals.upstreamCachedTokens += other.upstreamCachedTokens;
   totals.cachedTokens += other.cachedTokens;
   for (const [bucket, count] of other.totalLatencies) addToBucket(totals.totalLatencies, bucket, count);
   for (const [bucket, count] of other.overheadLatencies) addToBucket(totals.overheadLatencies, bucket, count);

@@ -8,7 +8,7 @@ export type Question =
   | { kind: "figures" }
   /** Look this key up again before its next use: it was revoked. */
   | { kind: "forget-key"; digest: string }
-  | { kind: "reread-deployments" };
+  | { kind: "reread-files" };
 
 /** From the supervisor to a worker. */
 export type ToWorker =

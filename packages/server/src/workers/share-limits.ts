@@ -9,7 +9,7 @@ export function shareOf(limit: number, { count, index }: Workers): number {
 /** The configuration of one worker: each limit of the whole server is divided, but for rates, which `composeLimits` divides. */
 export function configOfWorker(config: Config, index: number): Config {
   const workers = Object.freeze({ count: config.workers.count, index });
-  const { cache, prediction, evaluation, judge, memoryBudgetBytes } = config;
+  const { cache, prediction, evaluation, runs, judge, memoryBudgetBytes } = config;
   return Object.freeze({
     ...config,
     workers,
@@ -21,6 +21,7 @@ export function configOfWorker(config: Config, index: number): Config {
       maxInFlight: shareOf(evaluation.maxInFlight, workers),
       maxInFlightEach: shareOf(evaluation.maxInFlightEach, workers),
     }),
+    runs: Object.freeze({ maxInFlight: shareOf(runs.maxInFlight, workers) }),
     judge: Object.freeze({ ...judge, maxInFlight: shareOf(judge.maxInFlight, workers) }),
   });
 }

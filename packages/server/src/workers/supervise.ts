@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import { type Config, hasFilesToReread } from "../config.ts";
 import { defined } from "../defined.ts";
 import type { Logger } from "../observability/logger.ts";
 import { holdAddress } from "./hold-address.ts";
@@ -107,9 +107,8 @@ async function superviseWorkers(
     return (await Promise.all(exits)).every(isClean) ? 0 : 1;
   }
 
-  // Without the file, SIGHUP ends the process, as when a terminal closes; the workers follow.
-  if (config.deployments !== undefined)
-    process.on("SIGHUP", () => void askAll({ kind: "reread-deployments" }));
+  // Otherwise the workers follow this process.
+  if (hasFilesToReread(config)) process.on("SIGHUP", () => void askAll({ kind: "reread-files" }));
 
   const [firstPlace, ...others] = places;
   if (firstPlace === undefined) throw new Error("A supervisor needs workers");

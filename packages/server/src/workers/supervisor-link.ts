@@ -22,7 +22,7 @@ export interface SupervisorLink {
 export interface Answers {
   figures(): Promise<Figures>;
   forgetKey(digest: string): void;
-  rereadDeployments(): Promise<void>;
+  rereadFiles(): Promise<void>;
 }
 
 /** Connects to the process that started this one, or returns undefined if that is no supervisor. */
@@ -41,8 +41,8 @@ export function connectToSupervisor(): SupervisorLink | undefined {
   async function answer(question: Question): Promise<Figures | undefined> {
     if (question.kind === "figures") return await answers?.figures();
     if (question.kind === "forget-key") answers?.forgetKey(question.digest);
-    else if (answers !== undefined) await answers.rereadDeployments();
-    // The file may have been read before it changed.
+    else if (answers !== undefined) await answers.rereadFiles();
+    // A file may have been read before it changed.
     else missedReread = true;
     return undefined;
   }
@@ -86,7 +86,7 @@ export function connectToSupervisor(): SupervisorLink | undefined {
     },
     answerWith(given) {
       answers = given;
-      if (missedReread) void given.rereadDeployments();
+      if (missedReread) void given.rereadFiles();
     },
     closed: closed.promise,
   };

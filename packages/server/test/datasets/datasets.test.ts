@@ -185,6 +185,33 @@ onEachDatabase((database) => {
     ]);
   });
 
+  test("of files of predictions the references are stored, and an export of them is the same revision", async () => {
+    const id = await create();
+    const revision = await uploadNew(id, [
+      { index: 0, prediction_raw: "The door is shut.", reference: "The door is open.", config: "test" },
+      { index: 7, prediction_raw: "ERROR: no answer", reference: "" },
+    ]);
+    expect(revision).toMatchObject({ samples: 2, trajectories: 2 });
+    const stored = [
+      { dataset_sample_id: "0", trajectory_id: "0", step: 0, messages: [], next_state: "The door is open." },
+      { dataset_sample_id: "7", trajectory_id: "7", step: 0, messages: [], next_state: "" },
+    ];
+    expect((await read(`${id}/samples`)).body.data).toEqual(stored);
+    expect((await read(`${id}/trajectories/7`)).body.samples).toEqual(stored.slice(1));
+    const exported = await exportLines(id);
+    expect(exported).toBe(toLines(stored));
+    const again = await upload(id, exported);
+    expect([again.status, await again.json()]).toEqual([200, revision]);
+    const repeated = await upload(
+      id,
+      toLines([1, 1].map((index) => ({ index, expected: "", predicted: "" }))),
+    );
+    expect([repeated.status, await repeated.text()]).toEqual([
+      422,
+      expect.stringContaining("An earlier line"),
+    ]);
+  });
+
   test("datasets are listed newest first, and a name is given once", async () => {
     const [oldest, middle, newest] = [await create(), await create(), await create()];
     const list = async (query: string) => await (await presage.call("GET", `/v1/datasets${query}`)).json();

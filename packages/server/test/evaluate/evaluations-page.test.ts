@@ -35,8 +35,8 @@ describe("docs/evaluations.md", () => {
     const ran = await runBlocks(presage, blocksOf(page.slice(0, startOfJudges)), { folder });
     expect(ran.failure).toBe("");
     expect(statusesIn(ran)).toEqual(new Set(["success"]));
-    // The export has the passes of all three evaluations.
-    expect(ran.stdout.trim().split("\n").slice(-4)[0]).toStartWith("id,");
+    // The export has the four passes of all evaluations.
+    expect(ran.stdout.trim().split("\n").slice(-5)[0]).toStartWith("id,");
   });
 
   test("runs as a whole on a new server with a model for judges", async () => {

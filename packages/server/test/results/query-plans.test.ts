@@ -16,7 +16,12 @@ import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts"
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
-import { selectCounts, selectLatencies, type UsagePeriod } from "../../src/usage/usage-store.ts";
+import {
+  selectCounts,
+  selectLatencies,
+  selectModelTokens,
+  type UsagePeriod,
+} from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
@@ -94,7 +99,7 @@ onEachDatabase((database) => {
 
   const isScan = (line: string) =>
     isSqlite
-      ? /^SCAN (result|tag|payload|correction|other|series|error_finding_counts|usage_\w+|evaluation_(?!clock|times|\w+_deltas))\b/.test(
+      ? /^SCAN (result|tag|payload|correction|other|series|error_finding_counts|usage_\w+|evaluation_(?!clock|times|tag_progress|\w+_deltas))\b/.test(
           line,
         )
       : /Seq Scan on (evaluation_(results|tags|payloads|corrections|series|counts)|error_finding_counts|usage_\w+)/.test(
@@ -173,6 +178,10 @@ onEachDatabase((database) => {
   test.each([
     ["usage", (period: UsagePeriod) => selectCounts(watched, account, period, undefined, 1_000)],
     ["usage of a key", (period: UsagePeriod) => selectCounts(watched, account, period, "key7", 1_000)],
+    [
+      "usage by model",
+      (period: UsagePeriod) => selectModelTokens(watched, account, period, undefined, ["model1"], 1_000),
+    ],
     ["latencies", (period: UsagePeriod) => selectLatencies(watched, account, period)],
   ])("%s is read from the account's hours alone", async (_, select) => {
     const plans = await plansOf(() => select({ fromHour: 240, untilHour: 288, hoursPerStep: 24 }));
@@ -325,6 +334,10 @@ async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> 
   const accounts = sql`case when i % 2 = 0 then 'others' else ${sql.lit(account)} end`;
   await sql`insert into usage_counts (account_id, hour, key_id, operation, outcome, requests, prompt_tokens, completion_tokens)
     select ${accounts}, i / 20, 'key' || (i % 20), 'predict', '', 1, 1, 1 from ${numbers}`.execute(database);
+  await sql`insert into usage_model_tokens (account_id, hour, key_id, operation, model, prompt_tokens, completion_tokens, upstream_cached_tokens)
+    select ${accounts}, i / 20, 'key' || (i % 20), 'predict', 'model' || (i % 3), 1, 1, 0 from ${numbers}`.execute(
+    database,
+  );
   await sql`insert into usage_latencies (account_id, hour, measure, bucket, count)
     select ${accounts}, i / 20, 'total', i % 20, 1 from ${numbers}`.execute(database);
   if (!isSqlite) await sql`analyze`.execute(database);

@@ -1,6 +1,7 @@
 import type { LatencyResponse, Presage, UsageResponse } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { type Period, periodBefore, periodBounds } from "./figures/period.ts";
+import { isPrediction } from "./figures/usage-figures.ts";
 
 /** A response and the one for the previous period of the same length. */
 interface Compared<Data> {
@@ -55,7 +56,7 @@ export function everPredictedQuery(presage: Presage) {
         { since, until: new Date(untilMs).toISOString() },
         { signal },
       );
-      return data.some(({ operation, requests }) => operation !== "evaluate" && requests > 0);
+      return data.some((row) => isPrediction(row) && row.requests > 0);
     },
   });
 }

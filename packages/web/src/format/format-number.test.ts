@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatDuration } from "./format-number.ts";
+import { formatCost, formatDuration } from "./format-number.ts";
 
 test.each([
   [0, "0 µs"],
@@ -12,4 +12,16 @@ test.each([
   [130_000, "130.0 s"],
 ])("%d ms is %s", (milliseconds, words) => {
   expect(formatDuration(milliseconds)).toBe(words);
+});
+
+test.each([
+  [null, "USD", "–"],
+  [0, "USD", "$0.00"],
+  [0.000421, "USD", "$0.00042"],
+  [0.00999, "USD", "$0.01"],
+  [12.345, "USD", "$12.35"],
+  [1_234.5, "EUR", "€1,234.50"],
+  [1_234.5, "JPY", "¥1,235"],
+])("%p in %s is %s", (cost, currency, words) => {
+  expect(formatCost(cost, currency)).toBe(words);
 });

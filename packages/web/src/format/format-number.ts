@@ -16,6 +16,14 @@ export function formatShare(share: number | null): string {
   return share === null ? "–" : `${(share * 100).toFixed(share === 0 || share === 1 ? 0 : 1)} %`;
 }
 
+/** $12.35, or $0.00042: cents do not show what a few predictions cost. */
+export function formatCost(cost: number | null, currency: string): string {
+  if (cost === null) return "–";
+  const isSmall = cost > 0 && cost < 0.01;
+  const digits = isSmall ? { maximumSignificantDigits: 2 } : {};
+  return new Intl.NumberFormat("en", { style: "currency", currency, ...digits }).format(cost);
+}
+
 /** 0.873 */
 export function formatScore(score: number | null): string {
   return score === null ? "–" : score.toFixed(3).replace(/\.?0+$/, "");

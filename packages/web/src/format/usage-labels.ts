@@ -14,4 +14,5 @@ export const operationLabels: Record<UsageOperation, string> = {
   predict: "Predictions",
   chat: "Chat completions",
   evaluate: "Evaluations",
+  judge: "Calls to judges",
 };

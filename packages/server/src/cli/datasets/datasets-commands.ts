@@ -29,7 +29,7 @@ export function addDatasetsCommands(
       new Option(
         "--format <format>",
         "what the lines are; by default the fields of the first one tell",
-      ).choices(["presage", "chat", "llm-sim"]),
+      ).choices(["presage", "chat", "llm-sim", "predictions"]),
     )
     .option(...onServer)
     .addHelpText(

@@ -48,7 +48,7 @@ export async function localDatasets(
           return { items: revisions.map(toDatasetRevision), next };
         }),
       async delete(id) {
-        await deleteDataset({ store }, requester, id);
+        await deleteDataset({ store }, requester, { id, withRuns: false });
         await sweepRevisions(database, signal);
       },
     });

@@ -93,7 +93,8 @@ export function* lineOf(sample: Omit<CanonicalSample, "parts"> & { parts: readon
   const ids = `{"dataset_sample_id":${JSON.stringify(sampleId)},"trajectory_id":${JSON.stringify(trajectoryId)},"step":${step}`;
   const isAsked = body.startsWith(withInteraction);
   yield ids;
-  if (parts.length > 0) yield isAsked ? ',"context":' : ',"messages":[';
+  if (!isAsked) yield ',"messages":[';
+  else if (parts.length > 0) yield ',"context":';
   for (const [index, { text }] of parts.entries()) {
     if (index > 0) yield ",";
     yield text;

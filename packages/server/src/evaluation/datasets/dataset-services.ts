@@ -1,5 +1,5 @@
-import type { Sweeper } from "./sweeper.ts";
-import type { RunUpload } from "./upload/run-upload.ts";
+import type { Sweeper } from "../../storage/sweeper.ts";
+import type { Uploads } from "./upload/run-upload.ts";
 
 /** What operations on datasets need beside the store. */
 export interface DatasetServices {
@@ -7,6 +7,6 @@ export interface DatasetServices {
   readonly maxBytes: number;
   /** The limit of all datasets of an account together. */
   readonly quotaBytes: number;
-  readonly runUpload: RunUpload;
+  readonly uploads: Uploads;
   readonly sweeper: Pick<Sweeper, "schedule">;
 }

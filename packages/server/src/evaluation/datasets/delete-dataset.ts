@@ -1,14 +1,17 @@
+import { countOf } from "../../count-of.ts";
+import { ServiceError } from "../../errors.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
+import { countRunsOf, discardRunsOf } from "../runs/runs-store.ts";
 import { deleteDatasetRow, lockDataset } from "./datasets-store.ts";
 import { noSuchDataset } from "./find-dataset.ts";
 import { discardRevisions } from "./revisions-store.ts";
 
-/** Deletes a dataset. Its samples are invisible at once, and their rows are deleted a few at a time by the sweeper. */
+/** Deletes a dataset, and its runs if wanted. Its samples are invisible at once, and their rows are deleted a few at a time by the sweeper. */
 export async function deleteDataset(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
-  id: string,
+  { id, withRuns }: { id: string; withRuns: boolean },
 ): Promise<void> {
   const { accountId } = requester;
   await store
@@ -17,6 +20,13 @@ export async function deleteDataset(
     .execute(async (transaction) => {
       // A revision that is being sealed is either sealed before this, or finds no dataset.
       if ((await lockDataset(transaction, accountId, id)) === undefined) throw noSuchDataset();
+      const runs = withRuns ? 0 : await countRunsOf(transaction, id);
+      if (runs > 0)
+        throw new ServiceError(
+          "conflict",
+          `${countOf(runs, "run")} of the dataset would lose what they are about. Delete them first, or send with_runs=true.`,
+        );
+      await discardRunsOf(transaction, id);
       await discardRevisions(transaction, id);
       await deleteDatasetRow(transaction, accountId, id);
     });

@@ -1,5 +1,6 @@
+import type { DatasetSample } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
-import { type Pieces, readInPieces } from "../../storage/read-in-pieces.ts";
+import { type Pieces, readInPieces, splitByBytes } from "../../storage/read-in-pieces.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
@@ -26,6 +27,15 @@ interface WantedRevision {
 const maxPageBytes = 16_000_000;
 /** How many samples are measured at once. */
 const stretch = 1_000;
+
+/** A sample and its place in its revision. */
+export interface PlacedSample {
+  position: number;
+  sample: DatasetSample;
+}
+
+/** The most samples that are in memory at once, as objects. */
+const piece = { maxIds: 100, maxBytes: 1_000_000 };
 
 /** One page of a revision's samples, as JSON, and the position after which the next page starts. */
 export async function pageOfSamples(
@@ -91,6 +101,23 @@ export async function readTrajectory(
   );
 }
 
+/** The samples of these sizes, in their order, a piece at a time. */
+export async function* readPlacedSamples(
+  reader: Database,
+  revisionId: number,
+  sizes: readonly SampleSize[],
+): AsyncGenerator<PlacedSample[], void> {
+  const bytesOf = new Map(sizes.map(({ position, bytes }) => [position, bytes]));
+  for (const positions of splitByBytes([...bytesOf.keys()], bytesOf, piece)) {
+    const lines = await readLines(reader, revisionId, positions);
+    yield positions.flatMap((position) => {
+      const line = lines.get(position);
+      // It was written as one.
+      return line === undefined ? [] : [{ position, sample: JSON.parse(line) as DatasetSample }];
+    });
+  }
+}
+
 async function* readAll<Size extends SampleSize>(
   reader: Database,
   revisionId: number,
@@ -111,12 +138,21 @@ async function* readAll<Size extends SampleSize>(
 function inPieces(reader: Database, revisionId: number, sizes: readonly SampleSize[]): Pieces<string> {
   const bytesOf = new Map(sizes.map(({ position, bytes }) => [position, bytes]));
   return readInPieces([...bytesOf.keys()], bytesOf, async (positions) => {
-    const samples = await selectSamples(reader, revisionId, positions);
-    const digests = new Set(samples.flatMap(({ part }) => part ?? []));
-    const parts = await selectParts(reader, revisionId, [...digests]);
-    const lines = new Map(samples.map((sample) => [sample.position, toLine(sample, parts)]));
+    const lines = await readLines(reader, revisionId, positions);
     return positions.flatMap((position) => lines.get(position) ?? []);
   });
+}
+
+/** The lines at these positions, by position. */
+async function readLines(
+  reader: Database,
+  revisionId: number,
+  positions: readonly number[],
+): Promise<Map<number, string>> {
+  const samples = await selectSamples(reader, revisionId, positions);
+  const digests = new Set(samples.flatMap(({ part }) => part ?? []));
+  const parts = await selectParts(reader, revisionId, [...digests]);
+  return new Map(samples.map((sample) => [sample.position, toLine(sample, parts)]));
 }
 
 function toLine(sample: StoredSample, parts: ReadonlyMap<string, Omit<Part, "digest">>): string {

@@ -50,7 +50,8 @@ async function evaluateAll(
   keys: readonly string[] = [],
   earlier: ReadonlyMap<string, StoredResult> = new Map(),
 ): Promise<Evaluation[]> {
-  const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget(), span: request.span };
+  const { keyId, span } = request;
+  const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget(), keyId, span };
   const found = await Promise.all(
     resolved.map((one, index): Promise<Evaluation> | Evaluation => {
       const requestKey = keys[index];

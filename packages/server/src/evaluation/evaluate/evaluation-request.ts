@@ -16,6 +16,8 @@ export interface WantedEvaluator {
 /** A request to evaluate a sample. */
 export interface EvaluationRequest {
   accountId: string;
+  /** Calls to judges' models count for it. Absent: they count for no key. */
+  keyId?: string | undefined;
   sample: Sample;
   evaluators: readonly WantedEvaluator[];
   metadata: ResultMetadata;

@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { withDeadline } from "../../limits/deadline.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
+import { toStorableText } from "../../storage/storable-text.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { EvaluationError, internalError, outcomeOfError, unusable } from "../evaluation-error.ts";
 import { type EvaluatorOutcome, isExplained } from "../evaluator-outcome.ts";
@@ -24,6 +25,7 @@ export interface EvaluatorTask {
 export interface RequestAllowance extends MainThreadAllowance {
   /** Says whether a model may be asked again after a failure, and counts it. */
   mayRetry(): boolean;
+  keyId?: string | undefined;
   span?: RequestSpan | undefined;
 }
 
@@ -70,8 +72,8 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
       const task = { familyName: family.name, config, sample, explainStrategy };
       return await rules.run(task, accountId, clientSignal, allowance);
     }
-    const { mayRetry, span } = allowance;
-    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, span };
+    const { mayRetry, keyId, span } = allowance;
+    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, keyId, span };
     return await runModel(family, sample, call, explainStrategy, clientSignal);
   }
 
@@ -118,7 +120,7 @@ function withStorableTexts(outcome: EvaluatorOutcome): EvaluatorOutcome {
 }
 
 function toStorable(text: string | undefined): string | undefined {
-  return text?.toWellFormed().replaceAll("\0", "\ufffd");
+  return text === undefined ? undefined : toStorableText(text);
 }
 
 const maxConfigs = 500;

@@ -41,7 +41,26 @@ test("ignoring case keeps the place, but for letters that change their length", 
   expect(evaluate("İx", "y", { ignore_case: true }).positions).toBeUndefined();
 });
 
+test("the variants of published scripts explain their verdicts, and ignore the other settings", () => {
+  const word2world = evaluate("\x1f😀 open\n", "😀 shut", { variant: "word2world", ignore_case: true });
+  expect(word2world).toMatchObject({ pass: false, score: 0, positions: [[3, 7]] });
+  expect(word2world.explain()).toBe(
+    'The output differs from character 3 on: it has "open", but the gold answer has "shut".',
+  );
+  const semantic = evaluate("<think>?</think>[1]", "[1.0]", { variant: "mdlm-semantic", strip_tags: false });
+  expect([semantic.pass, semantic.extra]).toEqual([true, { compared_as: "json" }]);
+  const exact = evaluate("[1]", "[1.0]", { variant: "mdlm-exact" });
+  expect(exact.explain()).toContain("different JSON");
+  expect(evaluate("open", "shut", { variant: "mdlm-exact" }).extra).toEqual({ compared_as: "text" });
+});
+
+test("what `mdlm` leaves out, or would take too much memory, cannot be evaluated", () => {
+  const evaluateGold = (gold: string) => () => evaluate("a", gold, { variant: "mdlm-semantic" });
+  expect(evaluateGold("<tool_response> </tool_response>")).toThrow("The gold answer is empty");
+  expect(evaluateGold("a".repeat(2_500_000))).toThrow("at most 2500000 characters");
+});
+
 test("the default profile equals an empty config", () => {
-  expect(exactMatch.config.parse({})).toEqual(exactMatch.builtInProfiles[0]?.config as never);
+  expect(exactMatch.config.parse({})).toEqual(exactMatch.config.parse(exactMatch.builtInProfiles[0]?.config));
   expect(exactMatch.config.safeParse({ trimm: true }).success).toBe(false);
 });

@@ -172,3 +172,45 @@ test("an output that may need repair is expensive sooner", () => {
   expect(isExpensive(false)).toBe(false);
   expect(isExpensive(true)).toBe(true);
 });
+
+const llmSimState = (isOn: boolean, contains: string[]) => ({
+  look: "You see a stove.",
+  objects: [{ uuid: 2, name: "stove (ID: 2)", properties: { isOn, heat: 20 }, contains }],
+});
+
+test("`llm-sim` takes the states of a dataset, and names what is wrong", () => {
+  const gold = JSON.stringify(llmSimState(true, ["pot", "cup"]));
+  const evaluateState = (state: unknown) => evaluate(JSON.stringify(state), gold, { variant: "llm-sim" });
+  expect(evaluateState({ ...llmSimState(true, ["cup", "pot"]), look: "…" })).toMatchObject({
+    pass: true,
+    score: 1,
+    extra: { object_errors: 0, score_errors: 0, wrong_format: false },
+  });
+  const wrong = evaluateState(llmSimState(false, ["pot"]));
+  expect(wrong).toMatchObject({ pass: false, score: 0, extra: { object_errors: 2 } });
+  expect(wrong.explain()).toBe("Wrong: isOn of stove (ID: 2); contains of stove (ID: 2).");
+  expect(evaluateState({ objects: [] }).explain()).toBe("Wrong: stove (ID: 2) is missing.");
+  expect(evaluateState([]).extra).toEqual({ object_errors: null, score_errors: null, wrong_format: true });
+});
+
+test("`llm-sim-diff` applies the output to the state in the input, also in that of a composed prompt", () => {
+  const [before, after] = [llmSimState(false, []), llmSimState(true, [])];
+  const config = jsonMatch.config.parse({ variant: "llm-sim-diff" });
+  const evaluateChanges = (input: string) =>
+    jsonMatch.prepare(config)({
+      input,
+      output: JSON.stringify({ modified: after.objects, removed: [] }),
+      goldAnswer: JSON.stringify(after),
+    });
+  expect(jsonMatch.needsWith?.(config)).toEqual(["input"]);
+  expect(evaluateChanges(JSON.stringify(before)).pass).toBe(true);
+  expect(evaluateChanges(`State: ${JSON.stringify(before)}\n\nAction: turn on stove`).pass).toBe(true);
+  expect(() => evaluateChanges("A kitchen.")).toThrow("The input is not a state of LLM-Sim");
+  expect(() => evaluateChanges("a".repeat(2_500_000))).toThrow("at most 2500000 characters");
+});
+
+test("a gold answer that is not a state of LLM-Sim cannot be evaluated", () => {
+  for (const gold of ["The stove is on.", "{}", '{"objects":[{"uuid":1}]}', '{"objects":1}']) {
+    expect(() => evaluate("{}", gold, { variant: "llm-sim" })).toThrow(UnusableSampleError);
+  }
+});

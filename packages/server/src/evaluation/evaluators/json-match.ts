@@ -9,6 +9,8 @@ import { readIgnoredPaths } from "./json/ignored-paths.ts";
 import { readJsonPointer } from "./json/json-path.ts";
 import { notJson } from "./json/not-json.ts";
 import { type JsonReading, readExactJson } from "./json/read-json.ts";
+import { compareAsLlmSim } from "./published/llm-sim.ts";
+import { stateOfInput } from "./state/read-states.ts";
 import { plainOutput, plainRange } from "./text/plain-output.ts";
 
 const expensiveLength = 20_000;
@@ -16,7 +18,12 @@ const expensiveLength = 20_000;
 const expensiveRepairLength = 2_000;
 const maxNamed = 5;
 
-const compareProse = exactMatch.prepare({ trim: true, ignore_case: false, strip_tags: true });
+const compareProse = exactMatch.prepare({
+  variant: "presage",
+  trim: true,
+  ignore_case: false,
+  strip_tags: true,
+});
 
 const jsonPointer = z
   .string()
@@ -42,6 +49,10 @@ const config = z.strictObject({
     description:
       "What happens where the gold answer is not JSON. `unusable`: the sample cannot be evaluated. `text`: the output passes if it is the same text, but for white space at the ends.",
   }),
+  variant: z.enum(["presage", "llm-sim", "llm-sim-diff"]).default("presage").meta({
+    description:
+      "`presage`: by the settings above. The others compare states of games as LLM-Sim's script does, and the settings above have no effect: right if all objects of the gold answer are. With `llm-sim` the output is the whole next state. With `llm-sim-diff` it is `{modified, removed}`, which is applied to the state in the input.",
+  }),
 });
 
 /** A list of small values takes a hundred times the memory of its text: about 300 MB at this length. */
@@ -53,6 +64,8 @@ export const jsonMatch = defineFamily({
   description: "The output equals the gold answer as JSON. The score is the F1 of its fields.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
+  takes: ["input"],
+  needsWith: ({ variant }) => (variant === "llm-sim-diff" ? ["input"] : []),
   config,
   maxCharacters,
   builtInProfiles: [
@@ -67,8 +80,26 @@ export const jsonMatch = defineFamily({
         "A gold answer in prose must be the same text, but for white space at the ends. JSON is compared as by the default.",
       config: { repair: false, ignore_paths: [], number_tolerance: 0, prose_gold: "text" },
     },
+    {
+      name: "system:llm-sim",
+      description: "LLM-Sim's comparison of objects. The output is the whole next state.",
+      config: { variant: "llm-sim" },
+    },
+    {
+      name: "system:llm-sim-diff",
+      description: "LLM-Sim's comparison of objects. The output is the difference to the state in the input.",
+      config: { variant: "llm-sim-diff" },
+    },
   ],
-  prepare({ repair, ignore_paths, number_tolerance, prose_gold }) {
+  prepare({ repair, ignore_paths, number_tolerance, prose_gold, variant }) {
+    if (variant !== "presage") {
+      return ({ input = "", output = "", goldAnswer: gold = "" }) => {
+        if (variant === "llm-sim") return compareAsLlmSim({ output, gold });
+        const current = stateOfInput(input);
+        checkLength(output.length + gold.length + current.length);
+        return compareAsLlmSim({ output, gold, current });
+      };
+    }
     const ignored = readIgnoredPaths(ignore_paths);
     return ({ output = "", goldAnswer = "" }) => {
       const gold = readExactJson(plainOutput(goldAnswer));
@@ -89,9 +120,20 @@ export const jsonMatch = defineFamily({
       });
     };
   },
-  isExpensive: ({ output = "", goldAnswer = "" }, { repair }) =>
-    (repair && output.length > expensiveRepairLength) || output.length + goldAnswer.length > expensiveLength,
+  isExpensive({ input = "", output = "", goldAnswer = "" }, { repair, variant }) {
+    if (repair && output.length > expensiveRepairLength) return true;
+    const read = output.length + goldAnswer.length + (variant === "llm-sim-diff" ? input.length : 0);
+    return read > expensiveLength;
+  },
 });
+
+/** The input is not among the texts that the family always needs, so its length is not checked with theirs. */
+function checkLength(characters: number): void {
+  if (characters <= maxCharacters) return;
+  throw new UnusableSampleError(
+    `The profile accepts at most ${maxCharacters} characters of text in all; this sample has ${characters}.`,
+  );
+}
 
 function readRepaired(text: string): JsonReading | undefined {
   try {

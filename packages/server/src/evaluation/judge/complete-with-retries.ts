@@ -7,6 +7,7 @@ import { retryAfterMs } from "../../upstream/retry-after-ms.ts";
 import { traceCompletion } from "../../upstream/trace-completion.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../evaluation-error.ts";
+import { type JudgeUse, useOfCompletion, useOfFailure } from "./judge-use.ts";
 
 const retries = 5;
 const minPauseMs = 250;
@@ -17,12 +18,16 @@ const maxPauseMs = 60_000;
 export interface JudgeModel {
   complete: Upstream["complete"];
   slots: FairSlots;
+  /** Called after each call to the model, for the account's usage. Absent: nobody counts it. */
+  recordCall?: ((use: JudgeUse) => void) | undefined;
 }
 
 /** On whose behalf a judge calls its model, and for how long. */
 export interface JudgeCall {
   accountId: string;
   profilePublicId: string;
+  /** Of the client's request; undefined if it was made with a session. */
+  keyId?: string | undefined;
   /** Aborted at the evaluation's deadline, and when the client disconnects. */
   signal: AbortSignal;
   /** Says whether the whole request may call a model again after a failure, and counts it. */
@@ -33,9 +38,9 @@ export interface JudgeCall {
 
 /** Completes in the account's turn. Where the rate is limited, it waits as long as the upstream says and tries again. */
 export async function completeWithRetries(
-  { complete, slots }: JudgeModel,
+  { complete, slots, recordCall }: JudgeModel,
   request: CompletionRequest,
-  { accountId, signal, mayRetry, span }: Omit<JudgeCall, "profilePublicId">,
+  { accountId, keyId, signal, mayRetry, span }: Omit<JudgeCall, "profilePublicId">,
 ): Promise<UpstreamCompletion> {
   let limited: UpstreamError | undefined;
   // A pause occupies no slot, so that others can use it meanwhile.
@@ -52,7 +57,13 @@ export async function completeWithRetries(
     });
     limited = undefined;
     try {
-      return await traceCompletion(complete, span, request, signal, { mayRetry, purpose: "judges" });
+      const options = { mayRetry, purpose: "judges" as const };
+      const completion = await traceCompletion(complete, span, request, signal, options);
+      recordCall?.(useOfCompletion({ accountId, keyId }, completion));
+      return completion;
+    } catch (error) {
+      recordCall?.(useOfFailure({ accountId, keyId }, error, signal));
+      throw error;
     } finally {
       release();
     }

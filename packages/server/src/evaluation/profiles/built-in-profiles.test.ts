@@ -4,6 +4,9 @@ import { ruleFamilies } from "../evaluators/registry.ts";
 /** Results name these profiles, so a config never changes once it has been published; a new one gets a name of its own. */
 const published: Record<string, string> = {
   "exact-match/system:default": '{"trim":true,"ignore_case":false,"strip_tags":false}',
+  "exact-match/system:word2world-exact": '{"variant":"word2world"}',
+  "exact-match/system:mdlm-exact": '{"variant":"mdlm-exact"}',
+  "exact-match/system:mdlm-semantic": '{"variant":"mdlm-semantic"}',
   "contains/system:default":
     '{"substrings":["I cannot","I can\'t","I\'m sorry, but","I am unable to","I\'m unable to","As an AI"],"mode":"none","ignore_case":true}',
   "regex/system:default":
@@ -12,6 +15,8 @@ const published: Record<string, string> = {
   "json-match/system:default": '{"repair":false,"ignore_paths":[],"number_tolerance":0}',
   "json-match/system:json-or-text":
     '{"repair":false,"ignore_paths":[],"number_tolerance":0,"prose_gold":"text"}',
+  "json-match/system:llm-sim": '{"variant":"llm-sim"}',
+  "json-match/system:llm-sim-diff": '{"variant":"llm-sim-diff"}',
   "edit-distance/system:default": '{"threshold":0.9,"trim":true,"ignore_case":false,"strip_tags":false}',
   "token-f1/system:default": '{"threshold":0.5,"normalisation":"squad"}',
   "rouge-l/system:default": '{"threshold":0.5}',

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { mersenne } from "pure-rand/generator/mersenne";
 import type { FirstDivergence } from "./first-divergence.ts";
 import { type SurvivalCurve, survival } from "./survival.ts";
@@ -5,6 +6,8 @@ import { type SurvivalCurve, survival } from "./survival.ts";
 const resamples = 2000;
 /** Bounds the memory, at 16 KB a step. */
 const mostSteps = 1000;
+/** Of draws and steps; after so many others take a turn. A few milliseconds. */
+const workAtOnce = 500_000;
 
 /**
  * The survival curve where trajectories have repeats, which diverge together. `trajectories` has the repeats of each. The
@@ -14,13 +17,13 @@ const mostSteps = 1000;
  * B 69 (2007)). There is none where the estimate is 1 or 0, for fewer than two trajectories, and after the first 1,000 steps
  * of the curve.
  */
-export function bootstrapSurvival(
+export async function bootstrapSurvival(
   trajectories: readonly (readonly FirstDivergence[])[],
   seed: number,
-): SurvivalCurve {
+): Promise<SurvivalCurve> {
   const curve = survival(trajectories.flat());
   const counted = curve.steps.slice(0, mostSteps);
-  const curves = trajectories.length < 2 ? [] : resampledCurves(trajectories, counted, seed);
+  const curves = trajectories.length < 2 ? [] : await resampledCurves(trajectories, counted, seed);
   const steps = curve.steps.map((step, index) => {
     const shares = step.survival < 1 && step.survival > 0 ? curves[index]?.sort() : undefined;
     if (shares === undefined) return { ...step, interval: null };
@@ -31,11 +34,11 @@ export function bootstrapSurvival(
 }
 
 /** For each step, its survival in all resamples. Trajectory floor(w · G / 2^32) is drawn by a 32-bit word w of the Mersenne Twister. */
-function resampledCurves(
+async function resampledCurves(
   trajectories: readonly (readonly FirstDivergence[])[],
   steps: SurvivalCurve["steps"],
   seed: number,
-): Float64Array[] {
+): Promise<Float64Array[]> {
   const places = new Map(steps.map(({ step }, index) => [step, index]));
   const endings = trajectories.map((repeats) =>
     repeats.flatMap(({ lastStep, ending }) =>
@@ -49,7 +52,14 @@ function resampledCurves(
   const random = mersenne(seed);
   const leaving = new Float64Array(steps.length + 1);
   const diverging = new Float64Array(steps.length + 1);
+  const workOfOne = steps.length + endings.reduce((sum, { length }) => sum + length, 0);
+  let work = 0;
   for (let resample = 0; resample < resamples; resample++) {
+    work += workOfOne;
+    if (work > workAtOnce) {
+      await nextTurn();
+      work = 0;
+    }
     leaving.fill(0);
     diverging.fill(0);
     let atRisk = 0;

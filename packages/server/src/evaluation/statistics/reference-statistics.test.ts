@@ -117,14 +117,14 @@ test.each(linesOf("figures"))("$name: errors and intervals are the reference's a
   if (line.rate_interval) expect(clusteredRateInterval(moments)).toEqual(nearBounds(line.rate_interval));
 });
 
-test.each(linesOf("paired"))("$name: the comparison is the reference's", (line) => {
+test.each(linesOf("paired"))("$name: the comparison is the reference's", async (line) => {
   const sums = sumsOf(line.clusters);
   expect(pairedDifference(sums)).toEqual({
     difference: near(line.difference),
     pValue: near(line.p_value),
     interval: nearBounds(line.interval),
   });
-  const p = signFlipTest(
+  const p = await signFlipTest(
     sums.map(({ sum }) => sum),
     line.seed,
   );
@@ -162,8 +162,8 @@ test.each(linesOf("survival"))("$name: the survival curve is the reference's", (
   expect(median).toBe(line.median);
 });
 
-test.each(linesOf("bootstrap"))("$name: the bootstrap's intervals are the reference's", (line) => {
-  const { steps, median } = bootstrapSurvival(line.trajectories, line.seed);
+test.each(linesOf("bootstrap"))("$name: the bootstrap's intervals are the reference's", async (line) => {
+  const { steps, median } = await bootstrapSurvival(line.trajectories, line.seed);
   expect(steps.map(({ step, survival, interval }) => [step, survival, interval])).toEqual(
     line.steps.map(([step, share, interval]) => [step, near(share), nearBounds(interval)]),
   );

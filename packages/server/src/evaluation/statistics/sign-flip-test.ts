@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { mersenne } from "pure-rand/generator/mersenne";
 import { rounding } from "./clustered-interval.ts";
 
@@ -5,6 +6,8 @@ const mostExactClusters = 20;
 const sampledFlips = 10_000;
 /** Signs that one table covers: a byte of a random word. */
 const tableBits = 8;
+/** Of additions; after so many others take a turn. A few milliseconds. */
+const workAtOnce = 1_000_000;
 
 /**
  * The permutation test of no difference between two runs: under it, each cluster's sum of differences D_g is as likely to
@@ -16,14 +19,14 @@ const tableBits = 8;
  *
  * The work is about 1,250 additions a cluster.
  */
-export function signFlipTest(sums: readonly number[], seed: number): number | null {
+export async function signFlipTest(sums: readonly number[], seed: number): Promise<number | null> {
   if (sums.length === 0) return null;
   const magnitude = sums.reduce((total, sum) => total + Math.abs(sum), 0);
   const observed = Math.abs(sums.reduce((total, sum) => total + sum, 0));
   const reached = observed - rounding * Math.max(1, magnitude);
   return sums.length <= mostExactClusters
     ? exactShare(sums, reached)
-    : (1 + sampledCount(sums, reached, seed)) / (1 + sampledFlips);
+    : (1 + (await sampledCount(sums, reached, seed))) / (1 + sampledFlips);
 }
 
 /** Sums of the halves meet: as many sums are at least `reached` as are at most its negative. */
@@ -42,14 +45,20 @@ function exactShare(sums: readonly number[], reached: number): number {
 }
 
 /** The signs of a vector are the bits of as many 32-bit words of the Mersenne Twister as it needs, the lowest bit first; 1 is plus. */
-function sampledCount(sums: readonly number[], reached: number, seed: number): number {
+async function sampledCount(sums: readonly number[], reached: number, seed: number): Promise<number> {
   const random = mersenne(seed);
   const tables: Float64Array[] = [];
   for (let start = 0; start < sums.length; start += tableBits) {
     tables.push(signedSums(sums.slice(start, start + tableBits)));
   }
   let count = 0;
+  let work = 0;
   for (let flip = 0; flip < sampledFlips; flip++) {
+    work += tables.length;
+    if (work > workAtOnce) {
+      await nextTurn();
+      work = 0;
+    }
     let word = 0;
     let total = 0;
     for (let index = 0; index < tables.length; index++) {

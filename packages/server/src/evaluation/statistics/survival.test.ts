@@ -75,23 +75,23 @@ test("a share of 1 or 0 has no interval, and a curve above a half no median", ()
   expect(survival([])).toEqual({ steps: [], median: null });
 });
 
-test("the repeats of one trajectory alone have no interval", () => {
+test("the repeats of one trajectory alone have no interval", async () => {
   const repeats = [trajectory("pass", "fail"), trajectory("pass", "pass")].map((one) => firstDivergence(one));
-  expect(bootstrapSurvival([repeats], 1).steps.map(({ survival, interval }) => [survival, interval])).toEqual(
-    [[0.5, null]],
-  );
-  expect(bootstrapSurvival([], 1)).toEqual({ steps: [], median: null });
+  expect(
+    (await bootstrapSurvival([repeats], 1)).steps.map(({ survival, interval }) => [survival, interval]),
+  ).toEqual([[0.5, null]]);
+  expect(await bootstrapSurvival([], 1)).toEqual({ steps: [], median: null });
 });
 
-test("repeats that all end alike have the intervals of as many trajectories, not of more", () => {
+test("repeats that all end alike have the intervals of as many trajectories, not of more", async () => {
   const endings = Array.from({ length: 40 }, (_, index) =>
     firstDivergence(trajectory(...Array<"pass">(index % 8).fill("pass"), "fail")),
   );
-  const once = bootstrapSurvival(
+  const once = await bootstrapSurvival(
     endings.map((one) => [one]),
     3,
   );
-  const fiveTimes = bootstrapSurvival(
+  const fiveTimes = await bootstrapSurvival(
     endings.map((one) => Array(5).fill(one)),
     3,
   );

@@ -36,6 +36,10 @@ export interface Exchange extends Holder {
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
+  /** The part of the prompt that the upstream had in its own cache. */
+  upstreamCachedTokens: number | undefined;
+  /** The model that the upstream was asked for. */
+  model: string | undefined;
   /** The name of the deployment that answered. */
   deployment: string | undefined;
   /** Where a prediction is from. */
@@ -70,6 +74,8 @@ export function openExchange(
     upstreamMs: undefined,
     promptTokens: undefined,
     completionTokens: undefined,
+    upstreamCachedTokens: undefined,
+    model: undefined,
     deployment: undefined,
     cache: undefined,
     ageS: undefined,
@@ -88,13 +94,17 @@ export function countUsage(
 }
 
 /** Admits a request within the limits or throws; it counts as in flight until its response is ready. */
-export async function admit(
+export function admit(
   admission: Admission,
   { exchange, caller }: { exchange: Exchange; caller: Caller },
-): Promise<void> {
+): void | Promise<void> {
   const holders = limitHolders(caller);
-  exchange.rate = await admission.admit(holders);
-  exchange.atEnd = () => admission.leave(holders);
+  const enter = (rate: RateStatus | undefined) => {
+    exchange.rate = rate;
+    exchange.atEnd = () => admission.leave(holders);
+  };
+  const rate = admission.admit(holders);
+  return rate instanceof Promise ? rate.then(enter) : enter(rate);
 }
 
 /** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */
@@ -128,6 +138,8 @@ export function recordExchange(
       failure: usageFailureOf(status, category),
       promptTokens,
       completionTokens,
+      upstreamCachedTokens: exchange.upstreamCachedTokens,
+      model: exchange.model,
       wasAsked,
       totalMs,
       upstreamMs,

@@ -30,7 +30,9 @@ export interface NamedReference {
 }
 
 /** The evaluators that a request names. */
-export function readReferences(request: EvaluateRequest): NamedReference[] {
+export function readReferences(
+  request: Pick<EvaluateRequest, "evaluators" | "criteria" | "explain">,
+): NamedReference[] {
   const list = request.evaluators ? "evaluators" : "criteria";
   return (request[list] ?? []).map((reference, index) =>
     readReference(reference, ["body", list, index], request),
@@ -40,7 +42,7 @@ export function readReferences(request: EvaluateRequest): NamedReference[] {
 function readReference(
   reference: EvaluatorReference,
   place: (string | number)[],
-  { explain }: EvaluateRequest,
+  { explain }: Pick<EvaluateRequest, "explain">,
 ): NamedReference {
   const explained = reference.explain ?? explain ?? undefined;
   const oldStrategy = explained === undefined ? undefined : toStrategy(explained);

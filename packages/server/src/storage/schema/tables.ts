@@ -23,6 +23,11 @@ import type {
   ErrorFindingCountsTable,
   EvaluationCountsTable,
   EvaluationSeriesTable,
+  EvaluationTagCountsTable,
+  EvaluationTagNamesTable,
+  EvaluationTagProgressTable,
+  EvaluationTagSeriesTable,
+  EvaluationTagValuesTable,
 } from "./evaluation-rollup.ts";
 import type { EvaluatorProfileRevisionsTable, EvaluatorProfilesTable } from "./evaluator-profiles.ts";
 import type { IdempotentRequestsTable } from "./idempotency.ts";
@@ -33,9 +38,11 @@ import type {
   SignInTokensTable,
   UsersTable,
 } from "./identity.ts";
+import type { PredictionContextsTable, PredictionPayloadsTable, PredictionsTable } from "./predictions.ts";
 import type { ExperimentsTable, ProjectsTable } from "./projects.ts";
+import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "./runs.ts";
 import type { SettingsTable } from "./settings.ts";
-import type { UsageCountsTable, UsageLatenciesTable } from "./usage.ts";
+import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "./usage.ts";
 
 export interface Tables {
   settings: SettingsTable;
@@ -57,6 +64,12 @@ export interface Tables {
   dataset_samples: DatasetSamplesTable;
   dataset_payloads: DatasetPayloadsTable;
   dataset_parts: DatasetPartsTable;
+  predictions: PredictionsTable;
+  prediction_payloads: PredictionPayloadsTable;
+  prediction_contexts: PredictionContextsTable;
+  runs: RunsTable;
+  run_verdicts: RunVerdictsTable;
+  sample_traits: SampleTraitsTable;
   evaluation_clock: EvaluationClockTable;
   evaluation_times: EvaluationTimesTable;
   /** See `evaluation_count_deltas`. */
@@ -72,10 +85,16 @@ export interface Tables {
    * rows are added to the counts shortly after. Readers sum both. Empty on SQLite, where writers take turns anyway.
    */
   evaluation_count_deltas: EvaluationCountsTable;
+  evaluation_tag_progress: EvaluationTagProgressTable;
+  evaluation_tag_names: EvaluationTagNamesTable;
+  evaluation_tag_values: EvaluationTagValuesTable;
+  evaluation_tag_series: EvaluationTagSeriesTable;
+  evaluation_tag_counts: EvaluationTagCountsTable;
   error_finding_counts: ErrorFindingCountsTable;
   /** See `evaluation_count_deltas`. */
   error_finding_count_deltas: ErrorFindingCountsTable;
   usage_counts: UsageCountsTable;
+  usage_model_tokens: UsageModelTokensTable;
   usage_latencies: UsageLatenciesTable;
 }
 

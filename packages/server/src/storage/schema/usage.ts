@@ -17,6 +17,21 @@ export interface UsageCountsTable {
   cached_tokens: number;
 }
 
+/** The tokens that upstreams were asked for in one hour, by the model's name. Those of unknown models are in the counts only. */
+export interface UsageModelTokensTable {
+  account_id: string;
+  /** Hours since 1970-01-01 UTC. */
+  hour: number;
+  /** Empty: requests with a session. */
+  key_id: string;
+  operation: UsageOperation;
+  model: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+  /** The part of the prompts that the upstream had in its own cache. */
+  upstream_cached_tokens: number;
+}
+
 /** What latencies measure: all of a prediction, or Presage's own part without the upstream's. */
 export type LatencyMeasure = "total" | "overhead";
 

@@ -7,16 +7,30 @@ export interface UsageFigures {
   promptTokens: number;
   completionTokens: number;
   cachedTokens: number;
+  /** Null if none of the rows has one. */
+  cost: number | null;
+  /** Those that the cost leaves out. */
+  unpricedTokens: number;
 }
 
 export function sumUsage(rows: readonly UsageRow[]): UsageFigures {
-  const sum = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+  const sum: UsageFigures = {
+    requests: 0,
+    failed: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    cachedTokens: 0,
+    cost: null,
+    unpricedTokens: 0,
+  };
   for (const row of rows) {
     sum.requests += row.requests;
     sum.failed += countFailures(row);
     sum.promptTokens += row.prompt_tokens;
     sum.completionTokens += row.completion_tokens;
     sum.cachedTokens += row.cached_tokens;
+    if (row.cost !== null) sum.cost = (sum.cost ?? 0) + row.cost;
+    sum.unpricedTokens += row.unpriced_tokens;
   }
   return sum;
 }
@@ -32,7 +46,7 @@ export function countTokens({ promptTokens, completionTokens }: UsageFigures): n
 
 /** Predictions can also be requested as chat completions. */
 export function isPrediction({ operation }: UsageRow): boolean {
-  return operation !== "evaluate";
+  return operation === "predict" || operation === "chat";
 }
 
 /** Failure reasons, most frequent first. */

@@ -8,15 +8,16 @@ import { Sparkline } from "../../ui/charts/sparkline.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import type { UsageOfKey } from "./rank-keys.ts";
-import { UsageCells, UsageHeaderCells } from "./usage-cells.tsx";
+import { describeUnpriced, UsageCells, UsageHeaderCells } from "./usage-cells.tsx";
 
 interface KeysCardProps {
   keys: readonly UsageOfKey[];
   all: UsageFigures;
+  currency: string | null;
   stepStarts: readonly number[];
 }
 
-export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
+export function KeysCard({ keys, all, currency, stepStarts }: KeysCardProps) {
   const presage = usePresage();
   const nowMs = useNow();
   // Usage covers every key of the account but has no expiry; that is known only for the user's own keys.
@@ -25,13 +26,13 @@ export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
     ownKeys?.flatMap(({ id, expires_at }) => (expires_at && Date.parse(expires_at) <= nowMs ? [id] : [])),
   );
   return (
-    <Card title="By key">
+    <Card title="By key" hint={describeUnpriced(all)}>
       <Table label="Usage by key" className="whitespace-nowrap">
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Key</HeaderCell>
             <HeaderCell className="max-md:hidden">Requests over time</HeaderCell>
-            <UsageHeaderCells />
+            <UsageHeaderCells currency={currency} />
           </tr>
         </thead>
         <tbody>
@@ -43,7 +44,7 @@ export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
               <Cell className="max-md:hidden">
                 <Sparkline values={countBySteps(usage, stepStarts)} />
               </Cell>
-              <UsageCells figures={usage} all={all} />
+              <UsageCells figures={usage} all={all} currency={currency} />
             </tr>
           ))}
         </tbody>
@@ -52,7 +53,7 @@ export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
             <tr className="border-t border-line-strong font-medium">
               <RowHeader className="font-medium">All</RowHeader>
               <Cell className="max-md:hidden" />
-              <UsageCells figures={all} all={all} />
+              <UsageCells figures={all} all={all} currency={currency} />
             </tr>
           </tfoot>
         )}

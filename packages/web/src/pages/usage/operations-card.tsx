@@ -5,7 +5,13 @@ import { Card } from "../../ui/card.tsx";
 import { HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { UsageCells, UsageHeaderCells } from "./usage-cells.tsx";
 
-export function OperationsCard({ rows, all }: { rows: readonly UsageRow[]; all: UsageFigures }) {
+interface OperationsCardProps {
+  rows: readonly UsageRow[];
+  all: UsageFigures;
+  currency: string | null;
+}
+
+export function OperationsCard({ rows, all, currency }: OperationsCardProps) {
   const rowsOf = Map.groupBy(rows, ({ operation }) => operation);
   return (
     <Card title="By operation">
@@ -13,14 +19,14 @@ export function OperationsCard({ rows, all }: { rows: readonly UsageRow[]; all: 
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Operation</HeaderCell>
-            <UsageHeaderCells />
+            <UsageHeaderCells currency={currency} />
           </tr>
         </thead>
         <tbody>
           {(Object.keys(operationLabels) as UsageOperation[]).map((operation) => (
             <tr key={operation} className="border-b border-line last:border-0 hover:bg-hover">
               <RowHeader className="font-medium">{operationLabels[operation]}</RowHeader>
-              <UsageCells figures={sumUsage(rowsOf.get(operation) ?? [])} all={all} />
+              <UsageCells figures={sumUsage(rowsOf.get(operation) ?? [])} all={all} currency={currency} />
             </tr>
           ))}
         </tbody>

@@ -14,6 +14,8 @@ function row(given: Partial<UsageRow>): UsageRow {
     prompt_tokens: 0,
     completion_tokens: 0,
     cached_tokens: 0,
+    cost: null,
+    unpriced_tokens: 0,
     ...given,
   };
 }

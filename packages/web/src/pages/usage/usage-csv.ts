@@ -6,7 +6,7 @@ import { failureLabels } from "../../format/usage-labels.ts";
 const reasons = Object.keys(failureLabels) as UsageFailure[];
 
 /** One record for each row, with its key's name. */
-export function usageCsv({ data, api_keys, step }: UsageResponse): string {
+export function usageCsv({ data, api_keys, step, currency }: UsageResponse): string {
   const nameOf = new Map(api_keys.map(({ id, name }) => [id, name]));
   const head = [
     `${step}_utc`,
@@ -19,6 +19,7 @@ export function usageCsv({ data, api_keys, step }: UsageResponse): string {
     "prompt_tokens",
     "completion_tokens",
     "cached_tokens",
+    ...(currency === null ? [] : ["cost", "currency", "unpriced_tokens"]),
   ];
   const records = data.map((row) => [
     row.start,
@@ -31,6 +32,7 @@ export function usageCsv({ data, api_keys, step }: UsageResponse): string {
     row.prompt_tokens,
     row.completion_tokens,
     row.cached_tokens,
+    ...(currency === null ? [] : [row.cost ?? "", currency, row.unpriced_tokens]),
   ]);
   return toCsv([head, ...records]);
 }

@@ -73,14 +73,19 @@ function UsagePage() {
   );
 }
 
-function Usage({ since, until, step, data, api_keys }: UsageResponse) {
+function Usage({ since, until, step, currency, data, api_keys }: UsageResponse) {
   const keys = rankKeys(data, api_keys);
   const all = sumUsage(data);
   return (
     <>
       <KeysChart since={since} until={until} step={step} keys={keys} />
-      <KeysCard keys={keys} all={all} stepStarts={stepStartsMs(since, step, Date.parse(until))} />
-      <OperationsCard rows={data} all={all} />
+      <KeysCard
+        keys={keys}
+        all={all}
+        currency={currency}
+        stepStarts={stepStartsMs(since, step, Date.parse(until))}
+      />
+      <OperationsCard rows={data} all={all} currency={currency} />
     </>
   );
 }

@@ -10,7 +10,7 @@ export function* readOwnLine(value: unknown): Generator<ReadSample, void> {
   if (messages) {
     if (interaction) throw new LineError("Give either interaction or messages", ["messages"]);
     if (context) throw new LineError("Give context beside interaction, not beside messages", ["context"]);
-    if (messages.at(-1)?.role !== "user")
+    if (messages.length > 0 && messages.at(-1)?.role !== "user")
       throw new LineError("The last message must be the user's", ["messages"]);
   }
   yield line;

@@ -3,17 +3,22 @@ import { ServiceError } from "../../../errors.ts";
 import { createFairSlots } from "../../../limits/fair-slots.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../../../storage/thread-requests.ts";
+import {
+  type PredictionsUpload,
+  type UploadedPredictions,
+  uploadPredictions,
+} from "../../runs/imported/upload-predictions.ts";
 import { UploadError } from "./upload-error.ts";
-import type { Upload, UploadedRevision } from "./upload-revision.ts";
-import { uploadRevision } from "./upload-revision.ts";
-import type { UploadOutcome, UploadReply, UploadRequest } from "./upload-thread.ts";
+import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
+import type { Uploaded, UploadOutcome, UploadReply, UploadRequest, UploadTask } from "./upload-thread.ts";
 
-/** Uploads a body, here or in a thread. */
-export type RunUpload = (
-  upload: Upload,
-  body: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-) => Promise<UploadedRevision>;
+/** Stores the lines of bodies, here or in a thread. */
+export interface Uploads {
+  uploadRevision(upload: Upload, body: Body, signal: AbortSignal): Promise<UploadedRevision>;
+  uploadPredictions(upload: PredictionsUpload, body: Body, signal: AbortSignal): Promise<UploadedPredictions>;
+}
+
+type Body = AsyncIterable<Uint8Array>;
 
 const maxWaitMs = 60_000;
 /** Each has a thread; one is left to other accounts. */
@@ -25,15 +30,18 @@ function refuseUpload(): ServiceError {
   return new ServiceError("overloaded", message, { retryAfterS: 5 });
 }
 
-export interface UploadRunner {
-  run: RunUpload;
+export interface UploadRunner extends Uploads {
   /** Ends what is idle. */
   stop(): Promise<void>;
 }
 
 /** Uploads on the calling thread. */
 export function uploadInPlace(database: Database): UploadRunner {
-  return { run: (upload, body) => uploadRevision(database, upload, body), stop: async () => {} };
+  return {
+    uploadRevision: (upload, body) => uploadRevision(database, upload, body),
+    uploadPredictions: (upload, body) => uploadPredictions(database, upload, body),
+    stop: async () => {},
+  };
 }
 
 type Thread = ThreadClient<UploadRequest, UploadReply>;
@@ -55,29 +63,35 @@ export function uploadInThreads(databaseUrl: string): UploadRunner {
     );
   }
 
-  async function run(upload: Upload, body: AsyncIterable<Uint8Array>): Promise<UploadedRevision> {
-    const thread = takeThread();
+  async function run(task: UploadTask, body: Body, signal: AbortSignal): Promise<Uploaded> {
+    const release = await slots.take(task.upload.accountId, signal);
     try {
-      await thread.send({ begin: upload });
-      return toResult(await feed(thread, body));
+      const thread = takeThread();
+      try {
+        await thread.send({ begin: task });
+        return toResult(await feed(thread, body));
+      } finally {
+        if (idle === undefined) idle = thread;
+        else await thread.end();
+      }
     } finally {
-      if (idle === undefined) idle = thread;
-      else await thread.end();
+      release();
     }
   }
 
   return {
-    async run(upload, body, signal) {
-      const release = await slots.take(upload.accountId, signal);
-      return await run(upload, body).finally(release);
-    },
+    // A thread returns what its task is about.
+    uploadRevision: async (upload, ...call) =>
+      (await run({ kind: "revision", upload }, ...call)) as UploadedRevision,
+    uploadPredictions: async (upload, ...call) =>
+      (await run({ kind: "predictions", upload }, ...call)) as UploadedPredictions,
     async stop() {
       await idle?.end();
     },
   };
 }
 
-async function feed(thread: Thread, body: AsyncIterable<Uint8Array>): Promise<UploadReply> {
+async function feed(thread: Thread, body: Body): Promise<UploadReply> {
   try {
     for await (const chunk of body) {
       const reply = await thread.send({ chunk });
@@ -91,7 +105,7 @@ async function feed(thread: Thread, body: AsyncIterable<Uint8Array>): Promise<Up
   return await thread.send("end");
 }
 
-function toResult(reply: UploadReply): UploadedRevision {
+function toResult(reply: UploadReply): Uploaded {
   const outcome = reply as UploadOutcome;
   if ("uploaded" in outcome) return outcome.uploaded;
   if ("fault" in outcome) throw new UploadError(outcome.fault);

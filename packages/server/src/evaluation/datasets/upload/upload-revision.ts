@@ -15,12 +15,10 @@ import {
 } from "../revisions-store.ts";
 import { countTrajectories } from "../samples-store.ts";
 import { createSampleReader } from "./create-sample-reader.ts";
-import { gunzip } from "./gunzip.ts";
 import { createRevisionFiller } from "./revision-filler.ts";
-import { splitLines } from "./split-lines.ts";
 import { UploadError } from "./upload-error.ts";
+import { uploadedLines } from "./uploaded-lines.ts";
 
-const maxLineBytes = 16 * 1024 * 1024;
 /** Often enough that no upload in progress is taken for abandoned. */
 const touchEveryMs = 60_000;
 
@@ -96,8 +94,7 @@ async function fill(
   });
   const readSamples = createSampleReader(format);
   const canonicalise = createCanonicaliser();
-  const text = within(isGzip ? gunzip(body) : body, maxBytes);
-  for await (const lines of splitLines(text, maxLineBytes)) {
+  for await (const lines of uploadedLines(body, { isGzip, maxBytes })) {
     for (const line of lines) {
       for (const sample of readSamples(line)) {
         const added = filler.add(canonicalise(sample), line.number);
@@ -110,23 +107,6 @@ async function fill(
     throw new UploadError({ line: undefined, path: [], reason: "The body has no samples" });
   }
   return hash.update(unhashed).digest("hex");
-}
-
-async function* within(
-  chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array, void> {
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
-    yield chunk;
-  }
-}
-
-function tooLarge(maxBytes: number): ServiceError {
-  const message = `The upload is larger than ${maxBytes} bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.`;
-  return new ServiceError("body_too_large", message);
 }
 
 /** Gives the revision its number, unless the dataset has one with the same lines. */

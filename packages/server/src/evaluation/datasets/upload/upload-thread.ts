@@ -3,18 +3,29 @@ import { ServiceError, type ServiceErrorCode } from "../../../errors.ts";
 import { openThreadDatabase } from "../../../storage/open-database.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { serveRequests } from "../../../storage/thread-requests.ts";
+import {
+  type PredictionsUpload,
+  type UploadedPredictions,
+  uploadPredictions,
+} from "../../runs/imported/upload-predictions.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { UploadError, type UploadFault } from "./upload-error.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
 
 // Runs in a worker, which has one upload at a time: it decompresses, reads and stores the body on a connection of its own.
 
+/** What is uploaded: a dataset's revision, or a run's predictions. */
+export type UploadTask =
+  | { kind: "revision"; upload: Upload }
+  | { kind: "predictions"; upload: PredictionsUpload };
+export type Uploaded = UploadedRevision | UploadedPredictions;
+
 /** What the thread is sent: the upload, its body in chunks, then its end or that there is none. */
-export type UploadRequest = { begin: Upload } | { chunk: Uint8Array } | "end" | "abort";
+export type UploadRequest = { begin: UploadTask } | { chunk: Uint8Array } | "end" | "abort";
 
 /** How an upload ended, if not with an error of the store. */
 export type UploadOutcome =
-  | { uploaded: UploadedRevision }
+  | { uploaded: Uploaded }
   | { fault: UploadFault }
   | { refusal: { code: ServiceErrorCode; message: string } };
 
@@ -43,17 +54,21 @@ serveRequests<UploadRequest, UploadReply>({
   },
 });
 
-function begin(database: Database, upload: Upload) {
+function begin(database: Database, task: UploadTask) {
   const feed = createFeed<Uint8Array>();
-  const outcome = run(database, upload, feed);
+  const outcome = run(database, task, feed);
   // It is reported at the end.
   outcome.catch(() => {});
   return { feed, outcome };
 }
 
-async function run(database: Database, upload: Upload, feed: Feed<Uint8Array>): Promise<UploadOutcome> {
+async function run(database: Database, task: UploadTask, feed: Feed<Uint8Array>): Promise<UploadOutcome> {
   try {
-    return { uploaded: await uploadRevision(database, upload, feed.items) };
+    const uploaded =
+      task.kind === "revision"
+        ? await uploadRevision(database, task.upload, feed.items)
+        : await uploadPredictions(database, task.upload, feed.items);
+    return { uploaded };
   } catch (error) {
     if (error instanceof UploadError) return { fault: error.fault };
     if (error instanceof ServiceError) return { refusal: { code: error.code, message: error.message } };

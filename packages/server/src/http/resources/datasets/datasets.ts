@@ -1,5 +1,6 @@
 import {
   DatasetCreateRequest,
+  DatasetDeleteQuery,
   DatasetListQuery,
   type DatasetListResponse,
   DatasetPath,
@@ -7,6 +8,7 @@ import {
   type DatasetRevisionListResponse,
   DatasetUploadQuery,
   defaultPageLimit,
+  isTrueWord,
 } from "@presage/contract";
 import { createDataset } from "../../../evaluation/datasets/create-dataset.ts";
 import { deleteDataset } from "../../../evaluation/datasets/delete-dataset.ts";
@@ -51,8 +53,11 @@ export function datasetRoutes(services: Services): Route[] {
     }),
     withCaller("DELETE", `${path}/:id`, async (call) => {
       const { id } = readPath(call, DatasetPath);
-      await deleteDataset(evaluation, requesterOf(call), id);
+      const query = readQuery(call, DatasetDeleteQuery);
+      const withRuns = isTrueWord(query.with_runs ?? "false");
+      await deleteDataset(evaluation, requesterOf(call), { id, withRuns });
       evaluation.datasets.sweeper.schedule();
+      evaluation.runs.wake();
       return new Response(null, { status: 204 });
     }),
     withCaller("GET", `${path}/:id/revisions`, async (call) => {

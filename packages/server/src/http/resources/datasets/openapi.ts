@@ -1,6 +1,7 @@
 import {
   Dataset,
   DatasetCreateRequest,
+  DatasetDeleteQuery,
   DatasetLine,
   DatasetListQuery,
   DatasetListResponse,
@@ -106,8 +107,16 @@ export const datasetPaths: ZodOpenApiPathsObject = {
     delete: operation("deleteDataset", tag, "Delete a dataset", {
       description:
         "Deletes a dataset with all its revisions. They are gone at once; the space that they took is freed soon after.",
-      requestParams,
-      responses: { "204": { description: "It is deleted." }, ...notFound, ...failures },
+      requestParams: { ...requestParams, query: DatasetDeleteQuery },
+      responses: {
+        "204": { description: "It is deleted." },
+        ...notFound,
+        ...failures,
+        "409": errorResponse(
+          "The dataset has runs, and with_runs was not sent",
+          "2 runs of the dataset would lose what they are about. Delete them first, or send with_runs=true.",
+        ),
+      },
     }),
   },
   "/v1/datasets/{id}/revisions": {

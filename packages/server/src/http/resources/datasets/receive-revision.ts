@@ -1,12 +1,8 @@
 import type { DatasetFormat } from "@presage/contract";
-import { ClientDisconnectedError } from "../../../errors.ts";
-import { UploadError } from "../../../evaluation/datasets/upload/upload-error.ts";
 import type { UploadedRevision } from "../../../evaluation/datasets/upload/upload-revision.ts";
 import type { EvaluationServices } from "../../../evaluation/evaluation-services.ts";
-import { closeWhenIdle, keepOpen } from "../../pipeline/keep-open.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
-import { valueError } from "../../request/pydantic-issues.ts";
-import { InvalidRequestError } from "../../request/validate.ts";
+import { receiveUpload } from "../../request/receive-upload.ts";
 
 /** Stores the lines of a request's body as a revision, as they arrive. */
 export async function receiveRevision(
@@ -14,57 +10,17 @@ export async function receiveRevision(
   call: CallWithCaller,
   { id, format }: { id: string; format: DatasetFormat | undefined },
 ): Promise<UploadedRevision> {
-  const { maxBytes, quotaBytes } = datasets;
-  const isGzip = readIsGzip(call.request.headers);
-  const upload = {
-    accountId: call.caller.accountId,
-    datasetId: id,
-    format,
-    isGzip,
-    maxBytes,
-    quotaBytes,
-  };
-  // Until it is its turn.
-  keepOpen(call);
+  const { maxBytes, quotaBytes, uploads } = datasets;
+  const { accountId } = call.caller;
   try {
-    return await datasets.runUpload(upload, chunksOf(call), call.request.signal);
-  } catch (error) {
-    if (!(error instanceof UploadError)) throw error;
-    const { line, path, reason } = error.fault;
-    const place = line === undefined ? [] : ["line", line, ...path];
-    throw new InvalidRequestError([valueError(["body", ...place], reason)]);
+    return await receiveUpload(call, (body, { isGzip }) =>
+      uploads.uploadRevision(
+        { accountId, datasetId: id, format, isGzip, maxBytes, quotaBytes },
+        body,
+        call.request.signal,
+      ),
+    );
   } finally {
-    keepOpen(call);
     datasets.sweeper.schedule();
-  }
-}
-
-function readIsGzip(headers: Headers): boolean {
-  const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
-  if (encoding === "gzip" || encoding === "x-gzip") return true;
-  if (encoding === "identity") return false;
-  throw new InvalidRequestError([
-    valueError(["header", "content-encoding"], "Input should be gzip or identity", encoding),
-  ]);
-}
-
-/** The body as it arrives. While it does not, the connection may become idle; while it is being stored, it waits for the server. */
-async function* chunksOf(call: CallWithCaller): AsyncGenerator<Uint8Array, void> {
-  const { body } = call.request;
-  if (body === null) return;
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      closeWhenIdle(call);
-      const { done, value } = await reader.read().catch(() => {
-        // Reading a body fails only if the connection does.
-        throw new ClientDisconnectedError();
-      });
-      keepOpen(call);
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await reader.cancel().catch(() => {});
   }
 }

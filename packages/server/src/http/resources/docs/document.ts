@@ -1,17 +1,21 @@
 import { createDocument } from "zod-openapi";
 import { apiKeyPaths } from "../api-keys/openapi.ts";
 import { appPaths } from "../apps/openapi.ts";
+import { comparisonPaths } from "../comparisons/openapi.ts";
 import { datasetPaths } from "../datasets/openapi.ts";
 import { deploymentPaths } from "../deployments/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
 import { evaluatorPaths } from "../evaluators/openapi.ts";
 import { experimentPaths } from "../experiments/openapi.ts";
+import { keptPredictionPaths } from "../kept-predictions/openapi.ts";
 import { mePaths } from "../me/openapi.ts";
 import { predictionPaths } from "../predictions/openapi.ts";
 import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
 import { projectPaths } from "../projects/openapi.ts";
 import { evaluationResultPaths } from "../results/openapi.ts";
+import { runPaths } from "../runs/openapi.ts";
+import { runReportPaths } from "../runs/report-openapi.ts";
 import { sessionPaths } from "../sessions/openapi.ts";
 import { errorTaxonomyPaths } from "../taxonomies/openapi.ts";
 import { usagePaths } from "../usage/openapi.ts";
@@ -35,6 +39,7 @@ export function openApiDocument() {
     security: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
     tags: [
       { name: "prediction", description: "Predict next states with the world model." },
+      { name: "kept predictions", description: "Predictions that were stored, with what was asked." },
       { name: "dashboard", description: "The calling user, their API keys and their sessions." },
       {
         name: "error taxonomies",
@@ -52,10 +57,12 @@ export function openApiDocument() {
       { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
       { name: "experiments", description: "Groups of results, in projects." },
       { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
+      { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
       ...predictionPaths,
+      ...keptPredictionPaths,
       ...deploymentPaths,
       ...mePaths,
       ...sessionPaths,
@@ -69,6 +76,9 @@ export function openApiDocument() {
       ...projectPaths,
       ...experimentPaths,
       ...datasetPaths,
+      ...runReportPaths,
+      ...comparisonPaths,
+      ...runPaths,
       ...errorTaxonomyPaths,
       ...probePaths,
     }),

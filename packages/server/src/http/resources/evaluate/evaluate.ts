@@ -3,9 +3,7 @@ import { ServiceError } from "../../../errors.ts";
 import { type Evaluation, evaluate } from "../../../evaluation/evaluate/evaluate.ts";
 import {
   type EvaluationRequest,
-  type EvaluatorIssue,
   InvalidEvaluatorsError,
-  type WantedEvaluator,
 } from "../../../evaluation/evaluate/evaluation-request.ts";
 import { findEvaluatorIssues } from "../../../evaluation/evaluate/resolve-evaluators.ts";
 import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
@@ -20,9 +18,10 @@ import {
   readSample,
   withOldItemNames,
 } from "../../request/old-names.ts";
-import { missing, valueError } from "../../request/pydantic-issues.ts";
+import { missing } from "../../request/pydantic-issues.ts";
 import { readExactBody, readIdempotencyKey } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
+import { toEvaluatorIssues, toWantedEvaluator } from "../../request/wanted-evaluators.ts";
 import { isLongResponse, jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
@@ -40,12 +39,12 @@ export function evaluateRoutes(services: Services): Route[] {
       await admit(evaluation.admission, call);
       const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
-      const evaluators = references.map(toWanted);
+      const evaluators = references.map(toWantedEvaluator);
       const sample = readSample(body);
       const issues = missingFields(body, references, sample);
       if (issues.length > 0) {
         const ofEvaluators = await findEvaluatorIssues(evaluation, accountId, evaluators);
-        throw new InvalidRequestError([...issues, ...toIssues(ofEvaluators, references)]);
+        throw new InvalidRequestError([...issues, ...toEvaluatorIssues(ofEvaluators, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       const capture = body.capture ?? "all";
@@ -57,6 +56,7 @@ export function evaluateRoutes(services: Services): Route[] {
       });
       const evaluationRequest: EvaluationRequest = {
         accountId,
+        keyId: exchange.keyId,
         sample,
         evaluators,
         metadata: readResultMetadata(body),
@@ -69,7 +69,7 @@ export function evaluateRoutes(services: Services): Route[] {
       const evaluations = await evaluate(evaluation, evaluationRequest, request.signal).catch(
         (error: unknown) => {
           if (!(error instanceof InvalidEvaluatorsError)) throw error;
-          throw new InvalidRequestError(toIssues(error.issues, references));
+          throw new InvalidRequestError(toEvaluatorIssues(error.issues, references));
         },
       );
       const items = toResponseItems(evaluations);
@@ -104,29 +104,6 @@ function refuseTooMuch(sample: Sample, evaluators: number, maxBodyBytes: number)
     "evaluation_too_large",
     `${evaluators} evaluators × ${characters} characters exceed the limit of ${2 * maxBodyBytes}; use at most ${Math.floor((2 * maxBodyBytes) / characters)} evaluators in one request.`,
   );
-}
-
-/** A reference without an evaluator is refused together with those that name an unknown one. */
-function toWanted({
-  evaluator = "",
-  profileName,
-  explainStrategy = "always",
-}: NamedReference): WantedEvaluator {
-  return { evaluator, profileName, explainStrategy };
-}
-
-function toIssues(
-  issues: readonly EvaluatorIssue[],
-  references: readonly NamedReference[],
-): ValidationError[] {
-  return issues.flatMap(({ index, field, message }) => {
-    const reference = references[index];
-    if (reference === undefined) return [];
-    const loc = reference.places[field];
-    const input = reference[field];
-    if (message === undefined || input === undefined) return [missing(loc, reference.given)];
-    return [valueError(loc, message, input)];
-  });
 }
 
 type ResponseItem = [item: NewItem, result: EvaluationResult | null];

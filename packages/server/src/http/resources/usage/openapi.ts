@@ -18,11 +18,12 @@ export const usagePaths: ZodOpenApiPathsObject = {
   "/v1/usage": {
     get: operation("listUsage", "dashboard", "Count requests and tokens by key and time", {
       description:
-        "Counts the account's requests, failures and tokens by key, operation and hour or day, accurate to about 10 s. At most 400 days by the day, 31 days by the hour.",
+        "Counts the account's requests, failures and tokens by key, operation and hour or day, accurate to about 10 s, with their cost where the server has a price list. At most 400 days by the day, 31 days by the hour.",
       requestParams: { query: UsageQuery },
       responses: {
         "200": response("The account's usage, oldest first", UsageResponse, {
           ...period,
+          currency: "USD",
           data: [
             {
               start: "2026-11-22T00:00:00.000Z",
@@ -33,6 +34,8 @@ export const usagePaths: ZodOpenApiPathsObject = {
               prompt_tokens: 185_400,
               completion_tokens: 20_600,
               cached_tokens: 61_000,
+              cost: 0.04017,
+              unpriced_tokens: 0,
             },
           ],
           api_keys: [

@@ -11,19 +11,21 @@ import type { Services } from "../../services.ts";
 import { microsPerHour, type RequestedPeriod, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
 
 /** Approximate size of a row in a response. */
-const bytesPerRow = 200;
+const bytesPerRow = 240;
 const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
 
-export function usageRoutes({ store }: Services): Route[] {
+export function usageRoutes({ store, prices }: Services): Route[] {
   return [
     withCaller("GET", "/v1/usage", async (call) => {
       const query = readQuery(call, UsageQuery);
       refuseUnknownFields(UsageQuery, query, "query");
       const period = readUsagePeriod(query);
-      const report = await readUsage(store, requesterOf(call), period, query.api_key_id?.toLowerCase());
+      const list = prices.current();
+      const keyId = query.api_key_id?.toLowerCase();
+      const report = await readUsage(store, requesterOf(call), period, keyId, list);
       if (report === undefined) refusePeriod(query, tooManyRows);
       reserveResponse(call.exchange, report.steps.length * bytesPerRow);
-      return Response.json(toUsageResponse(period, report));
+      return Response.json(toUsageResponse(period, report, list?.currency));
     }),
     withCaller("GET", "/v1/usage/latency", async (call) => {
       const query = readQuery(call, LatencyQuery);
@@ -35,9 +37,14 @@ export function usageRoutes({ store }: Services): Route[] {
   ];
 }
 
-function toUsageResponse(period: RequestedPeriod, { steps, keys }: UsageReport): UsageResponse {
+function toUsageResponse(
+  period: RequestedPeriod,
+  { steps, keys }: UsageReport,
+  currency: string | undefined,
+): UsageResponse {
   return {
     ...toPeriod(period),
+    currency: currency ?? null,
     data: steps.map(
       ({
         startHour,
@@ -48,6 +55,8 @@ function toUsageResponse(period: RequestedPeriod, { steps, keys }: UsageReport):
         promptTokens,
         completionTokens,
         cachedTokens,
+        cost,
+        unpricedTokens,
       }) => ({
         start: toIsoHour(startHour),
         api_key_id: keyId ?? null,
@@ -57,6 +66,8 @@ function toUsageResponse(period: RequestedPeriod, { steps, keys }: UsageReport):
         prompt_tokens: promptTokens,
         completion_tokens: completionTokens,
         cached_tokens: cachedTokens,
+        cost,
+        unpriced_tokens: unpricedTokens,
       }),
     ),
     api_keys: keys.map(({ revoked_at, ...key }) => ({

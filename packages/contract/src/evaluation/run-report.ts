@@ -1,0 +1,234 @@
+import { z } from "zod";
+import { Run, RunEvaluator } from "./run.ts";
+
+const number = (description: string) => z.number().meta({ description });
+const count = (description: string) => z.int().meta({ description });
+const figure = (description: string) => z.number().nullable().meta({ description });
+
+export const noVerdicts = "Null without verdicts.";
+
+/** An interval of a report or a comparison. */
+export function intervalOf(description: string) {
+  return z
+    .object({
+      level: number("Confidence level, for example 0.95."),
+      lower: number("Lower end."),
+      upper: number("Upper end."),
+    })
+    .nullable()
+    .meta({ description });
+}
+
+const noChange = z
+  .object({
+    mean: number("Mean score."),
+    pass_rate: number("Share of the samples that pass."),
+    count: count("Samples that it is known of."),
+  })
+  .nullable()
+  .meta({
+    description:
+      "The same evaluator's verdicts on the state before the action, on the samples that have a verdict. Null if there are none, for example because a model judges.",
+  });
+
+const figures = {
+  count: count("Samples with a verdict. With repeats, a sample's value is the mean of its repeats."),
+  failed: count("Predictions without a verdict, because the prediction or the evaluator failed."),
+  trajectories: count("Trajectories with a verdict: the clusters of the intervals."),
+  mean: figure(`Mean score. ${noVerdicts}`),
+  standard_error: figure("Of the mean, clustered by trajectory. Null for fewer than two trajectories."),
+  interval: intervalOf("Of the mean, at 95 %, clustered by trajectory. Null for fewer than two."),
+  pass_rate: figure(`Share of the samples that pass. ${noVerdicts}`),
+  pass_standard_error: figure("Of the pass rate. Null for fewer than two trajectories."),
+  pass_interval: intervalOf("Of the pass rate, at 95 %, clustered by trajectory. Null for fewer than two."),
+  mean_failures_as_zero: figure("Mean score if failures score 0. Null without verdicts and failures."),
+  pass_rate_failures_as_zero: figure("Pass rate if failures do not pass."),
+  no_change: noChange,
+  note: z.string().nullable().meta({
+    description: "What to bear in mind, for example that there are too few trajectories for a good interval.",
+  }),
+};
+
+/** Figures of some of a run's samples. */
+export const RunFigures = z.object(figures).meta({ id: "RunFigures" });
+export type RunFigures = z.infer<typeof RunFigures>;
+
+/** Figures of one group of a run's samples. */
+export const RunStratum = z
+  .object({
+    key: z.union([z.int(), z.string()]).meta({ description: "What the samples have in common." }),
+    ...figures,
+  })
+  .meta({ id: "RunStratum" });
+export type RunStratum = z.infer<typeof RunStratum>;
+
+const strata = (description: string) => z.array(RunStratum).meta({ description });
+
+const RunStrata = z
+  .object({
+    step: strata("By place in the trajectory, the first 1,000."),
+    trajectory: strata("By trajectory, the 200 with the lowest mean, failures as zero, from the lowest on."),
+    changed: strata("`changed`, `unchanged`, and `unknown` where states cannot be compared."),
+    changes: strata(
+      "By number of changes from the state to the next one: `0`, `1-2`, `3-6`, `7+`, `unknown`.",
+    ),
+    verb: strata("By the action's first word: the 50 most frequent, then `other`."),
+    tag: strata("By tag, as `name=value`, the 200 most frequent."),
+  })
+  .meta({ id: "RunStrata" });
+export type RunStrata = z.infer<typeof RunStrata>;
+
+const StrataLeftOut = z
+  .object({
+    step: count("Later steps."),
+    trajectory: count("Trajectories with a higher mean."),
+    tag: count("Rarer tags."),
+  })
+  .meta({ id: "RunStrataLeftOut" });
+
+/** What a run says by one of its evaluators. */
+export const RunEvaluatorReport = z
+  .object({
+    ...RunEvaluator.shape,
+    ...figures,
+    strata: RunStrata.meta({ description: "The same figures of groups of samples." }),
+    strata_left_out: StrataLeftOut.meta({ description: "How many groups `strata` does not show." }),
+  })
+  .meta({ id: "RunEvaluatorReport" });
+export type RunEvaluatorReport = z.infer<typeof RunEvaluatorReport>;
+
+const SurvivalStep = z
+  .object({
+    step: count("A step at which a trajectory diverged, or of which no later step is known."),
+    at_risk: count("Trajectories with a verdict at this step that had not diverged before it."),
+    diverged: count("How many of them diverged at this step."),
+    censored: count("How many of them are unknown after this step."),
+    survival: number("Estimated share of trajectories that have not diverged after this step."),
+    interval: intervalOf("At 95 %. Null where the share is 0 or 1."),
+  })
+  .meta({ id: "SurvivalStep" });
+
+const curve = {
+  steps: z.array(SurvivalStep).meta({ description: "By step. In between, nothing changes." }),
+  median: z.int().nullable().meta({
+    description: "The first step after which at most half have not diverged; null if there is none.",
+  }),
+};
+const SurvivalCurve = z.object(curve).meta({ id: "SurvivalCurve" });
+
+/** The first divergence of free-running trajectories, by one evaluator. */
+export const RunSurvival = z
+  .object({
+    ...RunEvaluator.shape,
+    trajectories: count("Trajectories that were begun, each repeat counted."),
+    endings: z
+      .object({
+        diverged: count("A step that does not pass."),
+        recording_ended: count("The end of the recording, or of what the run has done so far."),
+        prediction_failed: count("A prediction that failed."),
+        evaluator_failed: count("An evaluator that failed."),
+      })
+      .meta({ id: "SurvivalEndings", description: "How they ended. All but the first are censored." }),
+    ...curve,
+    failures_as_divergence: SurvivalCurve.meta({
+      description: "The bound: the same if each failure is a divergence.",
+    }),
+    seed: z.int().nullable().meta({
+      description: "Of the bootstrap that the intervals are from if there are repeats; otherwise null.",
+    }),
+  })
+  .meta({ id: "RunSurvival" });
+export type RunSurvival = z.infer<typeof RunSurvival>;
+
+const TeacherForcedEvaluator = z
+  .object({
+    ...RunEvaluator.shape,
+    ...figures,
+    step: strata("By place in the trajectory, the first 1,000."),
+  })
+  .meta({ id: "TeacherForcedEvaluator" });
+
+/** The newest finished teacher-forced run of the same revision, target and params. */
+export const TeacherForced = z
+  .object({
+    run_id: z.uuid().meta({ description: "The run's id." }),
+    name: z.string().meta({ description: "The run's name." }),
+    evaluators: z.array(TeacherForcedEvaluator).meta({
+      description:
+        "Its figures by those evaluators that both runs have, at the same revision of the profile.",
+    }),
+  })
+  .meta({ id: "TeacherForced" });
+export type TeacherForced = z.infer<typeof TeacherForced>;
+
+const RunTokens = z
+  .object({
+    prompt: count("Of the prompts."),
+    cached: count("How many of these the upstream had in its cache."),
+    completion: count("Of the completions."),
+  })
+  .meta({ id: "RunTokens" });
+
+const RunLatency = z
+  .object({ p50: number("The median."), p95: number("95th percentile."), p99: number("99th percentile.") })
+  .meta({ id: "RunLatency" });
+
+const RunFailures = z
+  .object({
+    predictions: z.record(z.string(), z.int()).meta({
+      description:
+        "Failed predictions by category, as in errors. `missing`: it was not uploaded. `not_reached`: its free-running trajectory had ended.",
+    }),
+    evaluations: z.record(z.string(), z.int()).meta({
+      description: "Evaluations without a verdict, of all evaluators, by their status.",
+    }),
+  })
+  .meta({ id: "RunFailures" });
+
+/** Response of `GET /v1/runs/{id}/report`. */
+export const RunReport = z
+  .object({
+    run: Run.meta({ description: "The run." }),
+    evaluators: z.array(RunEvaluatorReport).meta({ description: "In the order of the run's evaluators." }),
+    survival: z.array(RunSurvival).optional().meta({
+      description: "Of a free-running run: the time of the first divergence, for each evaluator.",
+    }),
+    teacher_forced: TeacherForced.nullish().meta({
+      description:
+        "Of a free-running run: the newest finished teacher-forced run of the same revision, target and params. Null if there is none.",
+    }),
+    latency_ms: RunLatency.nullable().meta({
+      description: "Of the successful predictions of a deployment, in milliseconds. Null if there are none.",
+    }),
+    predictions_per_second: z.number().nullable().meta({
+      description: "Predictions of a deployment, from the run's start to its end or its last prediction.",
+    }),
+    tokens: RunTokens.meta({ description: "Of all predictions, as the upstream counted them." }),
+    cost: z
+      .object({
+        currency: z.string().meta({ description: "An ISO 4217 code." }),
+        total: number("What the tokens cost, by today's prices."),
+      })
+      .nullish()
+      .meta({ id: "RunCost", description: "What the predictions cost. Absent without prices." }),
+    failures: RunFailures.meta({ description: "What failed, and how often." }),
+    provenance: z
+      .object({
+        ...Run.shape.provenance.shape,
+        warnings: z.array(z.string()).meta({
+          description: "What makes the figures less certain, for example that the model changed.",
+        }),
+      })
+      .meta({ id: "ReportProvenance", description: "What the run was made with." }),
+  })
+  .meta({ id: "RunReport" });
+export type RunReport = z.infer<typeof RunReport>;
+
+/** Query of `GET /v1/runs/{id}/report`. */
+export const RunReportQuery = z.object({
+  format: z.enum(["json", "html", "md"]).optional().meta({
+    description:
+      "As a page, or as Markdown. If not given, what the header `Accept` prefers of JSON and HTML.",
+  }),
+});
+export type RunReportQuery = z.infer<typeof RunReportQuery>;

@@ -1,0 +1,109 @@
+import packageJson from "../../package.json" with { type: "json" };
+import type { Config } from "../config.ts";
+import { UpstreamError } from "../errors.ts";
+import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
+import type { RunServices } from "../evaluation/runs/run-services.ts";
+import { storeWork } from "../evaluation/runs/run-work-store.ts";
+import type { PredictStep } from "../evaluation/runs/runner/predict-step.ts";
+import { type Runner, startRunner } from "../evaluation/runs/runner/start-runner.ts";
+import type { WriteWork } from "../evaluation/runs/runner/work-writer.ts";
+import { writeWorkInThread } from "../evaluation/runs/runner/write-in-thread.ts";
+import { createFairSlots } from "../limits/fair-slots.ts";
+import type { Log } from "../observability/logger.ts";
+import { readPrediction, upstreamFields } from "../prediction/predict.ts";
+import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { Database } from "../storage/schema/tables.ts";
+import { isStoreUnavailable } from "../storage/store-error.ts";
+import type { Deployments } from "../upstream/deployments/create-deployments.ts";
+
+interface RunOptions {
+  deployments: Deployments;
+  /** Live predictions in progress. */
+  liveInFlight(): number;
+}
+
+export interface ComposedRuns extends RunServices {
+  /** Begins to work on runs, this process's and those that others left. */
+  start(services: EvaluationServices): void;
+  dispose(): Promise<void>;
+}
+
+/** How long a run waits before it looks again whether live predictions leave it a place. */
+const lookAgainMs = 50;
+
+/** Runs leave the other connections to requests. */
+const writingConnections = 2;
+
+function writeInTurns(database: Database): WriteWork {
+  const turns = createFairSlots({ slots: writingConnections });
+  const never = new AbortController().signal;
+  return async (work) => {
+    const release = await turns.take(work.runId, never);
+    return await storeWork(database, work).finally(release);
+  };
+}
+
+/** What runs need. Work begins with `start`. */
+export function composeRuns(
+  config: Config,
+  log: Log,
+  { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
+  { deployments, liveInFlight }: RunOptions,
+): ComposedRuns {
+  const writer = sqlitePath === undefined ? undefined : writeWorkInThread(sqlitePath);
+  const slots = createFairSlots({ slots: config.runs.maxInFlight });
+  let runner: Runner | undefined;
+
+  const predict: PredictStep = async (request, signal) => {
+    const { deployment: name, model, messages, params, session, accountId } = request;
+    const release = await slots.take(accountId, signal);
+    try {
+      // Live predictions never wait for a run's: the run's wait for a place that they leave.
+      while (liveInFlight() + slots.inUse() > config.prediction.maxInFlight) {
+        await Bun.sleep(lookAgainMs);
+        signal.throwIfAborted();
+      }
+      const deployment = deployments.find(name);
+      if (deployment === undefined)
+        throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+      const completion = await deployment.upstream.complete(
+        { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
+        signal,
+        // Without sharing: a repeat is a completion of its own.
+        { session: { name: "x-session-id", value: session } },
+      );
+      const { response, reasoning, finish_reason, usage } = readPrediction(completion.body);
+      return {
+        output: response.content,
+        reasoning: reasoning ?? null,
+        finishReason: finish_reason ?? null,
+        deployment: completion.deployment,
+        model: typeof completion.body.model === "string" ? completion.body.model.slice(0, 200) : null,
+        replica: null,
+        promptTokens: usage.prompt_tokens,
+        cachedTokens: 0,
+        completionTokens: usage.completion_tokens,
+      };
+    } finally {
+      release();
+    }
+  };
+
+  return {
+    predict,
+    writeWork: writer?.write ?? writeInTurns(database),
+    hasDeployment: (name) => deployments.find(name) !== undefined,
+    version: packageJson.version,
+    wake: () => runner?.wake(),
+    start(services) {
+      runner = startRunner(services, (error) => {
+        if (isStoreUnavailable(error)) log.storeFailed(error);
+        else log.logger.error({ err: error }, "a run stopped; it will be continued");
+      });
+    },
+    async dispose() {
+      await runner?.stop();
+      await writer?.end();
+    },
+  };
+}

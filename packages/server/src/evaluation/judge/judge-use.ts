@@ -1,0 +1,42 @@
+import type { UsageFailure } from "@presage/contract";
+import { UpstreamError } from "../../errors.ts";
+import { readTokenCounts, readUpstreamCachedTokens } from "../../upstream/read-completion.ts";
+import type { UpstreamCompletion } from "../../upstream/upstream.ts";
+
+/** One call to the judges' model, for the usage of the account. */
+export interface JudgeUse {
+  accountId: string;
+  /** Undefined: for a request with a session. */
+  keyId: string | undefined;
+  /** Undefined: it succeeded. */
+  failure: UsageFailure | undefined;
+  /** The name that was sent. */
+  model: string | undefined;
+  promptTokens: number;
+  completionTokens: number;
+  upstreamCachedTokens: number;
+}
+
+type Caller = Pick<JudgeUse, "accountId" | "keyId">;
+
+export function useOfCompletion(
+  { accountId, keyId }: Caller,
+  { model, body: { usage } }: UpstreamCompletion,
+): JudgeUse {
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
+  const upstreamCachedTokens = readUpstreamCachedTokens(usage);
+  const tokens = { promptTokens, completionTokens, upstreamCachedTokens };
+  return { accountId, keyId, failure: undefined, model, ...tokens };
+}
+
+export function useOfFailure(
+  { accountId, keyId }: Caller,
+  error: unknown,
+  { reason }: AbortSignal,
+): JudgeUse {
+  const isDeadline = reason instanceof Error && "code" in reason && reason.code === "timeout";
+  const abandoned = isDeadline ? "timeout" : "other";
+  const failure = error instanceof UpstreamError ? error.category : abandoned;
+  const tokens = { promptTokens: 0, completionTokens: 0, upstreamCachedTokens: 0 };
+  return { accountId, keyId, failure, model: undefined, ...tokens };
+}

@@ -1,0 +1,40 @@
+import { maxRunEvaluators } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { WantedEvaluator } from "../evaluate/evaluation-request.ts";
+import { resolveEvaluators } from "../evaluate/resolve-evaluators.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { toRunEvaluator } from "./create-run.ts";
+import { noSuchRun } from "./find-run.ts";
+import type { Run } from "./run.ts";
+import { lockRun, replaceEvaluators } from "./runs-store.ts";
+
+/** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
+export async function addEvaluators(
+  services: Pick<EvaluationServices, "store" | "registry" | "runs">,
+  requester: Requester,
+  id: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<Run> {
+  const { accountId } = requester;
+  const resolved = (await resolveEvaluators(services, accountId, wanted)).map(toRunEvaluator);
+  const changed = await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const run = await lockRun(transaction, accountId, id);
+      if (run === undefined) throw noSuchRun();
+      if (run.target.kind === "external" || run.status === "cancelled" || run.status === "failed")
+        throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
+      const keyOf = (one: Run["evaluators"][number]) => JSON.stringify([one.id, one.profile]);
+      const known = new Set(run.evaluators.map(keyOf));
+      const added = resolved.filter((one) => !known.has(keyOf(one)));
+      if (added.length === 0) return run;
+      const evaluators = [...run.evaluators, ...added];
+      if (evaluators.length > maxRunEvaluators)
+        throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
+      return await replaceEvaluators(transaction, run, evaluators);
+    });
+  services.runs.wake();
+  return changed;
+}

@@ -1,0 +1,72 @@
+import type { RunStatus } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
+import { databaseNow } from "../../storage/database-clock.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { findRun } from "./find-run.ts";
+import type { Run } from "./run.ts";
+import { updateStatus } from "./runs-store.ts";
+
+type Services = Pick<EvaluationServices, "store" | "runs">;
+
+const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
+
+/** Ends a run. What is there stays. Cancelling it again changes nothing. */
+export async function cancelRun(services: Services, requester: Requester, id: string): Promise<Run> {
+  return await changeStatus(services, requester, id, {
+    from: unfinished,
+    change: (writer) => ({
+      status: "cancelled",
+      status_reason: null,
+      paused_by: null,
+      finished_at: databaseNow(writer),
+    }),
+    isDone: ({ status }) => status === "cancelled",
+    verb: "cancelled",
+  });
+}
+
+/** Stops a run until it is resumed. Predictions that are in progress are finished. */
+export async function pauseRun(services: Services, requester: Requester, id: string): Promise<Run> {
+  return await changeStatus(services, requester, id, {
+    from: unfinished,
+    change: () => ({ status: "paused", status_reason: null, paused_by: "user" }),
+    isDone: ({ pausedBy }) => pausedBy === "user",
+    verb: "paused",
+  });
+}
+
+/** Lets a paused run go on. */
+export async function resumeRun(services: Services, requester: Requester, id: string): Promise<Run> {
+  return await changeStatus(services, requester, id, {
+    from: ["paused"],
+    change: () => ({ status: "running", status_reason: null, paused_by: null }),
+    isDone: ({ status }) => status === "running" || status === "queued",
+    verb: "resumed",
+  });
+}
+
+interface StatusChange {
+  from: readonly RunStatus[];
+  change(writer: Parameters<typeof updateStatus>[0]): Parameters<typeof updateStatus>[4];
+  /** Whether a run is already what is wanted. */
+  isDone(run: Run): boolean;
+  verb: string;
+}
+
+async function changeStatus(
+  services: Services,
+  requester: Requester,
+  id: string,
+  { from, change, isDone, verb }: StatusChange,
+): Promise<Run> {
+  const writer = services.store.writer(requester);
+  const changed = await updateStatus(writer, requester.accountId, id, from, change(writer));
+  if (changed !== undefined) {
+    services.runs.wake();
+    return changed;
+  }
+  const run = await findRun(services, requester, id);
+  if (isDone(run)) return run;
+  throw new ServiceError("conflict", `The run is ${run.status} and cannot be ${verb}.`);
+}

@@ -1,0 +1,158 @@
+import { promptVersion } from "@presage/contract/compose-prompt";
+import { doOnce } from "../../storage/idempotency/do-once.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
+import { nowMicros } from "../../storage/micros.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import { lockDataset } from "../datasets/datasets-store.ts";
+import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
+import type { WantedEvaluator } from "../evaluate/evaluation-request.ts";
+import { type ResolvedEvaluator, resolveEvaluators } from "../evaluate/resolve-evaluators.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { noSuchRun } from "./find-run.ts";
+import type { Run, RunEvaluator, RunTarget } from "./run.ts";
+import { insertRun, selectRun } from "./runs-store.ts";
+
+/** A revision of a dataset as a client names it; without a number, the latest. */
+export interface NamedRevision {
+  datasetId: string;
+  revision: number | undefined;
+}
+
+export type WantedTarget =
+  | Exclude<RunTarget, { kind: "most-frequent" | "external" }>
+  | { kind: "most-frequent"; from: NamedRevision | undefined };
+
+export interface NewRun extends Pick<Run, "mode" | "params" | "repeats" | "concurrency" | "tags"> {
+  /** Absent: the target and the dataset name it. */
+  name: string | undefined;
+  dataset: NamedRevision;
+  target: WantedTarget;
+  evaluators: readonly WantedEvaluator[];
+  userId: string;
+}
+
+/** A run that names a dataset, a revision or a deployment that there is none of. */
+export class InvalidRunError extends Error {
+  /** Where the request names it. */
+  readonly path: readonly string[];
+
+  constructor(path: readonly string[], message: string) {
+    super(message);
+    this.name = "InvalidRunError";
+    this.path = path;
+  }
+}
+
+/**
+ * Creates a run, which this process or another takes soon. Throws an `InvalidRunError`, or an `InvalidEvaluatorsError` for evaluators
+ * or profiles that cannot be used.
+ */
+export async function createRun(
+  services: EvaluationServices,
+  requester: Requester,
+  wanted: NewRun,
+  once: Once | undefined,
+): Promise<Run> {
+  const { accountId } = requester;
+  const { store, runs } = services;
+  const { target } = wanted;
+  if (target.kind === "deployment" && !runs.hasDeployment(target.deployment))
+    throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
+  const evaluators = (await resolveEvaluators(services, accountId, wanted.evaluators)).map(toRunEvaluator);
+  const run = await doOnce(store.writer(requester), once, {
+    async work(transaction) {
+      const {
+        id,
+        evaluators: _,
+        dataset: named,
+        userId,
+        name,
+        ...rest
+      } = {
+        ...wanted,
+        id: Bun.randomUUIDv7(),
+      };
+      const revision = await findRevision(transaction, accountId, named, []);
+      const resolved = await resolveTarget(transaction, accountId, target);
+      const created: Run = {
+        ...rest,
+        id,
+        accountId,
+        name: name ?? `${nameOf(resolved)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
+        status: "queued",
+        statusReason: undefined,
+        pausedBy: undefined,
+        target: resolved,
+        evaluators,
+        dataset: { datasetId: named.datasetId, revisionId: revision.id, revision: revision.number },
+        counts: { samples: revision.samples * wanted.repeats, predicted: 0, evaluated: 0, failed: 0 },
+        provenance: {
+          presage_version: runs.version,
+          prompt_version: promptVersion,
+          dataset_digest: revision.digest,
+          models: [],
+          in_sample:
+            resolved.kind === "most-frequent" &&
+            (resolved.from === undefined || resolved.from.revisionId === revision.id),
+        },
+        notes: [],
+        createdBy: userId,
+        createdAt: nowMicros(),
+        startedAt: undefined,
+        finishedAt: undefined,
+      };
+      await insertRun(transaction, created);
+      return created;
+    },
+    toReceipt: ({ id }) => ({ id }),
+    async recall({ id }) {
+      const created = await selectRun(store.database, accountId, id);
+      if (created === undefined) throw noSuchRun();
+      return created;
+    },
+  });
+  runs.wake();
+  return run;
+}
+
+export function toRunEvaluator({ id, family, profile, explainStrategy }: ResolvedEvaluator): RunEvaluator {
+  const { name, publicId, revision } = profile;
+  return { id, family: family.name, profile: { name, publicId, revision }, explainStrategy };
+}
+
+/** The dataset is locked, so that it is not deleted before the run names it. */
+async function findRevision(
+  transaction: Database,
+  accountId: string,
+  { datasetId, revision }: NamedRevision,
+  path: readonly string[],
+): Promise<Revision> {
+  if ((await lockDataset(transaction, accountId, datasetId)) === undefined)
+    throw new InvalidRunError([...path, "dataset_id"], "There is no such dataset");
+  const found = await selectRevision(transaction, datasetId, revision);
+  if (found !== undefined) return found;
+  if (revision === undefined)
+    throw new InvalidRunError([...path, "dataset_id"], "The dataset has no revision yet");
+  throw new InvalidRunError([...path, "revision"], "The dataset has no such revision");
+}
+
+async function resolveTarget(
+  transaction: Database,
+  accountId: string,
+  target: WantedTarget,
+): Promise<RunTarget> {
+  if (target.kind !== "most-frequent") return target;
+  const { from } = target;
+  if (from === undefined) return { kind: "most-frequent", from: undefined };
+  const { id, number } = await findRevision(transaction, accountId, from, ["target", "from"]);
+  return {
+    kind: "most-frequent",
+    from: { datasetId: from.datasetId, revision: number, revisionId: id },
+  };
+}
+
+/** A target in words. */
+function nameOf(target: RunTarget): string {
+  return target.kind === "deployment" ? (target.model ?? target.deployment) : target.kind;
+}

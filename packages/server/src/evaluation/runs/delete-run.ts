@@ -1,0 +1,15 @@
+import type { Requester } from "../../storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { noSuchRun } from "./find-run.ts";
+import { discardRun } from "./runs-store.ts";
+
+/** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */
+export async function deleteRun(
+  services: Pick<EvaluationServices, "store" | "runs">,
+  requester: Requester,
+  id: string,
+): Promise<void> {
+  const { accountId } = requester;
+  if (!(await discardRun(services.store.writer(requester), accountId, id))) throw noSuchRun();
+  services.runs.wake();
+}

@@ -1,0 +1,19 @@
+import { ServiceError } from "../../errors.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import type { Run } from "./run.ts";
+import { selectRun } from "./runs-store.ts";
+
+export async function findRun(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  id: string,
+): Promise<Run> {
+  const run = await selectRun(store.briefReader(requester), requester.accountId, id);
+  if (run === undefined) throw noSuchRun();
+  return run;
+}
+
+export function noSuchRun(): ServiceError {
+  return new ServiceError("not_found", "There is no such run.");
+}

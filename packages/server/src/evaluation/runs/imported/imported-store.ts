@@ -1,0 +1,94 @@
+import type { Micros } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import type { Lease } from "../runs-store.ts";
+
+const noCounts = { predicted: 0, evaluated: 0, failed: 0 };
+
+/** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
+export async function claimForUpload(
+  database: Database,
+  accountId: string,
+  { id, leaseId }: Lease,
+  { now, until }: { now: Micros; until: Micros },
+): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({ lease_id: leaseId, lease_until: until, ...noCounts })
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("target_kind", "=", "imported")
+    .where("status", "=", "queued")
+    .where("lease_until", "<", now)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Counts predictions of an upload, which keeps the run. Returns false if it was cancelled or the upload took too long. */
+export async function addUploaded(
+  transaction: Database,
+  { id, leaseId }: Lease,
+  { predicted, failed, until }: { predicted: number; failed: number; until: Micros },
+): Promise<boolean> {
+  const row = await transaction
+    .updateTable("runs")
+    .set((of) => ({
+      predicted: of("predicted", "+", predicted),
+      // Nothing will judge them.
+      evaluated: of("evaluated", "+", failed),
+      failed: of("failed", "+", failed),
+      lease_until: until,
+    }))
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .where("status", "=", "queued")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Lets processes work on a run whose predictions are there, or the next upload begin if they are not. */
+export async function endUpload(
+  database: Database,
+  { id, leaseId }: Lease,
+  isComplete: boolean,
+): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({ lease_id: null, lease_until: 0, ...(isComplete ? { status: "running" as const } : noCounts) })
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .where("status", "=", "queued")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+interface NamedPosition {
+  position: number;
+  sample_id: string;
+  trajectory_id: string;
+  step: number;
+}
+
+/** The samples of a revision with these ids, and those of these trajectories at these steps. */
+export async function selectNamedPositions(
+  database: Database,
+  revisionId: number,
+  { ids, steps }: { ids: readonly string[]; steps: readonly { trajectoryId: string; step: number }[] },
+): Promise<NamedPosition[]> {
+  const found: NamedPosition[] = [];
+  const all = database
+    .selectFrom("dataset_samples")
+    .select(["position", "sample_id", "trajectory_id", "step"])
+    .where("revision_id", "=", revisionId);
+  if (ids.length > 0) found.push(...(await all.where("sample_id", "in", ids).execute()));
+  const byTrajectory = Map.groupBy(steps, ({ trajectoryId }) => trajectoryId);
+  for (const [trajectoryId, some] of byTrajectory) {
+    const numbers = some.map(({ step }) => step);
+    found.push(
+      ...(await all.where("trajectory_id", "=", trajectoryId).where("step", "in", numbers).execute()),
+    );
+  }
+  return found;
+}

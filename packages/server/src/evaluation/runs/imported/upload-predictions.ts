@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ServiceError } from "../../../errors.ts";
+import { readDatabaseClock } from "../../../storage/database-clock.ts";
+import { insertRows } from "../../../storage/insert-rows.ts";
+import { microsPerMs } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { adaptBatch, firstBatchRows, pauseMs } from "../../datasets/upload/batch-size.ts";
+import { atLine, createJsonLineReader } from "../../datasets/upload/read-json-line.ts";
+import { UploadError } from "../../datasets/upload/upload-error.ts";
+import { uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
+import { noSuchRun } from "../find-run.ts";
+import type { Run } from "../run.ts";
+import { deleteSomeRunRows } from "../run-work-store.ts";
+import { nothingSaid, type PredictionRows, toRows } from "../runner/predictor.ts";
+import { type Lease, selectRun } from "../runs-store.ts";
+import { addUploaded, claimForUpload, endUpload, selectNamedPositions } from "./imported-store.ts";
+import { type PredictionLine, readPredictionLine } from "./read-prediction-line.ts";
+
+export interface PredictionsUpload {
+  accountId: string;
+  runId: string;
+  isGzip: boolean;
+  /** Decompressed. */
+  maxBytes: number;
+}
+
+export interface UploadedPredictions {
+  predictions: number;
+}
+
+/** Longer than a batch waits for the client. */
+const leaseMs = 120_000;
+const maxBatchBytes = 1_000_000;
+const deletedAtOnce = 500;
+
+interface Batch {
+  lines: { number: number; line: PredictionLine }[];
+  bytes: number;
+}
+
+/**
+ * Stores the predictions of a run, which is worked on once they are complete. If anything fails, none is kept, and they can be
+ * uploaded again.
+ */
+export async function uploadPredictions(
+  database: Database,
+  { accountId, runId, isGzip, maxBytes }: PredictionsUpload,
+  body: AsyncIterable<Uint8Array>,
+): Promise<UploadedPredictions> {
+  const run = await selectRun(database, accountId, runId);
+  if (run === undefined) throw noSuchRun();
+  const lease = { id: runId, leaseId: Bun.randomUUIDv7() };
+  const now = await readDatabaseClock(database);
+  const span = { now, until: now + leaseMs * microsPerMs };
+  if (!(await claimForUpload(database, accountId, lease, span))) throw refused(run);
+  try {
+    // What a process left behind that died in the middle.
+    await deleteAll(database, runId);
+    let predictions = 0;
+    const readJson = createJsonLineReader();
+    const write = createBatchWriter(database, run, lease);
+    let batch: Batch = { lines: [], bytes: 0 };
+    let maxRows = firstBatchRows;
+    for await (const lines of uploadedLines(body, { isGzip, maxBytes })) {
+      for (const raw of lines) {
+        const line = atLine(raw.number, () => {
+          const value = readJson(raw);
+          return value === undefined ? undefined : readPredictionLine(value);
+        });
+        if (line === undefined) continue;
+        batch.lines.push({ number: raw.number, line });
+        batch.bytes += raw.bytes.length;
+        predictions += 1;
+        if (batch.lines.length * 2 < maxRows && batch.bytes < maxBatchBytes) continue;
+        const full = batch;
+        batch = { lines: [], bytes: 0 };
+        const startedAtMs = performance.now();
+        await write(full);
+        maxRows = adaptBatch(maxRows, full.lines.length * 2, performance.now() - startedAtMs);
+        // Lets other writers go first.
+        await sleep(pauseMs);
+      }
+    }
+    await write(batch);
+    if (predictions === 0)
+      throw new UploadError({ line: undefined, path: [], reason: "The body has no predictions" });
+    if (!(await endUpload(database, lease, true))) throw interrupted();
+    return { predictions };
+  } catch (error) {
+    await deleteAll(database, runId).catch(() => {});
+    await endUpload(database, lease, false).catch(() => {});
+    throw error;
+  }
+}
+
+async function deleteAll(database: Database, runId: string): Promise<void> {
+  while (await deleteSomeRunRows(database, runId, deletedAtOnce)) await sleep(pauseMs);
+}
+
+function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: Batch) => Promise<void> {
+  const { dataset } = run;
+  if (dataset === undefined) throw new Error("An imported run has a dataset");
+  const seen = new Set<string>();
+
+  return async (batch) => {
+    if (batch.lines.length === 0) return;
+    const positions = await resolvePositions(database, dataset.revisionId, run, batch);
+    const now = await readDatabaseClock(database);
+    const rows = batch.lines.map(({ number, line }, index): PredictionRows => {
+      const position = positions[index];
+      if (position === undefined) throw unknownSample(number);
+      const { repeat } = line;
+      if (repeat >= run.repeats) {
+        const reason = `The run has ${run.repeats} ${run.repeats === 1 ? "repeat" : "repeats"}, which count from 0`;
+        throw new UploadError({ line: number, path: ["repeat"], reason });
+      }
+      const key = `${position}/${repeat}`;
+      if (seen.has(key)) {
+        const reason = "An earlier line has a prediction of this sample";
+        throw new UploadError({ line: number, path: [], reason });
+      }
+      seen.add(key);
+      return toRows(run, { position, repeat }, outcomeOf(line));
+    });
+    const predicted = rows.filter(({ row }) => row.status === "success").length;
+    await database.transaction().execute(async (transaction) => {
+      const until = now + leaseMs * microsPerMs;
+      if (!(await addUploaded(transaction, lease, { predicted, failed: rows.length - predicted, until })))
+        throw interrupted();
+      const narrow = rows.map(({ row }) => row);
+      const payloads = rows.map(({ payload }) => payload);
+      await insertRows(transaction, "predictions", narrow);
+      await insertRows(transaction, "prediction_payloads", payloads);
+    });
+  };
+}
+
+function outcomeOf({ prediction, reasoning }: PredictionLine): Parameters<typeof toRows>[2] {
+  if (prediction === null)
+    return { failure: { category: "missing", message: "The line has no prediction." }, latencyMs: 0 };
+  return { response: { ...nothingSaid, output: prediction, reasoning }, latencyMs: 0 };
+}
+
+/** The position of each line's sample; undefined if the revision has none. */
+async function resolvePositions(
+  database: Database,
+  revisionId: number,
+  { counts, repeats }: Run,
+  { lines }: Batch,
+): Promise<(number | undefined)[]> {
+  const names = lines.map(({ line }) => line.sample);
+  const found = await selectNamedPositions(database, revisionId, {
+    ids: names.flatMap((name) => ("id" in name ? name.id : [])),
+    steps: names.flatMap((name) => ("step" in name ? name : [])),
+  });
+  const byId = new Map(found.map((one) => [one.sample_id, one.position]));
+  const byStep = new Map(found.map((one) => [JSON.stringify([one.trajectory_id, one.step]), one.position]));
+  const samples = counts.samples / repeats;
+  return names.map((name) => {
+    if ("id" in name) return byId.get(name.id);
+    if ("step" in name) return byStep.get(JSON.stringify([name.trajectoryId, name.step]));
+    // Lines of files count from 0, positions from 1.
+    return name.index < samples ? name.index + 1 : undefined;
+  });
+}
+
+function unknownSample(line: number): UploadError {
+  const reason = "The run's revision has no such sample";
+  return new UploadError({ line, path: ["dataset_sample_id"], reason });
+}
+
+function refused({ target, status }: Run): ServiceError {
+  if (target.kind !== "imported")
+    return new ServiceError("conflict", "The run makes its predictions itself; none can be uploaded.");
+  const why = status === "queued" ? "Another upload is in progress." : `The run is ${status}.`;
+  return new ServiceError("conflict", `${why} Predictions are uploaded once, before a run starts.`);
+}
+
+function interrupted(): ServiceError {
+  return new ServiceError("conflict", "The run was cancelled or deleted, or the upload took too long.");
+}

@@ -1,0 +1,113 @@
+import type { RunSample } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { findRun } from "./find-run.ts";
+import type { Run, RunDataset } from "./run.ts";
+import {
+  type RunPlace,
+  type RunSampleFilter,
+  type RunSampleRow,
+  selectRunSamples,
+  selectRunTexts,
+  selectRunVerdicts,
+} from "./run-samples-store.ts";
+
+type Services = Pick<EvaluationServices, "store">;
+
+/** Few, since their texts may be long. */
+const exportedAtOnce = 50;
+export const start: RunPlace = { position: 0, repeat: 0 };
+
+/** One page of a run's predictions with their verdicts, in the order of the dataset, and the place after which the next one starts. */
+export async function listRunSamples(
+  services: Services,
+  requester: Requester,
+  run: Run,
+  filter: RunSampleFilter,
+  { limit, after }: { limit: number; after: RunPlace },
+): Promise<{ samples: RunSample[]; next: RunPlace | undefined }> {
+  const reader = services.store.briefReader(requester);
+  const found = await selectRunSamples(reader, withDataset(run), filter, { limit: limit + 1, after });
+  const rows = found.slice(0, limit);
+  return {
+    samples: await withVerdicts(reader, run, rows),
+    next: found.length > limit ? rows.at(-1) : undefined,
+  };
+}
+
+/** All predictions of a run with their texts and verdicts, as JSON lines, a piece at a time. */
+export async function exportRun(
+  services: Services,
+  requester: Requester,
+  id: string,
+): Promise<AsyncGenerator<string, void>> {
+  const run = withDataset(await findRun(services, requester, id));
+  const reader = services.store.reader(requester);
+  return exportLines(reader, run);
+}
+
+async function* exportLines(
+  reader: Database,
+  run: Run & { dataset: RunDataset },
+): AsyncGenerator<string, void> {
+  for (let after = start; ; ) {
+    const rows = await selectRunSamples(reader, run, {}, { limit: exportedAtOnce, after });
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const texts = await selectRunTexts(
+      reader,
+      rows.map(({ prediction_id }) => prediction_id),
+    );
+    const samples = await withVerdicts(reader, run, rows);
+    yield samples
+      .map(({ prediction, ...sample }) => {
+        const { output = null, ...rest } = texts.get(prediction.id) ?? {};
+        return `${JSON.stringify({ ...sample, prediction: output, ...rest, details: prediction })}\n`;
+      })
+      .join("");
+    after = last;
+  }
+}
+
+async function withVerdicts(
+  reader: Database,
+  run: Pick<Run, "id" | "evaluators">,
+  rows: readonly RunSampleRow[],
+): Promise<RunSample[]> {
+  const positions = [...new Set(rows.map(({ position }) => position))];
+  const keyOf = ({ position, repeat }: RunPlace) => `${position}/${repeat}`;
+  const verdicts = Map.groupBy(await selectRunVerdicts(reader, run, positions), keyOf);
+  return rows.map((row) => ({
+    dataset_sample_id: row.sample_id,
+    trajectory_id: row.trajectory_id,
+    step: row.step,
+    repeat: row.repeat,
+    changes: row.changes,
+    verb: row.verb,
+    prediction: {
+      id: row.prediction_id,
+      status: row.status,
+      error_category: row.error_category,
+      finish_reason: row.finish_reason,
+      usage: { prompt_tokens: row.prompt_tokens, completion_tokens: row.completion_tokens },
+      latency_ms: row.latency_micros === null ? null : row.latency_micros / 1000,
+    },
+    verdicts: (verdicts.get(keyOf(row)) ?? []).map((verdict) => ({
+      evaluator: run.evaluators[verdict.evaluator]?.id ?? "",
+      profile_name: run.evaluators[verdict.evaluator]?.profile.name ?? "",
+      status: verdict.status,
+      pass: verdict.pass === null ? null : verdict.pass === 1,
+      score: verdict.score,
+      evaluation_result_id: verdict.result_id === null ? null : String(verdict.result_id),
+    })),
+  }));
+}
+
+function withDataset(run: Run): Run & { dataset: RunDataset } {
+  const { dataset } = run;
+  if (dataset === undefined)
+    throw new ServiceError("conflict", "The run's target is external: it has results, and no predictions.");
+  return { ...run, dataset };
+}

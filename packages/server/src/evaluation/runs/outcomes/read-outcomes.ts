@@ -1,0 +1,97 @@
+import type { Database } from "../../../storage/schema/tables.ts";
+import type { Run } from "../run.ts";
+import { selectFailedPredictions, selectVerdicts } from "./outcomes-store.ts";
+import { readInStretches } from "./read-in-stretches.ts";
+
+/** What became of a prediction by one evaluator. */
+export const outcome = { none: 0, pass: 1, fail: 2, evaluatorFailed: 3, predictionFailed: 4 } as const;
+
+/** What one evaluator said of a run's samples, by index. */
+export interface Outcomes {
+  readonly repeats: number;
+  /** An `outcome` for each repeat of each sample, those of a sample together. */
+  readonly of: Uint8Array;
+  /** The sum of the scores of a sample's repeats. */
+  readonly scores: Float64Array;
+  /** The verdict on the state before the action; NaN without one. */
+  readonly unchangedScore: Float64Array;
+  readonly unchangedPass: Uint8Array;
+  /** How many evaluations have no verdict, by their status. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+/** The predictions that failed, for each repeat of each sample: 1 where one did. */
+export async function readFailedPredictions(
+  reader: Database,
+  { id, repeats }: Pick<Run, "id" | "repeats">,
+  samples: number,
+): Promise<Uint8Array> {
+  const failed = new Uint8Array(samples * repeats);
+  const read = readInStretches(samples, repeats, (stretch) => selectFailedPredictions(reader, id, stretch));
+  for await (const rows of read) {
+    for (const { position, repeat } of rows) failed[(position - 1) * repeats + repeat] = 1;
+  }
+  return failed;
+}
+
+/** The outcomes of the evaluator at this place of the run's list. What a finished run lacks has failed. */
+export async function readOutcomes(
+  reader: Database,
+  { id, repeats, status }: Pick<Run, "id" | "repeats" | "status">,
+  evaluator: number,
+  failedPredictions: Uint8Array,
+): Promise<Outcomes> {
+  const samples = failedPredictions.length / repeats;
+  const of = new Uint8Array(failedPredictions.length);
+  const scores = new Float64Array(samples);
+  const unchangedScore = new Float64Array(samples).fill(Number.NaN);
+  const unchangedPass = new Uint8Array(samples);
+  const failures: Record<string, number> = {};
+  const read = readInStretches(samples, repeats, (stretch) => selectVerdicts(reader, id, evaluator, stretch));
+  for await (const rows of read) {
+    for (const row of rows) {
+      const index = row.position - 1;
+      const place = index * repeats + row.repeat;
+      if (row.status === "success" && row.pass !== null && row.score !== null) {
+        of[place] = row.pass === 1 ? outcome.pass : outcome.fail;
+        scores[index] = (scores[index] ?? 0) + row.score;
+      } else {
+        of[place] = outcome.evaluatorFailed;
+        failures[row.status] = (failures[row.status] ?? 0) + 1;
+      }
+      if (row.unchanged_pass !== null && row.unchanged_score !== null) {
+        unchangedScore[index] = row.unchanged_score;
+        unchangedPass[index] = row.unchanged_pass;
+      }
+    }
+  }
+  const isFinished = status === "finished";
+  for (let place = 0; place < of.length; place++) {
+    if (of[place] !== outcome.none) continue;
+    if (isFinished || failedPredictions[place] === 1) of[place] = outcome.predictionFailed;
+  }
+  return { repeats, of, scores, unchangedScore, unchangedPass, failures };
+}
+
+/** A sample's outcomes, counted over its repeats. */
+export interface Tally {
+  judged: number;
+  passed: number;
+  failed: number;
+}
+
+/** Writes into `tally`, as it is called for each of a million samples. */
+export function countRepeats({ repeats, of }: Outcomes, index: number, tally: Tally): void {
+  tally.judged = 0;
+  tally.passed = 0;
+  tally.failed = 0;
+  const end = (index + 1) * repeats;
+  for (let place = index * repeats; place < end; place++) {
+    const one = of[place];
+    if (one === outcome.pass) {
+      tally.judged += 1;
+      tally.passed += 1;
+    } else if (one === outcome.fail) tally.judged += 1;
+    else if (one !== outcome.none) tally.failed += 1;
+  }
+}

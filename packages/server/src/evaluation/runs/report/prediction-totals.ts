@@ -1,0 +1,58 @@
+import type { RunReport } from "@presage/contract";
+import { type Micros, microsPerMs } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { selectPredictions } from "../outcomes/outcomes-store.ts";
+import { readInStretches } from "../outcomes/read-in-stretches.ts";
+import type { Run } from "../run.ts";
+
+/** What a report says of a run's predictions, whatever they were evaluated by. */
+export interface PredictionTotals {
+  /** Those that were asked for. */
+  asked: number;
+  failures: Record<string, number>;
+  tokens: RunReport["tokens"];
+  latencyMs: RunReport["latency_ms"];
+  /** For each repeat of each sample: 1 where the prediction failed. */
+  failed: Uint8Array;
+}
+
+/** Of predictions that nobody asked a model for: it was not uploaded, or its free-running trajectory had ended. */
+const isNotAsked: ReadonlySet<string | null> = new Set(["missing", "not_reached"]);
+
+export async function totalPredictions(
+  reader: Database,
+  { id, repeats }: Pick<Run, "id" | "repeats">,
+  samples: number,
+): Promise<PredictionTotals> {
+  const failed = new Uint8Array(samples * repeats);
+  const latencies = new Float64Array(samples * repeats);
+  const failures: Record<string, number> = {};
+  const tokens = { prompt: 0, cached: 0, completion: 0 };
+  let asked = 0;
+  let timed = 0;
+  const read = readInStretches(samples, repeats, (stretch) => selectPredictions(reader, id, stretch));
+  for await (const rows of read) {
+    for (const row of rows) {
+      if (!isNotAsked.has(row.error_category)) asked += 1;
+      tokens.prompt += row.prompt_tokens;
+      tokens.cached += row.cached_tokens;
+      tokens.completion += row.completion_tokens;
+      if (row.status === "failed") {
+        const category = row.error_category ?? "other";
+        failures[category] = (failures[category] ?? 0) + 1;
+        failed[(row.position - 1) * repeats + row.repeat] = 1;
+      } else if (row.latency_micros !== null) {
+        latencies[timed] = row.latency_micros;
+        timed += 1;
+      }
+    }
+  }
+  return { asked, failures, tokens, latencyMs: percentiles(latencies.subarray(0, timed).sort()), failed };
+}
+
+/** Of sorted latencies: the smallest one that the share does not exceed. */
+function percentiles(sorted: Float64Array): RunReport["latency_ms"] {
+  if (sorted.length === 0) return null;
+  const at = (share: number): Micros => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
+  return { p50: at(0.5) / microsPerMs, p95: at(0.95) / microsPerMs, p99: at(0.99) / microsPerMs };
+}

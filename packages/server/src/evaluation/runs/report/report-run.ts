@@ -1,0 +1,110 @@
+import type { RunReport, TeacherForced } from "@presage/contract";
+import { microsPerSecond } from "../../../storage/micros.ts";
+import type { Requester } from "../../../storage/reader.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
+import { selectLastPredictionTime } from "../outcomes/outcomes-store.ts";
+import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
+import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
+import { byStep } from "../outcomes/strata.ts";
+import { hasEnded, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { findTeacherForced } from "./find-teacher-forced.ts";
+import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
+import { overallFigures, reportDimensions, reportOutcomes, strataOf } from "./report-strata.ts";
+import { reportSurvival } from "./report-survival.ts";
+
+/** A report without the run itself. */
+export type RunFindings = Omit<RunReport, "run">;
+
+/** Of the arrays by sample, and by repeat; and of what is small. */
+const bytesPerSample = 120;
+const bytesPerRepeat = 10;
+const bytesOfReport = 4_000_000;
+
+/** The memory that a report takes while it is made. */
+export function reportMemoryBytes({ counts, repeats }: Pick<Run, "counts" | "repeats">): number {
+  return bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * bytesPerRepeat;
+}
+
+/**
+ * What a run says, from its own rows, of as much as there is. One evaluator is read after the other, so that the memory does not
+ * depend on their number.
+ */
+export async function reportRun(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  run: Run,
+): Promise<RunFindings> {
+  const reader = store.reader(requester);
+  const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
+  const predictions = await totalPredictions(reader, run, samples.count);
+  const dimensions = await reportDimensions(samples);
+  const evaluators: RunReport["evaluators"] = [];
+  const survival: NonNullable<RunReport["survival"]> = [];
+  const evaluations: Record<string, number> = {};
+  for (const [place, evaluator] of run.evaluators.entries()) {
+    const outcomes = await readOutcomes(reader, run, place, predictions.failed);
+    const names = toEvaluatorNames(evaluator);
+    evaluators.push({ ...names, ...(await reportOutcomes(dimensions, samples, outcomes)) });
+    if (run.mode === "free-running")
+      survival.push({ ...names, ...(await reportSurvival(samples, outcomes)) });
+    for (const [status, count] of Object.entries(outcomes.failures)) {
+      evaluations[status] = (evaluations[status] ?? 0) + count;
+    }
+  }
+  return {
+    evaluators,
+    ...(run.mode === "free-running"
+      ? { survival, teacher_forced: await reportTeacherForced(reader, run, samples) }
+      : {}),
+    latency_ms: predictions.latencyMs,
+    predictions_per_second: await predictionsPerSecond(reader, run, predictions),
+    tokens: predictions.tokens,
+    failures: { predictions: predictions.failures, evaluations },
+    provenance: { ...run.provenance, warnings: warningsOf(run) },
+  };
+}
+
+async function reportTeacherForced(
+  reader: Database,
+  run: Run,
+  samples: RunSamples,
+): Promise<TeacherForced | null> {
+  const found = await findTeacherForced(reader, run);
+  if (found === undefined) return null;
+  const failed = await readFailedPredictions(reader, found, samples.count);
+  const step = byStep(samples);
+  const evaluators: TeacherForced["evaluators"] = [];
+  for (const [place, evaluator] of found.evaluators.entries()) {
+    if (!run.evaluators.some((own) => isSameEvaluator(own, evaluator))) continue;
+    const outcomes = await readOutcomes(reader, found, place, failed);
+    evaluators.push({
+      ...toEvaluatorNames(evaluator),
+      ...(await overallFigures(samples, outcomes)),
+      step: await strataOf(step.dimension, samples, outcomes),
+    });
+  }
+  return { run_id: found.id, name: found.name, evaluators };
+}
+
+async function predictionsPerSecond(
+  reader: Database,
+  { id, target, startedAt, finishedAt }: Run,
+  { asked }: PredictionTotals,
+): Promise<number | null> {
+  if (target.kind !== "deployment" || startedAt === undefined || asked === 0) return null;
+  const endedAt = finishedAt ?? (await selectLastPredictionTime(reader, id)) ?? startedAt;
+  return endedAt > startedAt ? (asked / (endedAt - startedAt)) * microsPerSecond : null;
+}
+
+function warningsOf(run: Run): string[] {
+  const { models, in_sample: isInSample } = run.provenance;
+  const warnings: string[] = [];
+  if (models.length > 1) {
+    warnings.push(`The model changed while the run was running: ${models.join(", ")}.`);
+  }
+  if (isInSample) warnings.push("The baseline learnt from the revision that it predicts.");
+  if (!hasEnded(run)) warnings.push("The run has not ended: the figures are of what there is so far.");
+  else if (run.status !== "finished") warnings.push(`The run is ${run.status}: the figures are of a part.`);
+  return warnings;
+}

@@ -1,0 +1,14 @@
+import type { PredictStep } from "./runner/predict-step.ts";
+import type { WriteWork } from "./runner/work-writer.ts";
+
+/** What runs need beside what evaluations need. */
+export interface RunServices {
+  readonly predict: PredictStep;
+  readonly writeWork: WriteWork;
+  /** Whether there is a deployment of this name now. */
+  hasDeployment(name: string): boolean;
+  /** The version of Presage, which runs record. */
+  readonly version: string;
+  /** Looks for work at once: a run was created, resumed, cancelled or paused. */
+  wake(): void;
+}

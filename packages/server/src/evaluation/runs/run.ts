@@ -1,0 +1,82 @@
+import type { RunEvaluator as EvaluatorNames, RunMode, RunProvenance, RunStatus } from "@presage/contract";
+import type { Micros } from "../../storage/micros.ts";
+
+/** What predicts. */
+export type RunTarget =
+  | { kind: "deployment"; deployment: string; model: string | undefined }
+  | { kind: "no-change" }
+  | { kind: "most-frequent"; from: { datasetId: string; revision: number; revisionId: number } | undefined }
+  | { kind: "imported" }
+  /** A client evaluates, and sends the results. */
+  | { kind: "external" };
+
+/** An evaluator of a run, with the revision of its profile that the run uses to its end. */
+export interface RunEvaluator {
+  id: string;
+  family: string;
+  profile: { name: string; publicId: string; revision: number };
+  explainStrategy: "never" | "on-fail" | "on-success" | "always";
+}
+
+/** The revision of a dataset whose samples are predicted. */
+export interface RunDataset {
+  datasetId: string;
+  revisionId: number;
+  revision: number;
+}
+
+/** Counts of samples times repeats. */
+export interface RunCounts {
+  samples: number;
+  predicted: number;
+  evaluated: number;
+  failed: number;
+}
+
+export interface Run {
+  id: string;
+  accountId: string;
+  name: string;
+  status: RunStatus;
+  statusReason: string | undefined;
+  /** Who resumes it when it is paused. */
+  pausedBy: "user" | "deployment" | undefined;
+  target: RunTarget;
+  mode: RunMode;
+  params: Readonly<Record<string, unknown>> | undefined;
+  evaluators: readonly RunEvaluator[];
+  repeats: number;
+  concurrency: number;
+  tags: Readonly<Record<string, string>> | undefined;
+  /** Absent if the target is external. */
+  dataset: RunDataset | undefined;
+  counts: RunCounts;
+  provenance: RunProvenance;
+  notes: readonly string[];
+  createdBy: string;
+  createdAt: Micros;
+  startedAt: Micros | undefined;
+  finishedAt: Micros | undefined;
+}
+
+/** Of the statuses that a run never leaves. */
+export function hasEnded({ status }: Pick<Run, "status">): boolean {
+  return status === "finished" || status === "cancelled" || status === "failed";
+}
+
+/** Whether verdicts of two evaluators can be compared: nothing that they were made with differs. */
+export function isSameEvaluator(a: RunEvaluator, b: RunEvaluator): boolean {
+  return (
+    a.id === b.id && a.profile.publicId === b.profile.publicId && a.profile.revision === b.profile.revision
+  );
+}
+
+/** An evaluator as the API names it. */
+export function toEvaluatorNames({ id, profile }: RunEvaluator): EvaluatorNames {
+  return {
+    evaluator: id,
+    profile_name: profile.name,
+    profile_id: profile.publicId,
+    profile_revision: profile.revision,
+  };
+}

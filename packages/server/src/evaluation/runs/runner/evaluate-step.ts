@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ServiceError } from "../../../errors.ts";
+import { createRetryBudget } from "../../../limits/retry-budget.ts";
+import { trajectoryTag } from "../../../storage/sample-columns.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
+import type { RunVerdictsTable, SampleTraitsTable } from "../../../storage/schema/runs.ts";
+import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
+import { defaultProfileName } from "../../evaluators/family.ts";
+import { builtInProfileId } from "../../profiles/built-in-profiles.ts";
+import type { EvaluationRecord } from "../../results/record/evaluation-record.ts";
+import type { Sample } from "../../sample.ts";
+import type { Run, RunDataset } from "../run.ts";
+import type { Step } from "./missing-work.ts";
+import { actionOf, digestOf, stateOf, toEvaluated, verbOf } from "./run-sample.ts";
+
+export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;
+
+type EvaluatedRun = Pick<Run, "id" | "accountId" | "params"> & { dataset: RunDataset };
+
+/** How long the evaluators of a step may block the main thread. */
+const mainThreadMs = 5;
+const overloadPauseMs = 500;
+/** Results of runs are found under it. */
+const app = "runs";
+
+/** Has a step's prediction judged by some of the run's evaluators, and stores the results. Returns the verdicts. */
+export async function evaluateStep(
+  services: StepServices,
+  run: EvaluatedRun,
+  evaluators: readonly (ResolvedEvaluator & { index: number })[],
+  { position, repeat, sample }: Step,
+  { output, model }: { output: string; model: string | null },
+  signal: AbortSignal,
+): Promise<RunVerdictsTable[]> {
+  const evaluated = toEvaluated(sample, output);
+  const unchanged = { ...evaluated, output: stateOf(sample) };
+  const found = await Promise.all(
+    evaluators.map(async (evaluator) => ({
+      evaluator,
+      outcome: await evaluate(services, run, evaluator, evaluated, signal),
+      ofUnchanged:
+        repeat === 0 && evaluator.family.kind === "rule"
+          ? await evaluate(services, run, evaluator, unchanged, signal)
+          : undefined,
+    })),
+  );
+  const tags = { ...sample.tags, [trajectoryTag]: sample.trajectory_id };
+  const records = found.map(
+    ({ evaluator, outcome }): EvaluationRecord => ({
+      accountId: run.accountId,
+      evaluatorId: evaluator.id,
+      evaluatorFamily: evaluator.family.name,
+      profile: evaluator.profile,
+      explainStrategy: evaluator.explainStrategy,
+      isExternal: false,
+      // A process that dies after this may have stored the result, and the next one gets it. A failure may be tried again.
+      requestKey:
+        outcome.status === "success" ? `run/${run.id}/${position}/${repeat}/${evaluator.index}` : undefined,
+      sample: evaluated,
+      metadata: {
+        app,
+        tags,
+        datasetId: run.dataset.datasetId,
+        datasetSampleId: sample.dataset_sample_id,
+        runId: run.id,
+        evaluatedModel: model === null ? undefined : { name: model, params: run.params },
+      },
+      outcome,
+    }),
+  );
+  const results = await patiently(() => services.resultWriter.write(records), signal);
+  return found.map(({ evaluator, ofUnchanged }, index) => {
+    const result = results[index];
+    const outcome = result?.outcome;
+    const isSuccess = outcome?.status === "success";
+    return {
+      run_id: run.id,
+      evaluator: evaluator.index,
+      position,
+      repeat,
+      status: outcome?.status ?? "failed",
+      pass: isSuccess ? flagOf(outcome) : null,
+      score: isSuccess ? (outcome.score ?? null) : null,
+      unchanged_pass: flagOf(ofUnchanged),
+      unchanged_score: ofUnchanged?.score ?? null,
+      result_id: result?.id ?? null,
+    };
+  });
+}
+
+function flagOf(outcome: EvaluatorOutcome | undefined): RunVerdictsTable["pass"] {
+  return outcome?.pass === undefined ? null : toFlag(outcome.pass);
+}
+
+async function evaluate(
+  { runEvaluator }: StepServices,
+  { accountId }: Pick<Run, "accountId">,
+  { family, profile, explainStrategy }: Pick<ResolvedEvaluator, "family" | "profile" | "explainStrategy">,
+  sample: Sample,
+  signal: AbortSignal,
+): Promise<EvaluatorOutcome> {
+  const allowance = { mainThreadMs, mayRetry: createRetryBudget() };
+  return await patiently(
+    () => runEvaluator({ family, profile, sample, accountId, explainStrategy, allowance }, signal),
+    signal,
+  );
+}
+
+/** A run has time: it waits while the server is overloaded. */
+async function patiently<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "overloaded") throw error;
+      await sleep(overloadPauseMs, undefined, { signal });
+    }
+  }
+}
+
+/** What reports group a sample by. */
+export async function readTraits(
+  services: StepServices,
+  run: EvaluatedRun,
+  { position, sample }: Pick<Step, "position" | "sample">,
+  signal: AbortSignal,
+): Promise<SampleTraitsTable> {
+  return {
+    revision_id: run.dataset.revisionId,
+    position,
+    digest: digestOf(sample),
+    changes: await countChanges(services, run, toEvaluated(sample, sample.next_state), signal),
+    verb: verbOf(actionOf(sample)),
+    tags: sample.tags === undefined ? null : JSON.stringify(sample.tags),
+  };
+}
+
+/** As `state-change` counts them. */
+async function countChanges(
+  services: StepServices,
+  run: Pick<Run, "accountId">,
+  sample: Sample,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const found = services.registry.find("state-change");
+  const config = found?.family.builtInProfiles.find(({ name }) => name === defaultProfileName)?.config;
+  if (found === undefined || config === undefined) return null;
+  const { family } = found;
+  const publicId = builtInProfileId(family.name, defaultProfileName);
+  const profile = { publicId, name: defaultProfileName, revision: 1, config };
+  const { extra } = await evaluate(
+    services,
+    run,
+    { family, profile, explainStrategy: "never" },
+    sample,
+    signal,
+  );
+  return typeof extra?.changed === "number" ? extra.changed : null;
+}

@@ -1,0 +1,162 @@
+import { readDatabaseClock } from "../../../storage/database-clock.ts";
+import { microsPerMs } from "../../../storage/micros.ts";
+import { isStoreUnavailable } from "../../../storage/store-error.ts";
+import { InvalidEvaluatorsError } from "../../evaluate/evaluation-request.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
+import type { Run } from "../run.ts";
+import { endRun, markAway, readRunState, releaseLease, renewLease, saveProvenance } from "../runs-store.ts";
+import { createPace } from "./pace.ts";
+import { workOnRun } from "./work-on-run.ts";
+import { createWorkWriter, LostRunError } from "./work-writer.ts";
+
+export const leaseMs = 30_000;
+const renewEveryMs = 8_000;
+/** So that a cancelled run stops within two seconds, whichever process works on it. */
+const lookEveryMs = 700;
+/** When to look again at a run that cannot be worked on now. */
+const retryAfterMs = 10_000;
+
+/** The deployment of a run is not there any more. */
+class DeploymentGoneError extends Error {
+  constructor(name: string) {
+    super(`There is no deployment named ${JSON.stringify(name)} now.`);
+    this.name = "DeploymentGoneError";
+  }
+}
+
+/** What a run waited for, in sentences. */
+function waitingNotes({ limits, outages }: { limits: number; outages: number }): string[] {
+  const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`;
+  return [
+    ...(limits > 0 ? [`Waited ${seconds(limits)} for rate limits of the deployment.`] : []),
+    ...(outages > 0 ? [`Waited ${seconds(outages)} for the deployment to respond.`] : []),
+  ];
+}
+
+export interface HeldRun {
+  /** Looks at once whether the run was cancelled or paused. */
+  look(): void;
+  /** Lets another process take the run. Resolves once this one has stopped. */
+  release(): Promise<void>;
+  /** Resolves once this process does not work on it any more. Never rejects. */
+  ended: Promise<void>;
+}
+
+/** Works on a run whose lease this process has, until it has ended, is paused, or the process stops. */
+export function holdRun(
+  services: EvaluationServices,
+  run: Run,
+  leaseId: string,
+  onError: (error: unknown) => void,
+): HeldRun {
+  const { database } = services.store;
+  const lease = { id: run.id, leaseId };
+  const controller = new AbortController();
+  const { signal } = controller;
+  let isStopping = false;
+  let isReleased = false;
+  let renewedAtMs = performance.now();
+  let looking: Promise<void> = Promise.resolve();
+  const models = new Set(run.provenance.models);
+  let isModelNew = false;
+
+  const pace = createPace(run.concurrency, {
+    onAway(reason) {
+      void markAway(database, lease, `The deployment failed 20 times in a row: ${reason}`).catch(() => {});
+    },
+    onBack() {
+      void markAway(database, lease, undefined).catch(() => {});
+    },
+  });
+
+  async function look(): Promise<void> {
+    if (signal.aborted) return;
+    const state = await readRunState(database, lease);
+    if (state === undefined || state.status === "cancelled") controller.abort(new LostRunError());
+    else if (state.status === "paused" && state.paused_by === "user") isStopping = true;
+    if (performance.now() - renewedAtMs < renewEveryMs) return;
+    const now = await readDatabaseClock(database);
+    if (!(await renewLease(database, { ...lease, until: now + leaseMs * microsPerMs })))
+      controller.abort(new LostRunError());
+    renewedAtMs = performance.now();
+    await saveWhatIsKnown();
+  }
+
+  async function saveWhatIsKnown(): Promise<void> {
+    const notes = waitingNotes(pace.waitedMs());
+    if (!isModelNew && notes.length === 0) return;
+    const provenance = { ...run.provenance, models: [...models] };
+    await saveProvenance(database, lease, provenance, [...run.notes, ...notes]);
+  }
+
+  function lookSoon(): void {
+    // A store that is away for longer than the lease costs the run, which fails the next write.
+    looking = looking.then(look).catch(onError);
+  }
+
+  async function work(): Promise<void> {
+    const { target, dataset } = run;
+    if (target.kind === "deployment" && !services.runs.hasDeployment(target.deployment))
+      throw new DeploymentGoneError(target.deployment);
+    if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
+    const reader = services.store.reader({ accountId: run.accountId, signal });
+    await workOnRun({
+      services,
+      run: { ...run, dataset },
+      reader,
+      writer: createWorkWriter({ runId: run.id, leaseId }, services.runs.writeWork),
+      pace,
+      signal,
+      isStopping: () => isStopping || isReleased,
+      onModel(model) {
+        if (models.has(model)) return;
+        models.add(model);
+        isModelNew = true;
+      },
+    });
+  }
+
+  async function workToTheEnd(): Promise<void> {
+    const timer = setInterval(lookSoon, lookEveryMs);
+    try {
+      await work();
+      await saveWhatIsKnown();
+      if (!isStopping && !isReleased && (await endRun(database, lease, run.evaluators))) return;
+      // Paused, released, or it has more evaluators now: who takes it next goes on.
+      await releaseLease(database, lease, 0);
+    } catch (error) {
+      if (error instanceof LostRunError || isReleased) await releaseLease(database, lease, 0).catch(() => {});
+      else if (error instanceof DeploymentGoneError || error instanceof InvalidEvaluatorsError)
+        await postpone(error.message).catch(onError);
+      else await retryLater(error);
+    } finally {
+      clearInterval(timer);
+      await looking;
+    }
+  }
+
+  async function postpone(reason: string): Promise<void> {
+    await markAway(database, lease, reason);
+    const now = await readDatabaseClock(database);
+    await releaseLease(database, lease, now + retryAfterMs * microsPerMs);
+  }
+
+  /** What is missing is still missing: whoever takes the run next does it. */
+  async function retryLater(error: unknown): Promise<void> {
+    controller.abort(error);
+    onError(error);
+    // If the store is away, the lease runs out by itself.
+    if (!isStoreUnavailable(error)) await postpone("An internal error; see the log.").catch(onError);
+  }
+
+  const ended = workToTheEnd();
+  return {
+    look: lookSoon,
+    async release() {
+      isReleased = true;
+      controller.abort(new LostRunError());
+      await ended;
+    },
+    ended,
+  };
+}

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { UpstreamError } from "../../../errors.ts";
+import type { PredictionsTable } from "../../../storage/schema/predictions.ts";
+import { retryAfterMs } from "../../../upstream/retry-after-ms.ts";
+import type { Pace } from "./pace.ts";
+import type { PromptTurn } from "./run-sample.ts";
+
+/** One prediction that a run asks a deployment for. */
+export interface StepRequest {
+  accountId: string;
+  deployment: string;
+  model: string | undefined;
+  messages: readonly PromptTurn[];
+  params: Readonly<Record<string, unknown>>;
+  /** Steps of a trajectory go to the replica that has their prefix. */
+  session: string;
+}
+
+export interface StepResponse {
+  output: string;
+  reasoning: string | null;
+  finishReason: string | null;
+  deployment: string | null;
+  model: string | null;
+  replica: string | null;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+}
+
+/** Asks a deployment, behind live requests. Throws an `UpstreamError`, or the signal's reason. */
+export type PredictStep = (request: StepRequest, signal: AbortSignal) => Promise<StepResponse>;
+
+export interface StepFailure {
+  category: NonNullable<PredictionsTable["error_category"]>;
+  message: string;
+}
+
+export type StepOutcome = { latencyMs: number } & ({ response: StepResponse } | { failure: StepFailure });
+
+/** A model that fails every third call fails ten in a row once in 59,000 times. */
+const maxTries = 10;
+const firstPauseMs = 250;
+const longestPauseMs = 10_000;
+
+/**
+ * One step's prediction, or why there is none. Limits of the rate are waited for, other failures tried again, unless the upstream
+ * refused what was asked.
+ */
+export async function predictStep(
+  predict: PredictStep,
+  request: StepRequest,
+  pace: Pace,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  let tries = 0;
+  let outages = pace.outages();
+  for (;;) {
+    await pace.take(signal);
+    const startedAtMs = performance.now();
+    const latencyMs = () => performance.now() - startedAtMs;
+    try {
+      const response = await predict(request, signal);
+      pace.succeeded();
+      return { response, latencyMs: latencyMs() };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof UpstreamError)) {
+        pace.left();
+        throw error;
+      }
+      if (error.category === "rate_limit") {
+        pace.limited(retryAfterMs(error.retryAfter));
+        continue;
+      }
+      pace.failed(error.message);
+      const failure = { category: error.category, message: error.message };
+      if (isRefusal(error)) return { failure, latencyMs: latencyMs() };
+      // What failed because the deployment was away says nothing about this step.
+      if (pace.outages() > outages || pace.isAway()) {
+        outages = pace.outages();
+        tries = 0;
+      }
+      tries += 1;
+      if (tries === maxTries) return { failure, latencyMs: latencyMs() };
+      const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));
+      await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal });
+    }
+  }
+}
+
+/** Says something about the deployment or its credential, and not about what was asked. */
+const statusesOfDeployments = new Set([401, 403, 404, 405, 407, 408, 421, 425]);
+
+function isRefusal({ category, status }: UpstreamError): boolean {
+  if (category === "context_exceeded") return true;
+  return status !== undefined && status >= 400 && status < 500 && !statusesOfDeployments.has(status);
+}

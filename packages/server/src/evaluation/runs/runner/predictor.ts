@@ -1,0 +1,141 @@
+import { nowMicros } from "../../../storage/micros.ts";
+import type { PredictionPayloadsTable, PredictionsTable } from "../../../storage/schema/predictions.ts";
+import type { MostFrequent } from "../baselines/most-frequent.ts";
+import type { Run } from "../run.ts";
+import type { Step } from "./missing-work.ts";
+import type { Pace } from "./pace.ts";
+import {
+  type PredictStep,
+  predictStep,
+  type StepFailure,
+  type StepOutcome,
+  type StepResponse,
+} from "./predict-step.ts";
+import { actionOf, promptOf, stateOf } from "./run-sample.ts";
+
+/** Predicts one step. `predicted` are the predictions of the trajectory's earlier steps, if it is told them. */
+export type Predictor = (
+  step: Step,
+  predicted: readonly string[],
+  signal: AbortSignal,
+) => Promise<StepOutcome>;
+
+interface PredictorServices {
+  predict: PredictStep;
+  pace: Pace;
+  /** If the target needs it. */
+  mostFrequent: MostFrequent | undefined;
+}
+
+export function createPredictor(run: Run, services: PredictorServices): Predictor {
+  const { target } = run;
+  switch (target.kind) {
+    case "deployment":
+      return async ({ sample, repeat }, predicted, signal) => {
+        const messages = promptOf(sample, predicted);
+        if (messages.length === 0) return nothingToAsk;
+        const request = {
+          accountId: run.accountId,
+          deployment: target.deployment,
+          model: target.model,
+          messages,
+          params: paramsOf(run, repeat),
+          session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
+        };
+        return await predictStep(services.predict, request, services.pace, signal);
+      };
+    case "no-change":
+      return async ({ sample }, predicted) => here(predicted.at(-1) ?? stateOf(sample));
+    case "most-frequent":
+      return async ({ sample }, predicted, signal) => {
+        const found = await services.mostFrequent?.(sample, actionOf(sample), signal);
+        return here(found ?? predicted.at(-1) ?? stateOf(sample));
+      };
+    case "imported":
+    case "external":
+      return async () => ({
+        failure: { category: "missing", message: "No prediction of this sample was uploaded." },
+        latencyMs: 0,
+      });
+  }
+}
+
+/** A repeat with the same seed would be the same completion again. */
+function paramsOf({ params = {} }: Run, repeat: number): Readonly<Record<string, unknown>> {
+  const { seed } = params;
+  return typeof seed === "number" ? { ...params, seed: seed + repeat } : params;
+}
+
+/** A sample of a file of predictions, which does not say what was asked. */
+const nothingToAsk: StepOutcome = {
+  failure: { category: "missing", message: "The sample has neither an interaction nor messages to send." },
+  latencyMs: 0,
+};
+
+function here(output: string): StepOutcome {
+  return { response: { ...nothingSaid, output }, latencyMs: 0 };
+}
+
+export const nothingSaid: StepResponse = {
+  output: "",
+  reasoning: null,
+  finishReason: null,
+  deployment: null,
+  model: null,
+  replica: null,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+};
+
+export interface PredictionRows {
+  row: PredictionsTable;
+  payload: PredictionPayloadsTable;
+}
+
+/** The rows of a step's prediction. */
+export function toRows(
+  run: Pick<Run, "id" | "accountId">,
+  { position, repeat }: Pick<Step, "position" | "repeat">,
+  outcome: StepOutcome,
+): PredictionRows {
+  const id = Bun.randomUUIDv7();
+  const response = "response" in outcome ? outcome.response : nothingSaid;
+  const failure: StepFailure | undefined = "failure" in outcome ? outcome.failure : undefined;
+  return {
+    row: {
+      id,
+      account_id: run.accountId,
+      source: "run",
+      created_at: nowMicros(),
+      run_id: run.id,
+      position,
+      repeat,
+      status: failure === undefined ? "success" : "failed",
+      error_category: failure?.category ?? null,
+      deployment: response.deployment,
+      model: response.model,
+      replica: response.replica,
+      finish_reason: response.finishReason,
+      prompt_tokens: response.promptTokens,
+      cached_tokens: response.cachedTokens,
+      completion_tokens: response.completionTokens,
+      latency_micros: outcome.latencyMs === 0 ? null : Math.round(outcome.latencyMs * 1000),
+      api_key_id: null,
+      request_id: null,
+    },
+    payload: {
+      prediction_id: id,
+      context_digest: null,
+      request: null,
+      output: failure === undefined ? toStorable(response.output) : null,
+      reasoning: response.reasoning === null ? null : toStorable(response.reasoning),
+      error_message: failure === undefined ? null : toStorable(failure.message),
+    },
+  };
+}
+
+/** Models write anything; no store accepts half of a surrogate pair or a NUL. */
+function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
+}

@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import type { DatasetSample } from "@presage/contract";
+import { composePrompt } from "@presage/contract/compose-prompt";
+import type { Sample } from "../../sample.ts";
+
+export interface PromptTurn {
+  role: "system" | "user" | "assistant";
+  content: string;
+}
+
+/** The recorded state before the action; of a conversation, the last assistant turn before the user's last one. */
+export function stateOf({ interaction, messages = [] }: DatasetSample): string {
+  if (interaction) return interaction.state;
+  return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
+}
+
+/** The action; of a conversation, the user's last turn. */
+export function actionOf({ interaction, messages = [] }: DatasetSample): string {
+  if (interaction) return interaction.action;
+  return messages.findLast(({ role }) => role === "user")?.content ?? "";
+}
+
+/**
+ * What the model is asked. `predicted` are its answers to the trajectory's earlier steps: they take the place of the recorded state,
+ * and in a conversation of the recorded assistant turns.
+ */
+export function promptOf(sample: DatasetSample, predicted: readonly string[] = []): PromptTurn[] {
+  const { context, interaction, messages = [] } = sample;
+  if (interaction) {
+    const state = predicted.at(-1) ?? interaction.state;
+    return composePrompt(context, { state, action: interaction.action });
+  }
+  const turns = messages.map((message) => ({ ...message }));
+  const answers = turns.filter(({ role }) => role === "assistant");
+  // The last answer is the step's before this one.
+  for (let back = 1; back <= Math.min(answers.length, predicted.length); back += 1) {
+    const turn = answers.at(-back);
+    if (turn !== undefined) turn.content = predicted.at(-back) ?? turn.content;
+  }
+  return turns;
+}
+
+/** What evaluators see of a prediction: the recorded state and action, the prediction and the recorded next state. */
+export function toEvaluated(sample: DatasetSample, output: string): Sample {
+  const [first] = sample.messages ?? promptOf(sample);
+  return {
+    systemPrompt: first?.role === "system" ? first.content : undefined,
+    input: `State: ${stateOf(sample)}\n\nAction: ${actionOf(sample)}`,
+    output,
+    goldAnswer: sample.next_state,
+  };
+}
+
+const maxVerbCharacters = 100;
+
+/** The action's first word in lower case; of a JSON list, the name of its first call. */
+export function verbOf(action: string): string {
+  const [first] = readList(action);
+  const name =
+    typeof first === "object" && first !== null
+      ? [Reflect.get(first, "name"), Reflect.get(Reflect.get(first, "function") ?? {}, "name")].find(
+          (candidate) => typeof candidate === "string",
+        )
+      : undefined;
+  const word = name ?? /\S+/.exec(action)?.[0] ?? "";
+  return word.toLowerCase().slice(0, maxVerbCharacters).toWellFormed();
+}
+
+function readList(text: string): unknown[] {
+  if (!/^\s*\[/.test(text)) return [];
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The same for equal samples of any revision: runs are compared on these. */
+export function digestOf(sample: DatasetSample): string {
+  return createHash("sha256").update(JSON.stringify(sample)).digest("base64url");
+}

@@ -1,0 +1,76 @@
+import { readDatabaseClock } from "../../../storage/database-clock.ts";
+import { microsPerMs } from "../../../storage/micros.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
+import { deleteSomeRunRows } from "../run-work-store.ts";
+import { claimRun, deleteRunRow, selectDiscardedRun } from "../runs-store.ts";
+import { type HeldRun, holdRun, leaseMs } from "./hold-run.ts";
+
+const lookEveryMs = 1_000;
+/** Some tens of milliseconds of the writer's time. */
+const rowsAtOnce = 500;
+/** Runs that this process works on at once; others wait, or are taken by other processes. */
+const maxRuns = 8;
+
+export interface Runner {
+  /** Looks for work at once: a run was created, resumed, cancelled or paused. */
+  wake(): void;
+  /** Lets other processes have this one's runs. */
+  stop(): Promise<void>;
+}
+
+/** Works on runs that no other process works on, as they appear in the store. */
+export function startRunner(services: EvaluationServices, onError: (error: unknown) => void): Runner {
+  const { database } = services.store;
+  const held = new Set<HeldRun>();
+  let isStopping = false;
+  let looking: Promise<void> = Promise.resolve();
+  let isLooking = false;
+
+  async function takeRuns(): Promise<void> {
+    while (!isStopping && held.size < maxRuns) {
+      const leaseId = Bun.randomUUIDv7();
+      const now = await readDatabaseClock(database);
+      const run = await claimRun(database, leaseId, { now, leaseMicros: leaseMs * microsPerMs });
+      if (run === undefined) return;
+      const one = holdRun(services, run, leaseId, onError);
+      held.add(one);
+      void one.ended.then(() => {
+        held.delete(one);
+        look();
+      });
+    }
+  }
+
+  /** Deletes some rows of deleted runs. */
+  async function sweep(): Promise<void> {
+    const id = isStopping ? undefined : await selectDiscardedRun(database);
+    if (id === undefined || (await deleteSomeRunRows(database, id, rowsAtOnce))) return;
+    await deleteRunRow(database, id);
+  }
+
+  function look(): void {
+    if (isLooking || isStopping) return;
+    isLooking = true;
+    looking = takeRuns()
+      .then(sweep)
+      .catch(onError)
+      .finally(() => {
+        isLooking = false;
+      });
+  }
+
+  const timer = setInterval(look, lookEveryMs);
+  look();
+  return {
+    wake() {
+      for (const run of held) run.look();
+      look();
+    },
+    async stop() {
+      isStopping = true;
+      clearInterval(timer);
+      await looking;
+      await Promise.all(Array.from(held, (run) => run.release()));
+    },
+  };
+}

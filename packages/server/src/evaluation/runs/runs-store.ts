@@ -1,0 +1,437 @@
+import type { RunStatus } from "@presage/contract";
+import { type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
+import { databaseNow } from "../../storage/database-clock.ts";
+import { isPostgres } from "../../storage/is-postgres.ts";
+import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import type { Micros } from "../../storage/micros.ts";
+import type { RunsTable } from "../../storage/schema/runs.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import type { Run, RunCounts, RunEvaluator, RunTarget } from "./run.ts";
+
+const columns = [
+  "id",
+  "account_id",
+  "name",
+  "status",
+  "status_reason",
+  "paused_by",
+  "target",
+  "mode",
+  "params",
+  "evaluators",
+  "repeats",
+  "concurrency",
+  "tags",
+  "dataset_id",
+  "revision_id",
+  "revision",
+  "samples",
+  "predicted",
+  "evaluated",
+  "failed",
+  "provenance",
+  "notes",
+  "created_by",
+  "created_at",
+  "started_at",
+  "finished_at",
+] as const;
+
+type Row = Pick<RunsTable, (typeof columns)[number]>;
+
+function toRun(row: Row): Run {
+  const { dataset_id: datasetId, revision_id: revisionId, revision } = row;
+  const { samples, predicted, evaluated, failed } = row;
+  const hasDataset = datasetId !== null && revisionId !== null && revision !== null;
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    status: toVisible(row.status),
+    statusReason: row.status_reason ?? undefined,
+    pausedBy: row.paused_by ?? undefined,
+    target: JSON.parse(row.target) as RunTarget,
+    mode: row.mode,
+    params: row.params === null ? undefined : (JSON.parse(row.params) as Run["params"]),
+    evaluators: JSON.parse(row.evaluators) as RunEvaluator[],
+    repeats: row.repeats,
+    concurrency: row.concurrency,
+    tags: row.tags === null ? undefined : (JSON.parse(row.tags) as Run["tags"]),
+    dataset: hasDataset ? { datasetId, revisionId, revision } : undefined,
+    counts: { samples, predicted, evaluated, failed },
+    provenance: JSON.parse(row.provenance) as Run["provenance"],
+    notes: JSON.parse(row.notes) as string[],
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    startedAt: row.started_at ?? undefined,
+    finishedAt: row.finished_at ?? undefined,
+  };
+}
+
+/** Deleted ones are never selected. */
+function toVisible(status: RunsTable["status"]): RunStatus {
+  return status === "deleted" ? "cancelled" : status;
+}
+
+/** A run that nobody works on yet. */
+export async function insertRun(transaction: Database, run: Run): Promise<void> {
+  const { counts, dataset } = run;
+  await transaction
+    .insertInto("runs")
+    .values({
+      id: run.id,
+      account_id: run.accountId,
+      name: run.name,
+      status: run.status,
+      status_reason: null,
+      paused_by: null,
+      target_kind: kindOf(run.target),
+      target: JSON.stringify(run.target),
+      mode: run.mode,
+      params: run.params === undefined ? null : JSON.stringify(run.params),
+      evaluators: JSON.stringify(run.evaluators),
+      repeats: run.repeats,
+      concurrency: run.concurrency,
+      tags: run.tags === undefined ? null : JSON.stringify(run.tags),
+      dataset_id: dataset?.datasetId ?? null,
+      revision_id: dataset?.revisionId ?? null,
+      revision: dataset?.revision ?? null,
+      project_id: null,
+      metadata: null,
+      ...counts,
+      provenance: JSON.stringify(run.provenance),
+      notes: JSON.stringify(run.notes),
+      lease_id: null,
+      lease_until: 0,
+      created_by: run.createdBy,
+      created_at: run.createdAt,
+      started_at: null,
+      finished_at: null,
+    })
+    .execute();
+}
+
+function kindOf({ kind }: RunTarget): RunsTable["target_kind"] {
+  return kind === "no-change" || kind === "most-frequent" ? "baseline" : kind;
+}
+
+export async function selectRun(database: Database, accountId: string, id: string): Promise<Run | undefined> {
+  const row = await database
+    .selectFrom("runs")
+    .select(columns)
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .executeTakeFirst();
+  return row && toRun(row);
+}
+
+export interface RunFilter {
+  datasetId?: string | undefined;
+  status?: RunStatus | undefined;
+  name?: string | undefined;
+}
+
+/** An account's runs, newest first. */
+export async function selectRuns(
+  reader: Database,
+  accountId: string,
+  { datasetId, status, name }: RunFilter,
+  { limit, after }: KeysetPage,
+): Promise<ListPart<Run>> {
+  let query = reader
+    .selectFrom("runs")
+    .select(columns)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted");
+  if (datasetId !== undefined) query = query.where("dataset_id", "=", datasetId);
+  if (status !== undefined) query = query.where("status", "=", status);
+  if (name !== undefined) query = query.where("name", "=", name);
+  if (after !== undefined) query = query.where(isAfter(after));
+  const rows = await query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+  const part = toListPart(rows, limit);
+  return { rows: part.rows.map(toRun), next: part.next };
+}
+
+/** Changes what a run is while nobody else does. Returns undefined unless it has one of these statuses. */
+export async function updateStatus(
+  database: Database,
+  accountId: string,
+  id: string,
+  from: readonly RunStatus[],
+  change: Updateable<
+    Pick<RunsTable, "status" | "status_reason" | "paused_by"> & { finished_at: RawBuilder<Micros> }
+  >,
+): Promise<Run | undefined> {
+  const row = await database
+    .updateTable("runs")
+    .set(change as Updateable<RunsTable>)
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "in", from)
+    .returning(columns)
+    .executeTakeFirst();
+  return row && toRun(row);
+}
+
+/** How many runs name a dataset. */
+export async function countRunsOf(database: Database, datasetId: string): Promise<number> {
+  const { count } = await database
+    .selectFrom("runs")
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where("dataset_id", "=", datasetId)
+    .where("status", "!=", "deleted")
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Reads a run that nobody changes until the transaction ends. */
+export async function lockRun(
+  transaction: Database,
+  accountId: string,
+  id: string,
+): Promise<Run | undefined> {
+  const row = await transaction
+    .selectFrom("runs")
+    .select(columns)
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .$if(isPostgres(transaction), (query) => query.forUpdate())
+    .executeTakeFirst();
+  return row && toRun(row);
+}
+
+/** Replaces a run's evaluators. All that has a prediction is to be evaluated again, so it is counted anew. */
+export async function replaceEvaluators(
+  transaction: Database,
+  run: Run,
+  evaluators: readonly RunEvaluator[],
+): Promise<Run> {
+  const { failed } = await transaction
+    .selectFrom("predictions")
+    .select((of) => of.fn.countAll<number>().as("failed"))
+    .where("run_id", "=", run.id)
+    .where("status", "=", "failed")
+    .executeTakeFirstOrThrow();
+  const row = await transaction
+    .updateTable("runs")
+    .set({
+      evaluators: JSON.stringify(evaluators),
+      evaluated: Number(failed),
+      failed: Number(failed),
+      // Whoever works on it now counts by the old list. It loses the run, and what is missing is found again.
+      lease_id: null,
+      lease_until: 0,
+      ...(run.status === "finished" ? { status: "running" as const, finished_at: null } : {}),
+    })
+    .where("id", "=", run.id)
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+  return toRun(row);
+}
+
+/** From now on a run is invisible, nobody works on it, and its rows may be deleted. Returns whether there was one. */
+export async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({ status: "deleted", lease_id: null })
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The same for all runs of a dataset. */
+export async function discardRunsOf(transaction: Database, datasetId: string): Promise<void> {
+  await transaction
+    .updateTable("runs")
+    .set({ status: "deleted", lease_id: null })
+    .where("dataset_id", "=", datasetId)
+    .execute();
+}
+
+/** A deleted run whose rows are still there. */
+export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
+  const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
+  return row?.id;
+}
+
+export async function deleteRunRow(database: Database, id: string): Promise<void> {
+  await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
+}
+
+/** As the indexes of these rows have them: with parameters, neither database would use them. */
+const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
+const isDeleted = sql<SqlBool>`status = 'deleted'`;
+
+/** Takes a run that waits for a process, for as long as the lease holds. Times are the database's. */
+export async function claimRun(
+  database: Database,
+  leaseId: string,
+  { now, leaseMicros }: { now: Micros; leaseMicros: Micros },
+): Promise<Run | undefined> {
+  return await database.transaction().execute(async (transaction) => {
+    const free = await transaction
+      .selectFrom("runs")
+      .select("id")
+      .where(isUnfinished)
+      .where("lease_until", "<", now)
+      .where((of) => of.or([of("status", "!=", "paused"), of("paused_by", "=", "deployment")]))
+      .where((of) =>
+        of.or([of("target_kind", "in", ["deployment", "baseline"]), of("status", "=", "running")]),
+      )
+      .orderBy("lease_until")
+      .limit(1)
+      .executeTakeFirst();
+    if (free === undefined) return undefined;
+    const claimed = await transaction
+      .updateTable("runs")
+      .set((of) => ({
+        lease_id: leaseId,
+        lease_until: now + leaseMicros,
+        status: of
+          .case()
+          .when("status", "=", "queued")
+          .then("running" as const)
+          .else(of.ref("status"))
+          .end(),
+        started_at: of.fn.coalesce("started_at", of.val(now)),
+      }))
+      .where("id", "=", free.id)
+      .where("lease_until", "<", now)
+      .where("status", "in", ["queued", "running", "paused"])
+      .returning(columns)
+      .executeTakeFirst();
+    return claimed && toRun(claimed);
+  });
+}
+
+/** A run as the process names it that works on it. */
+export interface Lease {
+  id: string;
+  leaseId: string;
+}
+
+/** Keeps a run for longer. Returns whether it was still this process's. */
+export async function renewLease(
+  database: Database,
+  { id, leaseId, until }: Lease & { until: Micros },
+): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({ lease_until: until })
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Lets go of a run that nobody is to take before a time. */
+export async function releaseLease(database: Database, { id, leaseId }: Lease, until: Micros): Promise<void> {
+  await database
+    .updateTable("runs")
+    .set({ lease_id: null, lease_until: until })
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .execute();
+}
+
+/** What became of a run; undefined if it is another process's, or deleted. */
+export async function readRunState(
+  database: Database,
+  { id, leaseId }: Lease,
+): Promise<Pick<RunsTable, "status" | "paused_by"> | undefined> {
+  return await database
+    .selectFrom("runs")
+    .select(["status", "paused_by"])
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .executeTakeFirst();
+}
+
+/** Says why a run waits, or that it does not any more. A user's pause stays. */
+export async function markAway(
+  database: Database,
+  { id, leaseId }: Lease,
+  reason: string | undefined,
+): Promise<void> {
+  const isAway = reason !== undefined;
+  await database
+    .updateTable("runs")
+    .set({
+      status: isAway ? "paused" : "running",
+      paused_by: isAway ? "deployment" : null,
+      status_reason: reason ?? null,
+    })
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .where((of) => of.or([of("status", "=", "running"), of("paused_by", "=", "deployment")]))
+    .execute();
+}
+
+export async function saveProvenance(
+  database: Database,
+  { id, leaseId }: Lease,
+  provenance: Run["provenance"],
+  notes: readonly string[],
+): Promise<void> {
+  await database
+    .updateTable("runs")
+    .set({ provenance: JSON.stringify(provenance), notes: JSON.stringify(notes) })
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .execute();
+}
+
+/** Ends a run in which nothing is missing. Returns false if it was cancelled or paused, or given more evaluators. */
+export async function endRun(
+  database: Database,
+  { id, leaseId }: Lease,
+  evaluators: readonly RunEvaluator[],
+): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({
+      status: "finished",
+      status_reason: null,
+      finished_at: databaseNow(database),
+      lease_id: null,
+      lease_until: 0,
+    })
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .where("status", "=", "running")
+    .where("evaluators", "=", JSON.stringify(evaluators))
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Counts work of the process that has the lease. Returns whether it still has it. */
+export async function addProgress(
+  transaction: Database,
+  { id, leaseId }: Lease,
+  { predicted, evaluated, failed }: Omit<RunCounts, "samples">,
+): Promise<boolean> {
+  const row = await transaction
+    .updateTable("runs")
+    .set((of) => ({
+      predicted: of("predicted", "+", predicted),
+      evaluated: of("evaluated", "+", evaluated),
+      failed: of("failed", "+", failed),
+    }))
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .where("status", "in", ["running", "paused"])
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,56 @@
+import { ClientDisconnectedError } from "../../errors.ts";
+import { UploadError } from "../../evaluation/datasets/upload/upload-error.ts";
+import { closeWhenIdle, keepOpen } from "../pipeline/keep-open.ts";
+import type { CallWithCaller } from "../pipeline/route.ts";
+import { valueError } from "./pydantic-issues.ts";
+import { InvalidRequestError } from "./validate.ts";
+
+/** Has the lines of a request's body stored as they arrive. A wrong line is an issue at its number. */
+export async function receiveUpload<Result>(
+  call: CallWithCaller,
+  store: (body: AsyncGenerator<Uint8Array, void>, options: { isGzip: boolean }) => Promise<Result>,
+): Promise<Result> {
+  const isGzip = readIsGzip(call.request.headers);
+  // Until it is its turn.
+  keepOpen(call);
+  try {
+    return await store(chunksOf(call), { isGzip });
+  } catch (error) {
+    if (!(error instanceof UploadError)) throw error;
+    const { line, path, reason } = error.fault;
+    const place = line === undefined ? [] : ["line", line, ...path];
+    throw new InvalidRequestError([valueError(["body", ...place], reason)]);
+  } finally {
+    keepOpen(call);
+  }
+}
+
+function readIsGzip(headers: Headers): boolean {
+  const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
+  if (encoding === "gzip" || encoding === "x-gzip") return true;
+  if (encoding === "identity") return false;
+  throw new InvalidRequestError([
+    valueError(["header", "content-encoding"], "Input should be gzip or identity", encoding),
+  ]);
+}
+
+/** The body as it arrives. While it does not, the connection may become idle; while it is being stored, it waits for the server. */
+async function* chunksOf(call: CallWithCaller): AsyncGenerator<Uint8Array, void> {
+  const { body } = call.request;
+  if (body === null) return;
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      closeWhenIdle(call);
+      const { done, value } = await reader.read().catch(() => {
+        // Reading a body fails only if the connection does.
+        throw new ClientDisconnectedError();
+      });
+      keepOpen(call);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

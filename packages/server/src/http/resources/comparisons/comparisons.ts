@@ -1,0 +1,101 @@
+import {
+  type ComparedSample,
+  ComparedSampleListQuery,
+  type ComparedSampleListResponse,
+  type Comparison,
+  ComparisonQuery,
+  defaultPageLimit,
+} from "@presage/contract";
+import { compareRuns, comparisonMemoryBytes } from "../../../evaluation/runs/compare/compare-runs.ts";
+import type { ComparedSampleRow } from "../../../evaluation/runs/compare/compared-samples-store.ts";
+import { listComparedSamples } from "../../../evaluation/runs/compare/list-compared-samples.ts";
+import { findRun } from "../../../evaluation/runs/find-run.ts";
+import type { Run } from "../../../evaluation/runs/run.ts";
+import { reserveBytes } from "../../../limits/byte-budget.ts";
+import { reserveResponse } from "../../pipeline/reserve-memory.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { refuseUnknownFields } from "../../request/validate.ts";
+import { jsonResponse } from "../../response/json-response.ts";
+import { logBrokenResponse } from "../../response/log-broken-response.ts";
+import type { Services } from "../../services.ts";
+import { toRun } from "../runs/run-response.ts";
+
+const path = "/v1/comparisons";
+const usualComparisonBytes = 2_000_000;
+
+export function comparisonRoutes(services: Services): Route[] {
+  const { evaluation } = services;
+
+  async function findRuns(call: CallWithCaller, ids: string): Promise<[Run, ...Run[]]> {
+    const [first = "", ...others] = ids.split(",");
+    const find = (id: string) => findRun(evaluation, requesterOf(call), id);
+    const runs: [Run, ...Run[]] = [await find(first)];
+    for (const id of others) runs.push(await find(id));
+    return runs;
+  }
+
+  return [
+    withCaller("GET", path, async (call) => {
+      const query = readQuery(call, ComparisonQuery);
+      refuseUnknownFields(ComparisonQuery, query, "query");
+      const runs = await findRuns(call, query.runs);
+      reserveBytes(call.exchange, comparisonMemoryBytes(runs));
+      const { leftOut, ...differences } = await compareRuns(evaluation, requesterOf(call), runs);
+      // The client may read slowly.
+      reserveResponse(call.exchange, usualComparisonBytes);
+      const comparison: Comparison = {
+        runs: runs.map((run, place) => ({ ...toRun(run), left_out: leftOut[place] ?? 0 })),
+        ...differences,
+      };
+      return jsonResponse(comparison, undefined, logBrokenResponse(services, call));
+    }),
+    withCaller("GET", `${path}/samples`, async (call) => {
+      const query = readQuery(call, ComparedSampleListQuery);
+      refuseUnknownFields(ComparedSampleListQuery, query, "query");
+      const [reference, candidate = reference] = await findRuns(call, query.runs);
+      const { evaluator, profile_name: profileName, direction } = query;
+      const [distance, position] = query.after?.split(".").map(Number) ?? [];
+      const { samples, next } = await listComparedSamples(
+        evaluation,
+        requesterOf(call),
+        { reference, candidate, evaluator, profileName, direction },
+        {
+          limit: Number(query.limit ?? defaultPageLimit),
+          after: distance === undefined || position === undefined ? undefined : { distance, position },
+        },
+      );
+      const response: ComparedSampleListResponse = {
+        data: samples.map(toComparedSample),
+        next: next === undefined ? null : `${next.distance}.${next.position}`,
+      };
+      return Response.json(response);
+    }),
+  ];
+}
+
+function toComparedSample(row: ComparedSampleRow): ComparedSample {
+  return {
+    dataset_sample_id: row.sample_id,
+    trajectory_id: row.trajectory_id,
+    step: row.step,
+    difference: row.candidate_score - row.reference_score,
+    reference: {
+      position: row.reference_position,
+      score: row.reference_score,
+      pass_rate: row.reference_pass_rate,
+      evaluation_result_id: toResultId(row.reference_result_id),
+    },
+    candidate: {
+      position: row.candidate_position,
+      score: row.candidate_score,
+      pass_rate: row.candidate_pass_rate,
+      evaluation_result_id: toResultId(row.candidate_result_id),
+    },
+  };
+}
+
+function toResultId(id: number | null): string | null {
+  return id === null ? null : String(id);
+}

@@ -1,0 +1,283 @@
+import {
+  Run,
+  RunCreateRequest,
+  RunEvaluatorsRequest,
+  RunExportLine,
+  RunListQuery,
+  RunListResponse,
+  RunPath,
+  RunPredictionLine,
+  type RunSample,
+  RunSampleListQuery,
+  RunSampleListResponse,
+  RunUpload,
+} from "@presage/contract";
+import { z } from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  body,
+  errorResponse,
+  failures,
+  idempotencyHeader,
+  operation,
+  response,
+  tooLarge,
+} from "../docs/describe.ts";
+
+const tag = "runs";
+const notFound = { "404": errorResponse("The account has no such run", "There is no such run.") };
+const conflict = (description: string, detail: string) => ({ "409": errorResponse(description, detail) });
+const requestParams = { path: RunPath };
+
+const exampleRun: Run = {
+  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
+  name: "sandbox, teacher-forced",
+  status: "running",
+  status_reason: null,
+  progress: { samples: 394, predicted: 120, evaluated: 112, failed: 0 },
+  dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
+  revision: 1,
+  target: { deployment: "sandbox" },
+  params: { temperature: 0 },
+  mode: "teacher-forced",
+  evaluators: [
+    {
+      evaluator: "exact-match-2026-11-21",
+      profile_name: "system:default",
+      profile_id: "7a2c3b1e-5d7f-5c0a-9a44-0b8f7a6d2e10",
+      profile_revision: 1,
+    },
+  ],
+  repeats: 1,
+  concurrency: 16,
+  tags: null,
+  provenance: {
+    presage_version: "0.1.0",
+    prompt_version: "1",
+    dataset_digest: "5e0e4cb1d3ab5ae1b3d7a0e1d1a8f5f3f0cf9f0d41d6b8cbb06f1c4b7b0f2a91",
+    models: ["presage-sandbox"],
+    in_sample: false,
+  },
+  notes: [],
+  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  created_at: "2026-11-22T03:50:11.102Z",
+  started_at: "2026-11-22T03:50:11.150Z",
+  finished_at: null,
+};
+const exampleSample: RunSample = {
+  dataset_sample_id: "kitchen-1/0",
+  trajectory_id: "kitchen-1",
+  step: 0,
+  repeat: 0,
+  changes: 1,
+  verb: "open",
+  prediction: {
+    id: "019aa5f7-0b52-7000-a6c4-51a7d80c2f19",
+    status: "success",
+    error_category: null,
+    finish_reason: "stop",
+    usage: { prompt_tokens: 34, completion_tokens: 9 },
+    latency_ms: 412.5,
+  },
+  verdicts: [
+    {
+      evaluator: "exact-match-2026-11-21",
+      profile_name: "system:default",
+      status: "success",
+      pass: true,
+      score: 1,
+      evaluation_result_id: "1042",
+    },
+  ],
+};
+const { prediction: exampleDetails, ...exampleRest } = exampleSample;
+const exampleLine: RunExportLine = {
+  ...exampleRest,
+  prediction: "The fridge is open.",
+  reasoning: null,
+  error_message: null,
+  details: exampleDetails,
+};
+const exampleRequest = {
+  dataset_id: exampleRun.dataset_id ?? "",
+  target: { deployment: "sandbox" },
+  params: { temperature: 0 },
+  evaluators: [{ evaluator: "exact-match" }],
+};
+
+function changing(id: string, summary: string, description: string, refused: string) {
+  return {
+    post: operation(id, tag, summary, {
+      description,
+      requestParams,
+      responses: {
+        "200": response("The run", Run, exampleRun),
+        ...failures,
+        ...notFound,
+        ...conflict("The run has ended", refused),
+      },
+    }),
+  };
+}
+
+export const runPaths: ZodOpenApiPathsObject = {
+  "/v1/runs": {
+    get: operation("listRuns", tag, "List the account's runs", {
+      description: "Returns the runs of the account, newest first.",
+      requestParams: { query: RunListQuery },
+      responses: {
+        "200": response("The runs, newest first", RunListResponse, { data: [exampleRun], next: null }),
+        ...failures,
+      },
+    }),
+    post: operation("createRun", tag, "Predict and evaluate a dataset", {
+      description:
+        "Has a deployment or a baseline predict every sample of a dataset's revision, and evaluators judge the predictions. Each verdict is also an evaluation result.",
+      requestParams: { header: idempotencyHeader },
+      requestBody: body(RunCreateRequest, exampleRequest),
+      responses: {
+        "201": response("The run, which starts soon", Run, exampleRun),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+  "/v1/runs/{id}": {
+    get: operation("getRun", tag, "Get one run", {
+      description: "Returns the run with its progress.",
+      requestParams,
+      responses: { "200": response("The run", Run, exampleRun), ...failures, ...notFound },
+    }),
+    delete: operation("deleteRun", tag, "Delete a run", {
+      description: "Deletes the run with its predictions. Its evaluation results stay.",
+      requestParams,
+      responses: { "204": { description: "Deleted" }, ...failures, ...notFound },
+    }),
+  },
+  "/v1/runs/{id}/events": {
+    get: operation("streamRun", tag, "Follow a run", {
+      description:
+        "Streams the run as server-sent events of the name `run`: at once, with every change, and until it has ended. With `Last-Event-ID`, a state that is known is not sent again. A comment every 10 seconds keeps the connection open.",
+      requestParams: {
+        ...requestParams,
+        header: z.object({
+          "last-event-id": z.string().optional().meta({ description: "The id of the last event received." }),
+        }),
+      },
+      responses: {
+        "200": {
+          description: "The events",
+          content: {
+            "text/event-stream": {
+              schema: { type: "string" },
+              example: `event: run\nid: 2k9x1c7\ndata: ${JSON.stringify(exampleRun)}\n\n`,
+            },
+          },
+        },
+        ...failures,
+        ...notFound,
+        "429": errorResponse(
+          "The user has 10 streams open",
+          "A user may have at most 10 streams of events open. Close one, and try again.",
+        ),
+      },
+    }),
+  },
+  "/v1/runs/{id}/samples": {
+    get: operation("listRunSamples", tag, "List a run's predictions", {
+      description: "Returns the predictions of a run with their verdicts, in the order of the dataset.",
+      requestParams: { ...requestParams, query: RunSampleListQuery },
+      responses: {
+        "200": response("The predictions, without their texts", RunSampleListResponse, {
+          data: [exampleSample],
+          next: null,
+        }),
+        ...failures,
+        ...notFound,
+        ...conflict("The run's target is external", "The run's target is external."),
+      },
+    }),
+  },
+  "/v1/runs/{id}/predictions": {
+    post: operation("uploadRunPredictions", tag, "Upload the predictions of a run", {
+      description:
+        "For a run whose target is imported: stores its predictions as they arrive, and then starts it. They are uploaded once. If a line is wrong, none is kept, and they can be uploaded again. Samples without a line count as failed.",
+      requestParams,
+      requestBody: {
+        required: true,
+        description: "One JSON object a line; gzip is allowed.",
+        content: {
+          "application/x-ndjson": {
+            schema: RunPredictionLine,
+            example: { dataset_sample_id: "kitchen-1/0", prediction: "The fridge is open." },
+          },
+        },
+      },
+      responses: {
+        "200": response("They are stored, and the run has started", RunUpload, { predictions: 394 }),
+        ...failures,
+        ...notFound,
+        ...conflict(
+          "The run makes its predictions itself, has them already, or another upload is in progress",
+          "The run makes its predictions itself; none can be uploaded.",
+        ),
+        "413": errorResponse(
+          "The upload is larger than PRESAGE_MAX_DATASET_BYTES",
+          "The upload is larger than 17179869184 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+        ),
+      },
+    }),
+  },
+  "/v1/runs/{id}/export": {
+    get: operation("exportRun", tag, "Export a run's predictions", {
+      description:
+        "Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run.",
+      requestParams,
+      responses: {
+        "200": {
+          description: "The predictions, one a line",
+          content: { "application/x-ndjson": { schema: RunExportLine, example: exampleLine } },
+        },
+        ...failures,
+        ...notFound,
+        ...conflict("The run's target is external", "The run's target is external."),
+      },
+    }),
+  },
+  "/v1/runs/{id}/evaluators": {
+    post: operation("addRunEvaluators", tag, "Have a run judged by more evaluators", {
+      description:
+        "The new evaluators judge the predictions that are there and those that follow. No prediction is made again.",
+      requestParams,
+      requestBody: body(RunEvaluatorsRequest, { evaluators: [{ evaluator: "state-change" }] }),
+      responses: {
+        "200": response("The run, which goes on if it was finished", Run, exampleRun),
+        ...failures,
+        ...tooLarge,
+        ...notFound,
+        ...conflict(
+          "The run was cancelled, or has too many evaluators",
+          "A run may have at most 20 evaluators.",
+        ),
+      },
+    }),
+  },
+  "/v1/runs/{id}/cancel": changing(
+    "cancelRun",
+    "Cancel a run",
+    "Stops the run for good. What is there stays. To cancel it again changes nothing.",
+    "The run is finished and cannot be cancelled.",
+  ),
+  "/v1/runs/{id}/pause": changing(
+    "pauseRun",
+    "Pause a run",
+    "Stops the run until it is resumed.",
+    "The run is finished and cannot be paused.",
+  ),
+  "/v1/runs/{id}/resume": changing(
+    "resumeRun",
+    "Resume a run",
+    "Continues a paused run where it stopped.",
+    "The run is finished and cannot be resumed.",
+  ),
+};

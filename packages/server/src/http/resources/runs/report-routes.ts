@@ -1,0 +1,70 @@
+import { RunPath, type RunReport, RunReportQuery } from "@presage/contract";
+import { findRun } from "../../../evaluation/runs/find-run.ts";
+import { reportMemoryBytes, reportRun } from "../../../evaluation/runs/report/report-run.ts";
+import { reserveBytes } from "../../../limits/byte-budget.ts";
+import { reserveResponse } from "../../pipeline/reserve-memory.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+import { readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { refuseUnknownFields } from "../../request/validate.ts";
+import { jsonResponse } from "../../response/json-response.ts";
+import { logBrokenResponse } from "../../response/log-broken-response.ts";
+import type { Services } from "../../services.ts";
+import { reportDocument } from "./report/report-document.ts";
+import { reportPolicy, toHtml } from "./report/to-html.ts";
+import { toMarkdown } from "./report/to-markdown.ts";
+import { toRun } from "./run-response.ts";
+
+/** With 1,000 steps and 20 evaluators it may be a few times as long. */
+const usualReportBytes = 2_000_000;
+
+export function runReportRoutes(services: Services): Route[] {
+  const { evaluation } = services;
+  return [
+    withCaller("GET", "/v1/runs/:id/report", async (call) => {
+      const { id } = readPath(call, RunPath);
+      const query = readQuery(call, RunReportQuery);
+      refuseUnknownFields(RunReportQuery, query, "query");
+      const run = await findRun(evaluation, requesterOf(call), id);
+      reserveBytes(call.exchange, reportMemoryBytes(run));
+      const report: RunReport = {
+        run: toRun(run),
+        ...(await reportRun(evaluation, requesterOf(call), run)),
+      };
+      // The client may read slowly.
+      reserveResponse(call.exchange, usualReportBytes);
+      const format = query.format ?? preferredFormat(call.request.headers.get("accept") ?? "");
+      if (format === "json")
+        return jsonResponse(report, { headers: { vary: "accept" } }, logBrokenResponse(services, call));
+      return format === "html" ? htmlResponse(report) : markdownResponse(report);
+    }),
+  ];
+}
+
+/** Browsers ask for HTML. */
+function preferredFormat(accept: string): "json" | "html" {
+  return /text\/html/i.test(accept) && !/application\/json/i.test(accept) ? "html" : "json";
+}
+
+/** To be saved: opened from here, it would have the origin of the dashboard. */
+function htmlResponse(report: RunReport): Response {
+  const html = toHtml(`Run ${report.run.name}`, reportDocument(report));
+  return new Response(html, {
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": reportPolicy,
+      "content-disposition": `attachment; filename="report-${report.run.id}.html"`,
+      "cache-control": "no-store",
+      vary: "accept",
+    },
+  });
+}
+
+function markdownResponse(report: RunReport): Response {
+  return new Response(toMarkdown(reportDocument(report)), {
+    headers: {
+      "content-type": "text/markdown; charset=utf-8",
+      "content-disposition": `attachment; filename="report-${report.run.id}.md"`,
+    },
+  });
+}

@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import type { RunReport, RunStratum } from "@presage/contract";
+import { exampleReport } from "../report-openapi.ts";
+import { reportDocument } from "./report-document.ts";
+import { toHtml } from "./to-html.ts";
+import { toMarkdown } from "./to-markdown.ts";
+
+const hostile = [
+  `<script>alert(1)</script>`,
+  `"><img src=x onerror=alert(1)>`,
+  "a | b \\| c `code` ``` fence",
+  "[link](javascript:alert(1)) ![image](https://evil.example/x) https://evil.example www.evil.example",
+  "line\n\n# heading\r\n- item\u2028<b>",
+  "@everyone &lt;b&gt; &#60;i&#62; \u202eabc\0",
+  "</pre></td></table><style>*{}</style>",
+].join(" ");
+
+/** The example with this text in every place that a user, a model or a dataset fills. */
+function reportOf(text: string): RunReport {
+  const rename = (strata: RunStratum[]) => strata.map((stratum) => ({ ...stratum, key: text }));
+  return {
+    ...exampleReport,
+    run: {
+      ...exampleReport.run,
+      name: text,
+      status_reason: text,
+      notes: [text],
+      tags: { [text]: text },
+      target: { deployment: text },
+      params: { [text]: text },
+    },
+    evaluators: exampleReport.evaluators.map((one) => ({
+      ...one,
+      evaluator: text,
+      profile_name: text,
+      strata: {
+        ...one.strata,
+        trajectory: rename(one.strata.trajectory),
+        verb: rename(one.strata.verb),
+        tag: rename(one.strata.tag),
+      },
+    })),
+    failures: { predictions: { [text]: 1 }, evaluations: {} },
+    provenance: { ...exampleReport.provenance, models: [text], warnings: [text] },
+  };
+}
+
+const tagsOf = (html: string) => [...html.matchAll(/<\/?[a-z!][^>]*>/gi)].map(([tag]) => tag);
+
+test("a page has the same elements whatever the texts are, and none that loads or runs", () => {
+  const tags = tagsOf(toHtml(hostile, reportDocument(reportOf(hostile))));
+  expect(tags).toEqual(tagsOf(toHtml("plain", reportDocument(reportOf("plain")))));
+  const names = new Set(tags.map((tag) => /\w+/.exec(tag)?.[0]));
+  expect([...names].sort()).toEqual(
+    [
+      ..."body doctype h1 h2 h3 head html meta p pre style table tbody td th thead title tr".split(" "),
+    ].sort(),
+  );
+});
+
+test("a page shows the texts, without what would hide them", () => {
+  const html = toHtml("x", reportDocument(reportOf("a <b> & \u202e\0c")));
+  expect(html).toContain("<h1>Run a &lt;b&gt; &amp; \ufffd\ufffdc</h1>");
+  expect(html).not.toMatch(/[\0\u202e]/);
+});
+
+/** What is left of Markdown without its blocks of code. */
+function withoutBlocks(markdown: string): string[] {
+  const lines: string[] = [];
+  let fence: string | undefined;
+  for (const line of markdown.split("\n")) {
+    const [marks] = /^`{3,}$/.exec(line) ?? [];
+    if (fence === undefined && marks !== undefined) fence = marks;
+    else if (fence !== undefined && marks !== undefined && marks.length >= fence.length) fence = undefined;
+    else if (fence === undefined) lines.push(line);
+  }
+  expect(fence).toBeUndefined();
+  return lines;
+}
+
+test("Markdown has the same lines, cells and blocks whatever the texts are", () => {
+  const shapeOf = (text: string) =>
+    withoutBlocks(toMarkdown(reportDocument(reportOf(text)))).map((line) =>
+      line.startsWith("|") ? line.split("|").length : /^#*/.exec(line)?.[0],
+    );
+  expect(shapeOf(hostile)).toEqual(shapeOf("plain"));
+});
+
+test("outside of blocks, Markdown has no mark of a text that means something", () => {
+  for (const line of withoutBlocks(toMarkdown(reportDocument(reportOf(hostile))))) {
+    const text = line
+      .replace(/^#+ /, "")
+      .replaceAll(/&#\d+;/g, "")
+      .replaceAll(/(^| )\|(?= |$)/g, "");
+    expect(text).not.toMatch(/[<>`[\]\\*_|@&!#~]|:\/\/|www\./);
+  }
+});
+
+test("a block is longer than the longest run of backticks in it", () => {
+  const markdown = toMarkdown([{ kind: "block", text: "a\n`````\nb ``````` c" }]);
+  expect(markdown).toBe("````````\na\n`````\nb ``````` c\n````````\n");
+});
+
+test("figures stay readable in Markdown, and rows cannot start lists", () => {
+  const markdown = toMarkdown([
+    { kind: "table", columns: ["A: b"], rows: [["0.800 to 0.900"], ["-"], ["open_door"]] },
+    { kind: "paragraph", text: "1. first" },
+  ]);
+  expect(markdown).toBe(
+    "| A: b |\n| --- |\n| 0.800 to 0.900 |\n| &#45; |\n| open&#95;door |\n\n1&#46; first\n",
+  );
+});

@@ -1,0 +1,211 @@
+import type { RunEvaluatorReport, RunFigures, RunReport, RunStratum, RunSurvival } from "@presage/contract";
+
+/** A part of a report for people. All texts are plain: whoever writes them escapes them. */
+export type ReportPart =
+  | { kind: "heading"; level: 1 | 2 | 3; text: string }
+  | { kind: "paragraph"; text: string }
+  | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
+  /** Of any length, with lines of its own. */
+  | { kind: "block"; text: string };
+
+const strataTitles = [
+  ["step", "By step"],
+  ["changed", "By whether the state changed"],
+  ["changes", "By number of changes"],
+  ["verb", "By action"],
+  ["tag", "By tag"],
+  ["trajectory", "The trajectories with the lowest scores"],
+] as const;
+
+/** Of long lists, a page shows the first. */
+const mostRows = 100;
+
+const howIntervals =
+  "Intervals are at 95 % and take trajectories, not samples, as independent (cluster-robust standard error with Student's t; Wilson's interval for pass rates). With failures: the mean if each failure scores 0. No change: the score of predicting that nothing changes, on the same samples.";
+
+/** A report as headings, texts and tables. */
+export function reportDocument(report: RunReport): ReportPart[] {
+  const { run, provenance } = report;
+  return [
+    heading(1, `Run ${run.name}`),
+    ...provenance.warnings.map(paragraph),
+    heading(2, "Figures"),
+    {
+      kind: "table",
+      columns: ["Evaluator", "Profile", ...figureColumns],
+      rows: report.evaluators.map((one) => [
+        one.evaluator,
+        `${one.profile_name}, revision ${one.profile_revision}`,
+        ...figureCells(one),
+      ]),
+    },
+    ...report.evaluators.flatMap(({ evaluator, note }) =>
+      note === null ? [] : [paragraph(`${evaluator}: ${note}`)],
+    ),
+    paragraph(howIntervals),
+    ...(report.survival ?? []).flatMap(survivalParts),
+    ...teacherForcedParts(report),
+    ...report.evaluators.flatMap(strataParts),
+    heading(2, "Predictions"),
+    { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
+    heading(2, "Provenance"),
+    { kind: "table", columns: ["What", "Value"], rows: provenanceRows(report) },
+    heading(3, "Target and params"),
+    block(JSON.stringify({ target: run.target, params: run.params }, null, 2)),
+    ...(run.status_reason === null ? [] : [heading(3, "Status"), block(run.status_reason)]),
+    ...(run.notes.length === 0 ? [] : [heading(3, "Notes"), block(run.notes.join("\n"))]),
+  ];
+}
+
+const figureColumns = [
+  "Mean",
+  "Interval",
+  "Pass rate",
+  "Interval",
+  "With failures",
+  "No change",
+  "Samples",
+  "Failed",
+  "Trajectories",
+];
+
+function figureCells(figures: RunFigures): string[] {
+  return [
+    share(figures.mean),
+    interval(figures.interval),
+    share(figures.pass_rate),
+    interval(figures.pass_interval),
+    share(figures.mean_failures_as_zero),
+    share(figures.no_change?.mean ?? null),
+    String(figures.count),
+    String(figures.failed),
+    String(figures.trajectories),
+  ];
+}
+
+function strataParts({ evaluator, strata, strata_left_out: leftOut }: RunEvaluatorReport): ReportPart[] {
+  const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
+  return [
+    heading(2, evaluator),
+    ...strataTitles.flatMap(([name, title]) => strataTable(title, strata[name], more[name])),
+  ];
+}
+
+function strataTable(title: string, strata: readonly RunStratum[], leftOut: number): ReportPart[] {
+  if (strata.length === 0) return [];
+  const shown = strata.slice(0, mostRows);
+  const notShown = strata.length - shown.length + leftOut;
+  return [
+    heading(3, title),
+    {
+      kind: "table",
+      columns: ["", ...figureColumns],
+      rows: shown.map(({ key, ...figures }) => [String(key), ...figureCells(figures)]),
+    },
+    ...(notShown === 0 ? [] : [paragraph(`${notShown} more are not shown.`)]),
+  ];
+}
+
+function survivalParts({ evaluator, endings, ...survival }: RunSurvival): ReportPart[] {
+  const bound = survival.failures_as_divergence;
+  return [
+    heading(2, `First divergence by ${evaluator}`),
+    paragraph(
+      `Of ${survival.trajectories} trajectories, ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of the recording, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
+    ),
+    {
+      kind: "table",
+      columns: ["Step", "At risk", "Diverged", "Censored", "Not diverged", "Interval"],
+      rows: survival.steps
+        .slice(0, mostRows)
+        .map((step) => [
+          String(step.step),
+          String(step.at_risk),
+          String(step.diverged),
+          String(step.censored),
+          share(step.survival),
+          interval(step.interval),
+        ]),
+    },
+  ];
+}
+
+function medianText(median: number | null): string {
+  return median === null
+    ? "At no step at most half have not diverged."
+    : `From step ${median} on, at most half have not diverged.`;
+}
+
+function teacherForcedParts({ teacher_forced: found }: RunReport): ReportPart[] {
+  if (found === undefined) return [];
+  if (found === null) {
+    return [paragraph("There is no finished teacher-forced run of the same revision, target and params.")];
+  }
+  return [
+    heading(2, "The same, teacher-forced"),
+    paragraph(`Run ${found.name} (${found.run_id}).`),
+    {
+      kind: "table",
+      columns: ["Evaluator", ...figureColumns],
+      rows: found.evaluators.map((one) => [one.evaluator, ...figureCells(one)]),
+    },
+  ];
+}
+
+function predictionRows({ latency_ms: latency, tokens, failures, ...report }: RunReport): string[][] {
+  const rate = report.predictions_per_second;
+  return [
+    ...(latency === null
+      ? []
+      : [["Latency", `${latency.p50} ms (median), ${latency.p95} ms (p95), ${latency.p99} ms (p99)`]]),
+    ...(rate === null ? [] : [["Predictions a second", rate.toPrecision(3)]]),
+    ["Tokens of prompts", `${tokens.prompt}, of which ${tokens.cached} were cached`],
+    ["Tokens of completions", String(tokens.completion)],
+    ...Object.entries(failures.predictions).map(([name, count]) => [
+      `Failed predictions: ${name}`,
+      String(count),
+    ]),
+    ...Object.entries(failures.evaluations).map(([name, count]) => [
+      `Evaluations without a verdict: ${name}`,
+      String(count),
+    ]),
+  ];
+}
+
+function provenanceRows({ run, provenance }: RunReport): string[][] {
+  const tags = Object.entries(run.tags ?? {}).map(([name, text]) => `${name}=${text}`);
+  return [
+    ["Run", run.id],
+    ["Status", run.status],
+    ["Mode", run.mode],
+    ["Repeats", String(run.repeats)],
+    ["Dataset", `${run.dataset_id ?? "none"}, revision ${run.revision ?? "none"}`],
+    ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
+    ["Models", provenance.models.join(", ")],
+    ["Presage", provenance.presage_version],
+    ["Prompt", provenance.prompt_version],
+    ["Created", run.created_at],
+    ["Finished", run.finished_at ?? "not yet"],
+    ...(tags.length === 0 ? [] : [["Tags", tags.join(", ")]]),
+  ];
+}
+
+function heading(level: 1 | 2 | 3, text: string): ReportPart {
+  return { kind: "heading", level, text };
+}
+
+function paragraph(text: string): ReportPart {
+  return { kind: "paragraph", text };
+}
+
+function block(text: string): ReportPart {
+  return { kind: "block", text };
+}
+
+function share(value: number | null): string {
+  return value === null ? "–" : value.toFixed(3);
+}
+
+function interval(bounds: RunFigures["interval"]): string {
+  return bounds === null ? "–" : `${share(bounds.lower)} to ${share(bounds.upper)}`;
+}

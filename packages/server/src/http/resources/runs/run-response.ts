@@ -1,0 +1,50 @@
+import type { Run as ApiRun } from "@presage/contract";
+import { type Run, type RunTarget, toEvaluatorNames } from "../../../evaluation/runs/run.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
+
+export function toRun(run: Run): ApiRun {
+  const { startedAt, finishedAt } = run;
+  return {
+    id: run.id,
+    name: run.name,
+    status: run.status,
+    status_reason: run.statusReason ?? null,
+    progress: run.counts,
+    dataset_id: run.dataset?.datasetId ?? null,
+    revision: run.dataset?.revision ?? null,
+    target: toTarget(run.target),
+    params: run.params === undefined ? null : { ...run.params },
+    mode: run.mode,
+    evaluators: run.evaluators.map(toEvaluatorNames),
+    repeats: run.repeats,
+    concurrency: run.concurrency,
+    tags: run.tags === undefined ? null : { ...run.tags },
+    provenance: run.provenance,
+    notes: [...run.notes],
+    created_by: run.createdBy,
+    created_at: toIsoInstant(run.createdAt),
+    started_at: startedAt === undefined ? null : toIsoInstant(startedAt),
+    finished_at: finishedAt === undefined ? null : toIsoInstant(finishedAt),
+  };
+}
+
+function toTarget(target: RunTarget): ApiRun["target"] {
+  switch (target.kind) {
+    case "deployment": {
+      const { deployment, model } = target;
+      return model === undefined ? { deployment } : { deployment, model };
+    }
+    case "no-change":
+      return { baseline: "no-change" };
+    case "most-frequent": {
+      const { from } = target;
+      return from === undefined
+        ? { baseline: "most-frequent" }
+        : { baseline: "most-frequent", from: { dataset_id: from.datasetId, revision: from.revision } };
+    }
+    case "imported":
+      return { predictions: "imported" };
+    case "external":
+      return { external: true };
+  }
+}

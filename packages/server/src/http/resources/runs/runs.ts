@@ -1,0 +1,94 @@
+import {
+  RunCreateRequest,
+  RunEvaluatorsRequest,
+  RunListQuery,
+  type RunListResponse,
+  RunPath,
+} from "@presage/contract";
+import { InvalidEvaluatorsError } from "../../../evaluation/evaluate/evaluation-request.ts";
+import { addEvaluators } from "../../../evaluation/runs/add-evaluators.ts";
+import { cancelRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
+import { createRun, InvalidRunError } from "../../../evaluation/runs/create-run.ts";
+import { deleteRun } from "../../../evaluation/runs/delete-run.ts";
+import { findRun } from "../../../evaluation/runs/find-run.ts";
+import { listRuns } from "../../../evaluation/runs/list-runs.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
+import { type NamedReference, readReferences } from "../../request/old-names.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
+import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
+import { toEvaluatorIssues, toWantedEvaluator } from "../../request/wanted-evaluators.ts";
+import type { Services } from "../../services.ts";
+import { readNewRun } from "./read-new-run.ts";
+import { runEventRoute } from "./run-events.ts";
+import { toRun } from "./run-response.ts";
+import { runSampleRoutes } from "./run-samples.ts";
+
+const path = "/v1/runs";
+
+export function runRoutes(services: Services): Route[] {
+  const { evaluation } = services;
+  const { maxShortBodyBytes } = services.settings;
+  const idOf = (call: CallWithCaller) => readPath(call, RunPath).id;
+
+  return [
+    withCaller("GET", path, async (call) => {
+      const query = readQuery(call, RunListQuery);
+      const filter = { datasetId: query.dataset_id, status: query.status, name: query.name };
+      const { rows, next } = await listRuns(evaluation, requesterOf(call), filter, readKeysetPage(query));
+      const response: RunListResponse = { data: rows.map(toRun), next: toCursor(next) };
+      return Response.json(response);
+    }),
+    withCaller("POST", path, async (call) => {
+      const body = await readBody(call, RunCreateRequest, maxShortBodyBytes);
+      const references = readReferences(body);
+      const wanted = {
+        ...readNewRun(body),
+        evaluators: references.map(toWantedEvaluator),
+        userId: call.caller.userId,
+      };
+      const once = readOnce(call, "create run", body);
+      const created = createRun(evaluation, requesterOf(call), wanted, once);
+      const run = await created.catch((error: unknown) => {
+        if (!(error instanceof InvalidRunError)) throw toInvalidRequest(error, references);
+        throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
+      });
+      return Response.json(toRun(run), { status: 201 });
+    }),
+    withCaller("GET", `${path}/:id`, async (call) =>
+      Response.json(toRun(await findRun(evaluation, requesterOf(call), idOf(call)))),
+    ),
+    withCaller("DELETE", `${path}/:id`, async (call) => {
+      await deleteRun(evaluation, requesterOf(call), idOf(call));
+      return new Response(null, { status: 204 });
+    }),
+    withCaller("POST", `${path}/:id/evaluators`, async (call) => {
+      const body = await readBody(call, RunEvaluatorsRequest, maxShortBodyBytes);
+      const references = readReferences(body);
+      const wanted = references.map(toWantedEvaluator);
+      const changed = addEvaluators(evaluation, requesterOf(call), idOf(call), wanted);
+      const run = await changed.catch((error: unknown) => {
+        throw toInvalidRequest(error, references);
+      });
+      return Response.json(toRun(run));
+    }),
+    withCaller("POST", `${path}/:id/cancel`, async (call) =>
+      Response.json(toRun(await cancelRun(evaluation, requesterOf(call), idOf(call)))),
+    ),
+    withCaller("POST", `${path}/:id/pause`, async (call) =>
+      Response.json(toRun(await pauseRun(evaluation, requesterOf(call), idOf(call)))),
+    ),
+    withCaller("POST", `${path}/:id/resume`, async (call) =>
+      Response.json(toRun(await resumeRun(evaluation, requesterOf(call), idOf(call)))),
+    ),
+    runEventRoute(services, path),
+    ...runSampleRoutes(services, path),
+  ];
+}
+
+function toInvalidRequest(error: unknown, references: readonly NamedReference[]): unknown {
+  if (!(error instanceof InvalidEvaluatorsError)) return error;
+  return new InvalidRequestError(toEvaluatorIssues(error.issues, references));
+}

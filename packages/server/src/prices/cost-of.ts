@@ -1,0 +1,42 @@
+/** What a model's tokens cost, per million. */
+export interface ModelPrices {
+  prompt: number;
+  /** Of the part of a prompt that the upstream had in its own cache. */
+  cached: number;
+  completion: number;
+}
+
+/** The price list of this server. */
+export interface Prices {
+  /** An ISO 4217 code. */
+  currency: string;
+  /** By the name that is sent to the upstream. */
+  models: ReadonlyMap<string, ModelPrices>;
+}
+
+/** Tokens that an upstream was asked for. */
+export interface AskedTokens {
+  promptTokens: number;
+  /** The part of the prompt that it had in its own cache. Absent: none. */
+  upstreamCachedTokens?: number;
+  completionTokens: number;
+}
+
+const million = 1_000_000;
+
+/** What these tokens of a model cost, in the currency of the list; null if the model has no price. */
+export function costOf(
+  { models }: Prices,
+  model: string | undefined,
+  { promptTokens, upstreamCachedTokens = 0, completionTokens }: AskedTokens,
+): number | null {
+  const prices = model === undefined ? undefined : models.get(model);
+  if (prices === undefined) return null;
+  const cachedTokens = Math.min(upstreamCachedTokens, promptTokens);
+  return (
+    ((promptTokens - cachedTokens) * prices.prompt +
+      cachedTokens * prices.cached +
+      completionTokens * prices.completion) /
+    million
+  );
+}

@@ -1,0 +1,115 @@
+import { expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient, toLines } from "../support/resources/datasets.ts";
+import { runClient } from "../support/resources/runs.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+
+const samples = [0, 1, 2].map((step) => ({
+  trajectory_id: "t",
+  step,
+  interaction: { state: `state ${step}`, action: "go on" },
+  next_state: `state ${step + 1}`,
+}));
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const datasets = datasetClient(presage);
+  const { create, end, read, samples: list, exported } = runClient(presage);
+
+  async function newRun(more: Record<string, unknown> = {}) {
+    const dataset_id = await datasets.create();
+    await datasets.uploadNew(dataset_id, samples);
+    return await create({ dataset_id, target: { predictions: "imported" }, ...more });
+  }
+
+  async function upload(id: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
+    const key = { "x-api-key": "bootstrap-key-of-the-tests-0123456789" };
+    const response = await presage.call("POST", `/v1/runs/${id}/predictions`, body, { ...key, ...headers });
+    return { status: response.status, body: await response.json() };
+  }
+
+  test("uploaded predictions are judged, whatever names their samples, and those that lack one count as failed", async () => {
+    const { id } = await newRun();
+    const lines = [
+      { index: 1, prediction_raw: "state 2" },
+      { dataset_sample_id: "t/0", prediction: "wrong", reasoning: "so\0" },
+    ];
+    expect(await upload(id, toLines(lines))).toEqual({ status: 200, body: { predictions: 2 } });
+    expect(await end(id)).toMatchObject({
+      status: "finished",
+      progress: { samples: 3, predicted: 2, evaluated: 3, failed: 1 },
+    });
+    const found = await list(id);
+    expect(found.map(({ prediction, verdicts }) => [prediction.error_category, verdicts[0]?.pass])).toEqual([
+      [null, false],
+      [null, true],
+      ["missing", undefined],
+    ]);
+    expect(await upload(id, toLines(lines))).toMatchObject({ status: 409 });
+  });
+
+  test("the export of a run can be imported into another, compressed", async () => {
+    const first = await newRun({ repeats: 2 });
+    const lines = samples.flatMap(({ trajectory_id, step }) =>
+      [0, 1].map((repeat) => ({
+        trajectory_id,
+        step,
+        repeat,
+        predicted: step === 1 ? null : `${step}${repeat}`,
+      })),
+    );
+    await upload(first.id, toLines(lines));
+    await end(first.id);
+    const text = await (await presage.call("GET", `/v1/runs/${first.id}/export`)).text();
+    const second = await create({
+      dataset_id: first.dataset_id,
+      target: { predictions: "imported" },
+      repeats: 2,
+    });
+    expect(await upload(second.id, gzipSync(text), { "content-encoding": "gzip" })).toMatchObject({
+      status: 200,
+    });
+    expect((await end(second.id)).progress).toEqual((await read(first.id)).progress);
+    const predicted = async (id: string) => (await exported(id)).map(({ prediction }) => prediction);
+    expect(await predicted(second.id)).toEqual(["00", "01", null, null, "20", "21"]);
+    expect(await predicted(second.id)).toEqual(await predicted(first.id));
+  });
+
+  test("a wrong line is named, nothing of the upload is kept, and the next one may be right", async () => {
+    const { id } = await newRun();
+    const good = { dataset_sample_id: "t/0", prediction: "x" };
+    const cases: [lines: string, place: (string | number)[]][] = [
+      [`${JSON.stringify(good)}\nnot json\n`, ["line", 2]],
+      [toLines([good, { dataset_sample_id: "t/1" }]), ["line", 2, "prediction"]],
+      [toLines([good, { prediction: "x" }]), ["line", 2, "dataset_sample_id"]],
+      [toLines([good, { dataset_sample_id: "none", prediction: "x" }]), ["line", 2, "dataset_sample_id"]],
+      [toLines([good, { index: 3, prediction: "x" }]), ["line", 2, "dataset_sample_id"]],
+      [toLines([good, good]), ["line", 2]],
+      [toLines([good, { ...good, repeat: 1 }]), ["line", 2, "repeat"]],
+      [toLines([good, { index: 1, prediction: 7 }]), ["line", 2, "prediction"]],
+      ["\n\n", []],
+    ];
+    for (const [lines, place] of cases) {
+      const { status, body } = await upload(id, lines);
+      expect([lines, status, body]).toMatchObject([lines, 422, { detail: [{ loc: ["body", ...place] }] }]);
+    }
+    expect(await read(id)).toMatchObject({ status: "queued", progress: { predicted: 0, failed: 0 } });
+    expect(await list(id)).toEqual([]);
+    await upload(id, toLines([good]));
+    expect((await end(id)).progress).toMatchObject({ predicted: 1, failed: 2 });
+  });
+
+  test("predictions are uploaded to imported runs only", async () => {
+    const dataset_id = await datasets.create();
+    await datasets.uploadNew(dataset_id, samples);
+    const { id } = await create({ dataset_id, target: { baseline: "no-change" } });
+    expect(await upload(id, toLines([{ index: 0, prediction: "x" }]))).toMatchObject({ status: 409 });
+    expect(await upload("none", "{}")).toMatchObject({ status: 404 });
+    const cancelled = await newRun();
+    await presage.call("POST", `/v1/runs/${cancelled.id}/cancel`);
+    expect(await upload(cancelled.id, toLines([{ index: 0, prediction: "x" }]))).toMatchObject({
+      status: 409,
+    });
+  });
+});
