@@ -27,7 +27,7 @@ const tests = {
   command: [bun, "test", "--timeout", "120000", ...workers, ...process.argv.slice(2)],
 };
 
-const failed = [];
+const failed = bundle === undefined ? ["bundle of the server"] : [];
 // The checks that read the sources run at once, and show their output at the end.
 const read = checks.map(({ name, command }) => ({ name, ran: run(command, undefined) }));
 for (const { name, ran } of read) await report(name, () => ran);
