@@ -15,6 +15,7 @@ import { createResultWriter } from "../evaluation/results/keep/result-writer.ts"
 import { writeInThread } from "../evaluation/results/keep/write-in-thread.ts";
 import { createWriteResults } from "../evaluation/results/keep/write-results.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
+import { createFreeRunIds } from "../evaluation/runs/external/refuse-run-ids.ts";
 import { findLabelledRevision } from "../evaluation/taxonomies/find-revision.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
@@ -35,7 +36,14 @@ type Complete = Upstream["complete"];
 export interface ComposedEvaluation
   extends Pick<
     EvaluationServices,
-    "registry" | "hasModel" | "rules" | "runEvaluator" | "keysInFlight" | "resultWriter" | "folder"
+    | "registry"
+    | "hasModel"
+    | "rules"
+    | "runEvaluator"
+    | "keysInFlight"
+    | "freeRunIds"
+    | "resultWriter"
+    | "folder"
   > {
   /** The calls to the judge's model; undefined if none is configured. */
   judgeCalls: FairSlots | undefined;
@@ -92,6 +100,7 @@ export function composeEvaluation(
       onUnexpectedError: (error) => logger.error({ err: error }, "internal error in an evaluator"),
     }),
     keysInFlight: createKeysInFlight(),
+    freeRunIds: createFreeRunIds(),
     resultWriter,
     folder,
     judgeCalls: judgeModel?.slots,
