@@ -328,9 +328,13 @@ async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> 
   await sql`insert into projects (id, account_id, name, created_by, created_at)
     select 'project' || i, case when i % 100 = 0 then ${sql.lit(account)} else 'others' end, 'name' || i, 'user', i
     from ${numbers}`.execute(database);
-  await sql`insert into experiments (id, account_id, project_id, name, created_at)
+  await sql`insert into runs (id, account_id, project_id, name, status, target_kind, target, mode, evaluators, repeats,
+      concurrency, samples, predicted, evaluated, failed, provenance, notes, lease_until, created_by, created_at)
     select 'experiment' || i, case when i % 100 = 0 then ${sql.lit(account)} else 'others' end,
-      'project' || (1 + i % 50), 'name' || i, i from ${numbers}`.execute(database);
+      'project' || (1 + i % 50), 'name' || i, 'running', case when i % 7 = 0 then 'deployment' else 'external' end,
+      '{}', 'teacher-forced', '[]', 1, 1, 0, 0, 0, 0, '{}', '[]', 0, 'user', i from ${numbers}`.execute(
+    database,
+  );
   const accounts = sql`case when i % 2 = 0 then 'others' else ${sql.lit(account)} end`;
   await sql`insert into usage_counts (account_id, hour, key_id, operation, outcome, requests, prompt_tokens, completion_tokens)
     select ${accounts}, i / 20, 'key' || (i % 20), 'predict', '', 1, 1, 1 from ${numbers}`.execute(database);

@@ -73,8 +73,15 @@ function toVisible(status: RunsTable["status"]): RunStatus {
   return status === "deleted" ? "cancelled" : status;
 }
 
-/** A run that nobody works on yet. */
-export async function insertRun(transaction: Database, run: Run): Promise<void> {
+/** Nobody works on a run that its client makes: its lease never runs out. */
+const never = Number.MAX_SAFE_INTEGER;
+
+/** A run that nobody works on yet. With a project, nobody ever will: a client makes it. */
+export async function insertRun(
+  transaction: Database,
+  run: Run,
+  placement?: Pick<RunsTable, "project_id" | "metadata">,
+): Promise<void> {
   const { counts, dataset } = run;
   await transaction
     .insertInto("runs")
@@ -96,16 +103,16 @@ export async function insertRun(transaction: Database, run: Run): Promise<void> 
       dataset_id: dataset?.datasetId ?? null,
       revision_id: dataset?.revisionId ?? null,
       revision: dataset?.revision ?? null,
-      project_id: null,
-      metadata: null,
+      project_id: placement?.project_id ?? null,
+      metadata: placement?.metadata ?? null,
       ...counts,
       provenance: JSON.stringify(run.provenance),
       notes: JSON.stringify(run.notes),
       lease_id: null,
-      lease_until: 0,
+      lease_until: placement === undefined ? 0 : never,
       created_by: run.createdBy,
       created_at: run.createdAt,
-      started_at: null,
+      started_at: run.startedAt ?? null,
       finished_at: null,
     })
     .execute();

@@ -183,7 +183,7 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
     ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
     ["Models", provenance.models.join(", ")],
     ["Presage", provenance.presage_version],
-    ["Prompt", provenance.prompt_version],
+    ["Prompt", provenance.prompt_version ?? "unknown"],
     ["Created", run.created_at],
     ["Finished", run.finished_at ?? "not yet"],
     ...(tags.length === 0 ? [] : [["Tags", tags.join(", ")]]),
