@@ -120,7 +120,7 @@ onEachDatabase((database) => {
     const row = { id: "experiment", project_id: "project", name: "e", tags: null, metadata: '{"seed":7}' };
     await withRawDatabase(url, async (raw) => {
       const migrator = new Migrator({ db: raw, provider: { getMigrations: async () => migrations } });
-      expect((await migrator.migrateTo("019-usage-by-model")).error).toBeUndefined();
+      expect((await migrator.migrateTo("020-capture")).error).toBeUndefined();
       await sql`insert into projects (id, account_id, name, created_by, created_at)
         values ('project', 'account', 'p', 'user', 1)`.execute(raw);
       await sql`insert into experiments (id, account_id, project_id, name, tags, metadata, created_at)

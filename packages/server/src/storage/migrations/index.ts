@@ -16,6 +16,7 @@ import { apiKeyLimits } from "./014-api-key-limits.ts";
 import { datasets } from "./016-datasets.ts";
 import { runs } from "./017-runs.ts";
 import { usageByModel } from "./019-usage-by-model.ts";
+import { capture } from "./020-capture.ts";
 import { externalRuns } from "./021-external-runs.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
@@ -37,5 +38,6 @@ export const migrations: Record<string, Migration> = {
   "016-datasets": datasets,
   "017-runs": runs,
   "019-usage-by-model": usageByModel,
+  "020-capture": capture,
   "021-external-runs": externalRuns,
 };
