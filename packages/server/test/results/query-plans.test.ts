@@ -12,6 +12,11 @@ import { searchResults } from "../../src/evaluation/results/search/search-result
 import { selectTags } from "../../src/evaluation/results/search/tags-store.ts";
 import { selectScoreCounts } from "../../src/evaluation/results/summary/rollup-store.ts";
 import { summarise } from "../../src/evaluation/results/summary/summarise.ts";
+import {
+  countResults,
+  resultsParts,
+  selectExternalResults,
+} from "../../src/evaluation/runs/external/external-results-store.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
@@ -267,6 +272,15 @@ onEachDatabase((database) => {
       "experiments of a project",
       () => selectExperimentSizes(watched, account, { projectId: "project1", limit: 50, offset: 0 }),
     ],
+    ["results of an external run", () => countResults(watched, { id: "experiment1", accountId: account })],
+    ...resultsParts.map((part): [string, () => Promise<unknown>] => [
+      `results of an external run by ${part.column}, ${part.hasVerdict ? "with" : "without"} a verdict`,
+      () =>
+        selectExternalResults(watched, { id: "experiment1", accountId: account }, part, {
+          after: 0,
+          limit: 50,
+        }),
+    ]),
     ["projects of a name", () => selectProjectByName(watched, account, "name1")],
   ])("%s are found by an index", async (_, select) => {
     const plans = await plansOf(select);
