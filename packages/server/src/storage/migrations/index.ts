@@ -15,6 +15,7 @@ import { cachedTokens } from "./013-cached-tokens.ts";
 import { apiKeyLimits } from "./014-api-key-limits.ts";
 import { datasets } from "./016-datasets.ts";
 import { runs } from "./017-runs.ts";
+import { tagRollup } from "./018-tag-rollup.ts";
 import { usageByModel } from "./019-usage-by-model.ts";
 import { capture } from "./020-capture.ts";
 import { externalRuns } from "./021-external-runs.ts";
@@ -37,6 +38,7 @@ export const migrations: Record<string, Migration> = {
   "014-api-key-limits": apiKeyLimits,
   "016-datasets": datasets,
   "017-runs": runs,
+  "018-tag-rollup": tagRollup,
   "019-usage-by-model": usageByModel,
   "020-capture": capture,
   "021-external-runs": externalRuns,
