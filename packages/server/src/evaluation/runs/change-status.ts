@@ -5,9 +5,10 @@ import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./run.ts";
+import type { RunServices } from "./run-services.ts";
 import { updateStatus } from "./runs-store.ts";
 
-type Services = Pick<EvaluationServices, "store" | "runs">;
+type Services = Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> };
 
 const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 

@@ -1,11 +1,11 @@
 import type { RunStatus } from "@presage/contract";
-import type { RawBuilder, Updateable } from "kysely";
+import type { ExpressionBuilder, RawBuilder, Updateable } from "kysely";
 import { databaseNow } from "../../storage/database-clock.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Database, Tables } from "../../storage/schema/tables.ts";
 import type { Run, RunCounts, RunEvaluator, RunTarget } from "./run.ts";
 
 const columns = [
@@ -73,8 +73,8 @@ function toVisible(status: RunsTable["status"]): RunStatus {
   return status === "deleted" ? "cancelled" : status;
 }
 
-/** A run that nobody works on yet. */
-export async function insertRun(transaction: Database, run: Run): Promise<void> {
+/** A run that nobody works on yet, unless a process has its lease from the beginning. */
+export async function insertRun(transaction: Database, run: Run, heldBy?: HeldLease): Promise<void> {
   const { counts, dataset } = run;
   await transaction
     .insertInto("runs")
@@ -101,8 +101,8 @@ export async function insertRun(transaction: Database, run: Run): Promise<void> 
       ...counts,
       provenance: JSON.stringify(run.provenance),
       notes: JSON.stringify(run.notes),
-      lease_id: null,
-      lease_until: 0,
+      lease_id: heldBy?.leaseId ?? null,
+      lease_until: heldBy?.until ?? 0,
       created_by: run.createdBy,
       created_at: run.createdAt,
       started_at: null,
@@ -272,18 +272,36 @@ export async function deleteRunRow(database: Database, id: string): Promise<void
   await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
 }
 
-/** Takes a run that waits for a process, for as long as the lease holds. Times are the database's. */
+/** A lease of a run that is not stored yet. Times are the database's. */
+export interface HeldLease {
+  leaseId: string;
+  until: Micros;
+}
+
+interface Claim {
+  now: Micros;
+  leaseMicros: Micros;
+  /** Absent: whichever run waits longest. */
+  runId?: string | undefined;
+}
+
+/** Takes a run that waits for a process, or has this lease already, for as long as the lease holds. Times are the database's. */
 export async function claimRun(
   database: Database,
   leaseId: string,
-  { now, leaseMicros }: { now: Micros; leaseMicros: Micros },
+  { now, leaseMicros, runId }: Claim,
 ): Promise<Run | undefined> {
   return await database.transaction().execute(async (transaction) => {
+    const isFree = (of: ExpressionBuilder<Tables, "runs">) => {
+      const hasEnded = of("lease_until", "<", now);
+      return runId === undefined ? hasEnded : of.or([hasEnded, of("lease_id", "=", leaseId)]);
+    };
     const free = await transaction
       .selectFrom("runs")
       .select("id")
       .where("status", "in", ["queued", "running", "paused"])
-      .where("lease_until", "<", now)
+      .where(isFree)
+      .$if(runId !== undefined, (query) => query.where("id", "=", runId ?? ""))
       .where((of) => of.or([of("status", "!=", "paused"), of("paused_by", "=", "deployment")]))
       .where((of) =>
         of.or([of("target_kind", "in", ["deployment", "baseline"]), of("status", "=", "running")]),
@@ -306,7 +324,7 @@ export async function claimRun(
         started_at: of.fn.coalesce("started_at", of.val(now)),
       }))
       .where("id", "=", free.id)
-      .where("lease_until", "<", now)
+      .where(isFree)
       .where("status", "in", ["queued", "running", "paused"])
       .returning(columns)
       .executeTakeFirst();
