@@ -10,7 +10,7 @@ import { migrations } from "../storage/migrations/index.ts";
 import { type OpenedDatabase, type OpenOptions, openDatabase } from "../storage/open-database.ts";
 import { sharedSecret } from "../storage/settings-store.ts";
 import { composeDeployments } from "./compose-deployments.ts";
-import { composeEvaluation } from "./compose-evaluation.ts";
+import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns } from "./compose-runs.ts";
 
 export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {
@@ -56,7 +56,7 @@ export async function composeEvaluator(
 
 export interface ComposedRunner {
   store: OpenedStore;
-  services: RunnerServices;
+  services: RunnerServices & Pick<ComposedEvaluation, "hasModel">;
   defaultDeployment: string;
   /** Works on one run in this process. */
   start(run: Lease): void;
