@@ -41,7 +41,7 @@ export function printComparison({ runs, evaluators, evaluators_left_out: leftOut
     evaluator.candidates.flatMap(({ run_id, only_in_reference: count }) =>
       count === 0
         ? []
-        : `${nameOf(evaluator)}: not compared in ${nameOfRun(run_id)} without a verdict: ${countOf(count, "sample")} that the reference has one for`,
+        : `${nameOf(evaluator)}: ${nameOfRun(run_id)} has no verdict for ${countOf(count, "sample")} that the reference has one for`,
     ),
   );
   const notes = [

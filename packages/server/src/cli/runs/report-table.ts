@@ -5,7 +5,7 @@ import { printNotice } from "../terminal/print-notice.ts";
 import { type Column, textTable } from "../terminal/text-table.ts";
 import { nameOf } from "./gate.ts";
 
-export const maxTableWidth = 100;
+const maxTableWidth = 100;
 
 type Row = RunReport["evaluators"][number];
 type Interval = Row["interval"];
