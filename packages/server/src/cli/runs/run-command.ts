@@ -169,7 +169,7 @@ async function resumeRun(
   if (run.status === "finished") return run;
   if (hasEnded(run)) throw new CommandError(`The run is ${run.status} and cannot be resumed.`);
   const resumed = run.status === "paused" ? await place.resume(run.id) : run;
-  const lacksPredictions = "predictions" in run.target && run.status === "queued";
+  const lacksPredictions = "predictions" in run.target && resumed.status === "queued";
   if (!lacksPredictions) return resumed;
   if (predictions === undefined)
     throw new CommandError("The run has no predictions yet: give them with --predictions");

@@ -6,7 +6,7 @@ import type { EvaluationServices } from "../evaluation-services.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./run.ts";
 import type { RunServices } from "./run-services.ts";
-import { updateStatus } from "./runs-store.ts";
+import { resumedStatus, updateStatus } from "./runs-store.ts";
 
 type Services = Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> };
 
@@ -41,7 +41,7 @@ export async function pauseRun(services: Services, requester: Requester, id: str
 export async function resumeRun(services: Services, requester: Requester, id: string): Promise<Run> {
   return await changeStatus(services, requester, id, {
     from: ["paused"],
-    change: () => ({ status: "running", status_reason: null, paused_by: null }),
+    change: () => ({ status: resumedStatus, status_reason: null, paused_by: null }),
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",
   });

@@ -1,5 +1,5 @@
 import type { RunStatus } from "@presage/contract";
-import type { ExpressionBuilder, RawBuilder, Updateable } from "kysely";
+import { type ExpressionBuilder, type RawBuilder, sql, type Updateable } from "kysely";
 import { databaseNow } from "../../storage/database-clock.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
@@ -164,7 +164,10 @@ export async function updateStatus(
   id: string,
   from: readonly RunStatus[],
   change: Updateable<
-    Pick<RunsTable, "status" | "status_reason" | "paused_by"> & { finished_at: RawBuilder<Micros> }
+    Pick<RunsTable, "status_reason" | "paused_by"> & {
+      status: RunStatus | RawBuilder<RunStatus>;
+      finished_at: RawBuilder<Micros>;
+    }
   >,
 ): Promise<Run | undefined> {
   const row = await database
@@ -177,6 +180,11 @@ export async function updateStatus(
     .executeTakeFirst();
   return row && toRun(row);
 }
+
+/** What a paused run becomes: one whose predictions are not uploaded yet waits for them again. */
+export const resumedStatus: RawBuilder<RunStatus> = sql`
+  case when target_kind = 'imported' and predicted = 0 and failed = 0 then 'queued' else 'running' end
+`;
 
 /** How many runs name a dataset. */
 export async function countRunsOf(database: Database, datasetId: string): Promise<number> {
