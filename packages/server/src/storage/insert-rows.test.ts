@@ -83,7 +83,7 @@ onEachDatabase(({ create }) => {
     ).toEqual(rows);
   });
 
-  // With four columns, the second has one row too many for a statement, and the third needs three statements.
+  // On PostgreSQL, the second has one row too many for a statement of four columns, and the third needs three statements.
   test.each([8_000, 8_001, 20_000])(
     "%d rows are inserted, in several statements if necessary",
     async (count) => {
@@ -101,6 +101,13 @@ onEachDatabase(({ create }) => {
     const inserting = opened.database
       .transaction()
       .execute((transaction) => insertRows(transaction, "evaluation_tags", rows));
+    await expect(inserting).rejects.toThrow(/unique/i);
+    expect(await opened.database.selectFrom("evaluation_tags").selectAll().execute()).toEqual([]);
+  });
+
+  test("without a transaction, no row is inserted if the last is refused", async () => {
+    await using opened = await open();
+    const inserting = insertRows(opened.database, "evaluation_tags", [...tags(3), ...tags(1)]);
     await expect(inserting).rejects.toThrow(/unique/i);
     expect(await opened.database.selectFrom("evaluation_tags").selectAll().execute()).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { CompiledQuery } from "kysely";
 import { isPostgres } from "./is-postgres.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 
-/** SQLite accepts 32,766 parameters in a statement, PostgreSQL twice as many. */
+/** PostgreSQL accepts twice as many in a statement. */
 const maxParameters = 32_000;
 
 /** Some rows of one table. */
@@ -22,18 +22,36 @@ export async function insertRows<Table extends keyof Tables>(
 ): Promise<Partial<Tables[Table]>[]> {
   const [first] = rows;
   if (first === undefined) return [];
+  if (!isPostgres(database)) return await insertEach(database, table, rows, ending);
   const mostAtOnce = Math.floor(maxParameters / Object.keys(first).length);
   const returned: Partial<Tables[Table]>[] = [];
-  let rowsAtOnce = 0;
-  for (let at = 0; at < rows.length; at += rowsAtOnce) {
-    rowsAtOnce = Math.min(mostAtOnce, rows.length - at);
-    // Powers of two, so that there are few statements, and those stay prepared.
-    if (!isPostgres(database)) rowsAtOnce = 2 ** Math.floor(Math.log2(rowsAtOnce));
-    const { statement, parameters } = insertStatement(database, table, rows.slice(at, at + rowsAtOnce), 0);
+  for (let at = 0; at < rows.length; at += mostAtOnce) {
+    const { statement, parameters } = insertStatement(table, rows.slice(at, at + mostAtOnce), 0);
     const part = await run<Partial<Tables[Table]>>(database, `${statement} ${ending}`, parameters);
     returned.push(...part);
   }
   return returned;
+}
+
+/** On SQLite, with one statement for a row, which stays prepared however many rows there are. All are inserted or none. */
+async function insertEach<Table extends keyof Tables>(
+  database: Database,
+  table: Table,
+  rows: readonly Tables[Table][],
+  ending: string,
+): Promise<Partial<Tables[Table]>[]> {
+  if (!database.isTransaction) {
+    return await database
+      .transaction()
+      .execute((transaction) => insertEach(transaction, table, rows, ending));
+  }
+  const columns = columnsOf(rows);
+  const placeholders = columns.map(() => "?").join(", ");
+  return await run(
+    database,
+    `${insertInto(table, columns)} (${placeholders}) ${ending}`,
+    rows.map((row) => columns.map((column) => row[column])),
+  );
 }
 
 /** Inserts rows into several tables: on PostgreSQL in one statement if possible, as each takes a round trip. */
@@ -51,7 +69,7 @@ export async function insertTogether(database: Database, insertions: readonly In
   const statements: string[] = [];
   const all: unknown[] = [];
   for (const { table, rows } of some) {
-    const insertion = insertStatement(database, table, rows as readonly Tables[typeof table][], all.length);
+    const insertion = insertStatement(table, rows as readonly Tables[typeof table][], all.length);
     statements.push(insertion.statement);
     for (const parameter of insertion.parameters) all.push(parameter);
   }
@@ -61,22 +79,23 @@ export async function insertTogether(database: Database, insertions: readonly In
 }
 
 function insertStatement<Table extends keyof Tables>(
-  database: Database,
   table: Table,
   rows: readonly Tables[Table][],
   parametersBefore: number,
 ): { statement: string; parameters: unknown[] } {
-  const columns = Object.keys(rows[0] ?? {}) as (keyof Tables[Table] & string)[];
-  const names = columns.map((column) => `"${column}"`).join(", ");
-  const placeholders = isPostgres(database)
-    ? numberedPlaceholders(rows.length, columns.length, parametersBefore)
-    : Array(rows.length)
-        .fill(`(${Array(columns.length).fill("?").join(", ")})`)
-        .join(", ");
+  const columns = columnsOf(rows);
   return {
-    statement: `insert into "${table}" (${names}) values ${placeholders}`,
+    statement: `${insertInto(table, columns)} ${numberedPlaceholders(rows.length, columns.length, parametersBefore)}`,
     parameters: rows.flatMap((row) => columns.map((column) => row[column])),
   };
+}
+
+function columnsOf<Row extends object>([first]: readonly Row[]): (keyof Row & string)[] {
+  return Object.keys(first ?? {}) as (keyof Row & string)[];
+}
+
+function insertInto(table: string, columns: readonly string[]): string {
+  return `insert into "${table}" (${columns.map((column) => `"${column}"`).join(", ")}) values`;
 }
 
 function numberedPlaceholders(rows: number, columns: number, before: number): string {

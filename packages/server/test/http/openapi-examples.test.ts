@@ -8,8 +8,10 @@ import {
   EvaluatorCriteriaResponse,
   EvaluatorProfileResponse,
   ExperimentResponse,
+  KeptPredictionListResponse,
   ModelListResponse,
   Project,
+  Run,
   SessionListResponse,
 } from "@presage/contract";
 import {
@@ -18,6 +20,7 @@ import {
 } from "../../../../fuzz/document/compile-response-schemas.ts";
 import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
+import { eventually } from "../support/eventually.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 /** Where the ids in paths come from: the responses that create or list things, by operation. */
@@ -46,7 +49,15 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
 };
 
 /** What creates comes first, what removes comes last. */
-const order = ["POST", "POST with an id", "GET", "GET with an id", "PATCH with an id", "DELETE with an id"];
+const order = [
+  "POST",
+  "POST with an id",
+  "GET",
+  "GET with an id",
+  "PATCH with an id",
+  "DELETE with an id",
+  "DELETE",
+];
 
 function inOrder(operations: readonly Operation[]): Operation[] {
   const place = ({ method, path }: Operation) => {
@@ -57,6 +68,50 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   return operations.toSorted((a, b) => place(a) - place(b));
 }
 
+/** The run for each request about one, in a state in which the request succeeds. */
+async function prepareRuns(presage: Target["presage"], document: readonly Operation[]) {
+  const post = async (path: string, body?: unknown) => {
+    const response = await presage.call("POST", path, body);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`POST ${path}: ${text}`);
+    return JSON.parse(text);
+  };
+  const { id: datasetId } = Dataset.parse(await post("/v1/datasets", { name: "of runs" }));
+  const { bodyExample } = document.find(({ id }) => id === "uploadDatasetRevision") ?? {};
+  await post(`/v1/datasets/${datasetId}/revisions`, bodyExample);
+  const start = async (target: unknown) => {
+    const run = { dataset_id: datasetId, target, evaluators: [{ evaluator: "exact-match" }] };
+    return Run.parse(await post("/v1/runs", run)).id;
+  };
+  const waiting = () => start({ predictions: "imported" });
+  const paused = await waiting();
+  await post(`/v1/runs/${paused}/pause`);
+  const finished = [await start({ baseline: "no-change" }), await start({ baseline: "no-change" })];
+  for (const id of finished) {
+    await eventually(
+      async () => Run.parse(await (await presage.call("GET", `/v1/runs/${id}`)).json()).status,
+      (status) => status === "finished",
+    );
+  }
+  const [run = ""] = finished;
+  const ofOperation: Record<string, string> = {
+    uploadRunPredictions: await waiting(),
+    cancelRun: await waiting(),
+    pauseRun: await waiting(),
+    resumeRun: paused,
+  };
+  const queries: Record<string, string> = {
+    deletePredictions: "?source=live&before=2026-11-01",
+    compareRuns: `?runs=${finished}`,
+    listComparedSamples: `?runs=${finished}&evaluator=exact-match&direction=worse`,
+  };
+  return {
+    datasetId,
+    idOf: (operationId: string) => ({ "runs/{id}": ofOperation[operationId] ?? run }),
+    queryOf: (operationId: string) => queries[operationId] ?? "",
+  };
+}
+
 function pathOf({ path }: Operation, ids: Record<string, string>): string {
   return path.replace(/([\w-]+)\/\{\w+\}/g, (place, resource: string) => {
     const id = ids[place];
@@ -65,11 +120,11 @@ function pathOf({ path }: Operation, ids: Record<string, string>): string {
   });
 }
 
-/** The example of a request's body, with the id of a project that exists. */
-function bodyOf({ bodyExample }: Operation, ids: Record<string, string>): unknown {
-  if (typeof bodyExample !== "object" || bodyExample === null || !("project_id" in bodyExample))
-    return bodyExample;
-  return { ...bodyExample, project_id: ids["projects/{id}"] };
+/** The example of a request's body, with the id of a project or a dataset that exists. */
+function bodyOf({ id, bodyExample }: Operation, ids: Record<string, string>, datasetId: string): unknown {
+  if (typeof bodyExample !== "object" || bodyExample === null) return bodyExample;
+  if (id === "createRun") return { ...bodyExample, dataset_id: datasetId };
+  return "project_id" in bodyExample ? { ...bodyExample, project_id: ids["projects/{id}"] } : bodyExample;
 }
 
 /** The documented statuses of a request that succeeds. */
@@ -85,17 +140,30 @@ async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<str
   const listed = await presage.call("GET", "/v1/sessions", undefined, session?.headers);
   const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
   const ids: Record<string, string> = { "sessions/{session_id}": other?.id ?? "" };
+  const runs = await prepareRuns(presage, document.operations);
   const differences: string[] = [];
+  ids["predictions/{id}"] = await keepPrediction(presage);
   for (const operation of inOrder(document.operations)) {
     const { id, method } = operation;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
-    const response = await presage.call(method, pathOf(operation, ids), bodyOf(operation, ids), headers);
+    const path = pathOf(operation, { ...ids, ...runs.idOf(id) }) + runs.queryOf(id);
+    const response = await presage.call(method, path, bodyOf(operation, ids, runs.datasetId), headers);
     const text = await response.text();
     const difference = differenceOf(operation, response, text, schemas);
     if (difference !== undefined) differences.push(`${id}: ${difference}`);
     else Object.assign(ids, idsIn[id]?.(JSON.parse(text)));
   }
   return differences;
+}
+
+/** A prediction of a client that can be deleted. They are stored soon after their response. */
+async function keepPrediction(presage: Target["presage"]): Promise<string> {
+  await presage.call("POST", "/v1/predict", { interaction: { state: "A door.", action: "open it" } });
+  const find = async () => {
+    const response = await presage.call("GET", "/v1/predictions?source=live");
+    return KeptPredictionListResponse.parse(await response.json()).data[0]?.id ?? "";
+  };
+  return await eventually(find, (id) => id !== "");
 }
 
 function differenceOf(
@@ -111,7 +179,8 @@ function differenceOf(
   if (types.length > 0 && !types.includes(type)) return `${type} instead of ${types.join(" or ")}`;
   if (type === "application/json") return schemas.of(operation, status)?.(JSON.parse(text));
   if (type !== "application/x-ndjson") return undefined;
-  const check = schemas.named(operation.id === "exportDataset" ? "DatasetSample" : "EvaluationResult");
+  const lines: Record<string, string> = { exportDataset: "DatasetSample", exportRun: "RunExportLine" };
+  const check = schemas.named(lines[operation.id] ?? "EvaluationResult");
   return text
     .trimEnd()
     .split("\n")

@@ -1,5 +1,5 @@
 import type { RunStatus } from "@presage/contract";
-import { type ExpressionBuilder, type RawBuilder, sql, type Updateable } from "kysely";
+import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
 import { databaseNow } from "../../storage/database-clock.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
@@ -267,18 +267,17 @@ export async function discardRunsOf(transaction: Database, datasetId: string): P
 
 /** A deleted run whose rows are still there. */
 export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
-  const row = await database
-    .selectFrom("runs")
-    .select("id")
-    .where("status", "=", "deleted")
-    .limit(1)
-    .executeTakeFirst();
+  const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
   return row?.id;
 }
 
 export async function deleteRunRow(database: Database, id: string): Promise<void> {
   await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
 }
+
+/** As the indexes of these rows have them: with parameters, neither database would use them. */
+const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
+const isDeleted = sql<SqlBool>`status = 'deleted'`;
 
 /** A lease of a run that is not stored yet. Times are the database's. */
 export interface HeldLease {
@@ -307,7 +306,7 @@ export async function claimRun(
     const free = await transaction
       .selectFrom("runs")
       .select("id")
-      .where("status", "in", ["queued", "running", "paused"])
+      .where(isUnfinished)
       .where(isFree)
       .$if(runId !== undefined, (query) => query.where("id", "=", runId ?? ""))
       .where((of) => of.or([of("status", "!=", "paused"), of("paused_by", "=", "deployment")]))

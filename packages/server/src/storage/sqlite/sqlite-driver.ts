@@ -41,16 +41,10 @@ export class RetryingSqliteDriver extends SqliteDriver {
   #makePatient(connection: DatabaseConnection): DatabaseConnection {
     const executeQuery = connection.executeQuery.bind(connection);
     connection.executeQuery = async <Row>(...args: Parameters<typeof executeQuery>) => {
+      // Kysely's driver throws synchronously.
+      const execute = async () => await executeQuery<Row>(...args);
       try {
-        // Kysely's driver throws synchronously.
-        const result = await pRetry(async () => await executeQuery<Row>(...args), {
-          retries: Number.POSITIVE_INFINITY,
-          maxRetryTime: this.#isPatient ? patienceMs : 0,
-          minTimeout: 5,
-          maxTimeout: maxPauseMs,
-          randomize: true,
-          shouldRetry: ({ error }) => isDatabaseLocked(error),
-        });
+        const result = await execute().catch((error: unknown) => this.#retry(error, execute));
         this.#onSuccess();
         return result;
       } catch (error) {
@@ -59,6 +53,18 @@ export class RetryingSqliteDriver extends SqliteDriver {
       }
     };
     return connection;
+  }
+
+  async #retry<Result>(error: unknown, execute: () => Promise<Result>): Promise<Result> {
+    if (!(this.#isPatient && isDatabaseLocked(error))) throw error;
+    return await pRetry(execute, {
+      retries: Number.POSITIVE_INFINITY,
+      maxRetryTime: patienceMs,
+      minTimeout: 5,
+      maxTimeout: maxPauseMs,
+      randomize: true,
+      shouldRetry: (failure) => isDatabaseLocked(failure.error),
+    });
   }
 
   /** With the write lock: a transaction that reads first fails when it writes, if another process wrote in between. */

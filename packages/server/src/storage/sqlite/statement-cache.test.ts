@@ -48,3 +48,28 @@ test("a statement is also let go if it fails, and if its rows are read one by on
   expect(prepare.mock.results).toHaveLength(2);
   expectClosed(prepare.mock.results);
 });
+
+test("a statement is executed for each of several rows", () => {
+  expect(
+    cache.prepare(insert).all([
+      ["a", null],
+      ["bc", null],
+    ]),
+  ).toEqual([{ size: 1 }, { size: 2 }]);
+  cache.prepare("insert into notes values (?, ?)").run([
+    ["d", null],
+    ["e", null],
+  ]);
+  expect(database.query("select body from notes").values()).toEqual([["a"], ["bc"], ["d"], ["e"]]);
+});
+
+test("a statement is let go if the last of its rows is long, or one that fails", () => {
+  using prepare = spyOn(database, "prepare");
+  const short = ["short", null];
+  cache.prepare(insert).all([short, [megabyte, null]]);
+  expect(() =>
+    cache.prepare("insert into notes values (json(?), null)").run([['"short"'], [megabyte], ['"short"']]),
+  ).toThrow("JSON");
+  expectClosed(prepare.mock.results);
+  prepare.mockRestore();
+});

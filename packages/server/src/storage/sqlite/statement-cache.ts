@@ -8,7 +8,10 @@ const maxBoundLength = 64 * 1024;
 
 /** A connection's prepared statements by their text. */
 export interface StatementCache {
-  /** For one use, before the next is prepared: either may close it. */
+  /**
+   * For one use, before the next is prepared: either may close it. In place of its parameters it may be given rows of them, for each
+   * of which it is executed.
+   */
   prepare(sql: string): SqliteStatement;
   /** Closes the connection with its statements: SQLite keeps it open for as long as one is left. */
   close(): void;
@@ -34,14 +37,19 @@ export function createStatementCache(database: Database): StatementCache {
     prepare(sql) {
       const statement = find(sql);
 
+      /** Executes it for each row, or once, and returns the results. */
       function use<Result>(
         parameters: readonly unknown[],
         execute: (bindings: SQLQueryBindings[]) => Result,
-      ): Result {
+      ): Result[] {
+        let bound = parameters;
         try {
-          return execute(parameters as SQLQueryBindings[]);
+          return rowsOf(parameters).map((row) => {
+            bound = row;
+            return execute(row as SQLQueryBindings[]);
+          });
         } finally {
-          letGo(parameters);
+          letGo(bound);
         }
       }
 
@@ -51,8 +59,8 @@ export function createStatementCache(database: Database): StatementCache {
 
       return {
         reader: statement.columnNames.length > 0,
-        all: (parameters) => use(parameters, (bindings) => statement.all(...bindings)),
-        run: (parameters) => use(parameters, (bindings) => statement.run(...bindings)),
+        all: (parameters) => use(parameters, (bindings) => statement.all(...bindings)).flat(),
+        run: (parameters) => use(parameters, (bindings) => statement.run(...bindings)).at(-1) ?? nothing,
         *iterate(parameters) {
           try {
             yield* statement.iterate(...(parameters as SQLQueryBindings[]));
@@ -67,6 +75,13 @@ export function createStatementCache(database: Database): StatementCache {
       database.close();
     },
   };
+}
+
+const nothing = { changes: 0, lastInsertRowid: 0 };
+
+/** No parameter is an array. */
+function rowsOf(parameters: readonly unknown[]): readonly (readonly unknown[])[] {
+  return Array.isArray(parameters[0]) ? (parameters as readonly unknown[][]) : [parameters];
 }
 
 /** In characters or bytes. */

@@ -2,19 +2,14 @@ import { countTokens, shareOf, type UsageFigures } from "../../data/figures/usag
 import { formatCost, formatCount, formatShare } from "../../format/format-number.ts";
 import { Cell, HeaderCell } from "../../ui/table.tsx";
 
-const columns = [
-  "Requests",
-  "Share",
-  "Failed",
-  "Prompt tokens",
-  "Completion tokens",
-  "Share of tokens",
-  "Cached tokens",
-];
+const requestColumns = ["Requests", "Share", "Failed"];
+const tokenColumns = ["Prompt tokens", "Completion tokens", "Share of tokens", "Cached tokens"];
 
 /** With a currency there are costs. */
 export function UsageHeaderCells({ currency }: { currency: string | null }) {
-  return [...columns, ...(currency === null ? [] : ["Cost"])].map((column) => (
+  // Where the table is wider than the page, costs are still in sight.
+  const costColumns = currency === null ? [] : ["Cost"];
+  return [...requestColumns, ...costColumns, ...tokenColumns].map((column) => (
     <HeaderCell key={column} isNumber>
       {column}
     </HeaderCell>
@@ -39,13 +34,13 @@ export function UsageCells({ figures, all, currency }: UsageCellsProps) {
         {formatCount(figures.failed)}{" "}
         <span className="inline-block min-w-12 text-ink-3">{formatShare(failedShare)}</span>
       </Cell>
+      {currency !== null && <Cell isNumber>{formatCost(figures.cost, currency)}</Cell>}
       <Cell isNumber>{formatCount(figures.promptTokens)}</Cell>
       <Cell isNumber>{formatCount(figures.completionTokens)}</Cell>
       <Cell isNumber className="text-ink-2">
         {formatShare(shareOf(countTokens(figures), countTokens(all)))}
       </Cell>
       <Cell isNumber>{formatCount(figures.cachedTokens)}</Cell>
-      {currency !== null && <Cell isNumber>{formatCost(figures.cost, currency)}</Cell>}
     </>
   );
 }

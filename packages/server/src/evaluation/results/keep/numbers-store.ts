@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { databaseNow } from "../../../storage/database-clock.ts";
+import { insertRows } from "../../../storage/insert-rows.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { type Micros, nowMicros } from "../../../storage/micros.ts";
 import {
@@ -52,11 +53,12 @@ async function takeFromSequence(transaction: Database, results: number): Promise
 /** SQLite has one writer at a time. */
 async function takeFromClock(transaction: Database, results: number): Promise<Numbers> {
   const createdAt = nowMicros();
-  const { last_id } = await transaction
-    .updateTable("evaluation_clock")
-    .set((row) => ({ last_id: row("last_id", "+", results), last_created_at: createdAt }))
-    .returning("last_id")
-    .executeTakeFirstOrThrow();
+  const { rows } = await sql<{ last_id: number }>`
+    update evaluation_clock set last_id = last_id + ${results}, last_created_at = ${createdAt}
+    returning last_id`.execute(transaction);
+  const [clock] = rows;
+  if (clock === undefined) throw new Error("The clock gave no numbers");
+  const { last_id } = clock;
   const ids = Array.from({ length: results }, (_, index) => last_id - results + 1 + index);
   await addTimes(
     transaction,
@@ -95,22 +97,12 @@ type Timed = Pick<StoredResult, "id" | "createdAt">;
 /** Records the times at which results were stored, so that searches by time find their numbers. */
 export async function addTimes(transaction: Database, results: readonly Timed[]): Promise<void> {
   const times = stretchesOf(results);
-  if (times.length === 0) return;
-  if (isPostgres(transaction)) {
-    await transaction.insertInto("evaluation_time_deltas").values(times).execute();
-    return;
-  }
-  await transaction
-    .insertInto("evaluation_times")
-    .values(times)
-    .onConflict((conflict) =>
-      conflict.column("stretch").doUpdateSet({
-        earliest: sql`min(evaluation_times.earliest, excluded.earliest)`,
-        latest: sql`max(evaluation_times.latest, excluded.latest)`,
-      }),
-    )
-    .execute();
+  if (isPostgres(transaction)) await insertRows(transaction, "evaluation_time_deltas", times);
+  else await insertRows(transaction, "evaluation_times", times, mergeTimes);
 }
+
+const mergeTimes = `on conflict (stretch) do update set
+  earliest = min(earliest, excluded.earliest), latest = max(latest, excluded.latest)`;
 
 function stretchesOf(results: readonly Timed[]): EvaluationTimesTable[] {
   const byStretch = Map.groupBy(results, ({ id }) => Math.floor(id / numbersPerStretch));

@@ -1,4 +1,5 @@
 import type { EvaluationStatus } from "@presage/contract";
+import { insertRows } from "../../../storage/insert-rows.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { microsPerDay } from "../../../storage/micros.ts";
 import type {
@@ -105,12 +106,8 @@ export async function addCounted(transaction: Database, { series, counts }: Coun
 
 /** Always in one order, to avoid deadlocks between writers that insert the same series. */
 export async function addSeries(database: Database, series: readonly EvaluationSeriesTable[]): Promise<void> {
-  if (series.length === 0) return;
-  await database
-    .insertInto("evaluation_series")
-    .values(series.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-    .onConflict((conflict) => conflict.column("id").doNothing())
-    .execute();
+  const sorted = series.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  await insertRows(database, "evaluation_series", sorted, "on conflict (id) do nothing");
 }
 
 /** Adds to the counts of existing series. */
@@ -118,27 +115,14 @@ export async function addCounts(
   transaction: Database,
   counts: readonly EvaluationCountsTable[],
 ): Promise<void> {
-  if (counts.length === 0) return;
-  if (isPostgres(transaction)) {
-    await transaction.insertInto("evaluation_count_deltas").values(counts).execute();
-    return;
-  }
-  await transaction
-    .insertInto("evaluation_counts")
-    .values(counts)
-    .onConflict((conflict) =>
-      conflict.columns(["series_id", "day", "verdict", "score_mille"]).doUpdateSet((row) => ({
-        count: row("evaluation_counts.count", "+", row.ref("excluded.count")),
-        score_sum: row("evaluation_counts.score_sum", "+", row.ref("excluded.score_sum")),
-        score_sum_of_squares: row(
-          "evaluation_counts.score_sum_of_squares",
-          "+",
-          row.ref("excluded.score_sum_of_squares"),
-        ),
-      })),
-    )
-    .execute();
+  if (isPostgres(transaction)) await insertRows(transaction, "evaluation_count_deltas", counts);
+  else await insertRows(transaction, "evaluation_counts", counts, addToCounts);
 }
+
+const addToCounts = `on conflict (series_id, day, verdict, score_mille) do update set
+  count = count + excluded.count,
+  score_sum = score_sum + excluded.score_sum,
+  score_sum_of_squares = score_sum_of_squares + excluded.score_sum_of_squares`;
 
 /** Each run has series of its own, so their number is unbounded. */
 const maxKnown = 10_000;

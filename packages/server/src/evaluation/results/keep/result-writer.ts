@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ServiceError } from "../../../errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../../storage/store-error.ts";
 import { charactersOf } from "../../sample.ts";
@@ -28,9 +29,12 @@ export function createResultWriter(write: WriteResults) {
   async function writeWaiting(): Promise<void> {
     if (isWriting) return;
     isWriting = true;
-    // Calls made in the same turn of the event loop join the batch.
-    await Promise.resolve();
-    while (waiting.length > 0) await writeOrSplit(takeBatch());
+    // Requests that have arrived are read first, and join the batch.
+    await nextTurn();
+    while (waiting.length > 0) {
+      await writeOrSplit(takeBatch());
+      await nextTurn();
+    }
     isWriting = false;
   }
 

@@ -136,6 +136,6 @@ export function toRows(
 }
 
 /** Models write anything; no store accepts half of a surrogate pair or a NUL. */
-export function toStorable(text: string): string {
+function toStorable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }

@@ -12,6 +12,7 @@ import {
   RunSampleListResponse,
   RunUpload,
 } from "@presage/contract";
+import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
@@ -151,6 +152,35 @@ export const runPaths: ZodOpenApiPathsObject = {
       description: "Deletes the run with its predictions. Its evaluation results stay.",
       requestParams,
       responses: { "204": { description: "Deleted" }, ...failures, ...notFound },
+    }),
+  },
+  "/v1/runs/{id}/events": {
+    get: operation("streamRun", tag, "Follow a run", {
+      description:
+        "Streams the run as server-sent events of the name `run`: at once, with every change, and until it has ended. With `Last-Event-ID`, a state that is known is not sent again. A comment every 10 seconds keeps the connection open.",
+      requestParams: {
+        ...requestParams,
+        header: z.object({
+          "last-event-id": z.string().optional().meta({ description: "The id of the last event received." }),
+        }),
+      },
+      responses: {
+        "200": {
+          description: "The events",
+          content: {
+            "text/event-stream": {
+              schema: { type: "string" },
+              example: `event: run\nid: 2k9x1c7\ndata: ${JSON.stringify(exampleRun)}\n\n`,
+            },
+          },
+        },
+        ...failures,
+        ...notFound,
+        "429": errorResponse(
+          "The user has 10 streams open",
+          "A user may have at most 10 streams of events open. Close one, and try again.",
+        ),
+      },
     }),
   },
   "/v1/runs/{id}/samples": {

@@ -22,6 +22,7 @@ import { InvalidRequestError } from "../../request/validate.ts";
 import { toEvaluatorIssues, toWantedEvaluator } from "../../request/wanted-evaluators.ts";
 import type { Services } from "../../services.ts";
 import { readNewRun } from "./read-new-run.ts";
+import { runEventRoute } from "./run-events.ts";
 import { toRun } from "./run-response.ts";
 import { runSampleRoutes } from "./run-samples.ts";
 
@@ -82,6 +83,7 @@ export function runRoutes(services: Services): Route[] {
     withCaller("POST", `${path}/:id/resume`, async (call) =>
       Response.json(toRun(await resumeRun(evaluation, requesterOf(call), idOf(call)))),
     ),
+    runEventRoute(services, path),
     ...runSampleRoutes(services, path),
   ];
 }

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { RunPath } from "@presage/contract";
+import { ServiceError } from "../../../errors.ts";
+import { findRun } from "../../../evaluation/runs/find-run.ts";
+import { hasEnded, type Run } from "../../../evaluation/runs/run.ts";
+import { authenticate } from "../../pipeline/authenticate.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { readPath } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { logBrokenResponse } from "../../response/log-broken-response.ts";
+import { streamTexts } from "../../response/stream-texts.ts";
+import type { Services } from "../../services.ts";
+import { toRun } from "./run-response.ts";
+
+const lookEveryMs = 500;
+/** So that a stream ends within five seconds of the revocation of its key or session. */
+const verifyEveryMs = 3_000;
+/** Less than proxies wait for. */
+const commentEveryMs = 10_000;
+const maxStreamsOfUser = 10;
+
+/** The progress of a run as server-sent events. */
+export function runEventRoute(services: Services, path: string): Route {
+  const streamsOf = new Map<string, number>();
+
+  function enter(userId: string): void {
+    const count = streamsOf.get(userId) ?? 0;
+    if (count >= maxStreamsOfUser)
+      throw new ServiceError(
+        "rate_limited",
+        `A user may have at most ${maxStreamsOfUser} streams of events open. Close one, and try again.`,
+        { retryAfterS: 1 },
+      );
+    streamsOf.set(userId, count + 1);
+  }
+
+  function leave(userId: string): void {
+    const count = (streamsOf.get(userId) ?? 0) - 1;
+    if (count > 0) streamsOf.set(userId, count);
+    else streamsOf.delete(userId);
+  }
+
+  async function* events(call: CallWithCaller, first: Run): AsyncGenerator<string, void> {
+    const { request, caller } = call;
+    let lastId = request.headers.get("last-event-id");
+    let saidAtMs = performance.now();
+    let verifiedAtMs = saidAtMs;
+    try {
+      for (let run = first; ; run = await findRun(services.evaluation, requesterOf(call), first.id)) {
+        const nowMs = performance.now();
+        const id = eventId(run);
+        if (id !== lastId) {
+          yield `event: run\nid: ${id}\ndata: ${JSON.stringify(toRun(run))}\n\n`;
+          [lastId, saidAtMs] = [id, nowMs];
+        } else if (nowMs - saidAtMs >= commentEveryMs || run === first) {
+          yield ":\n\n";
+          saidAtMs = nowMs;
+        }
+        if (hasEnded(run)) return;
+        await sleep(lookEveryMs, undefined, { signal: request.signal });
+        if (services.phase() === "stopping") return;
+        if (performance.now() - verifiedAtMs >= verifyEveryMs) {
+          if (!(await isStillAllowed(call))) return;
+          verifiedAtMs = performance.now();
+        }
+      }
+    } finally {
+      leave(caller.userId);
+    }
+  }
+
+  async function isStillAllowed({ request }: CallWithCaller): Promise<boolean> {
+    return await authenticate(services, request).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  return withCaller("GET", `${path}/:id/events`, async (call) => {
+    const run = await findRun(services.evaluation, requesterOf(call), readPath(call, RunPath).id);
+    enter(call.caller.userId);
+    const body = await streamTexts(events(call, run), logBrokenResponse(services, call));
+    return new Response(body, {
+      headers: {
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        // nginx would collect events until its buffer is full.
+        "x-accel-buffering": "no",
+      },
+    });
+  });
+}
+
+/** The same as long as nothing that the event says has changed. */
+function eventId({ status, statusReason, counts, evaluators, notes }: Run): string {
+  const said = JSON.stringify([status, statusReason, counts, evaluators.length, notes]);
+  return Bun.hash(said).toString(36);
+}
