@@ -325,6 +325,7 @@ test.each([
   ["run --dataset x --evaluator e --max-regression 1", "--max-regression needs --against"],
   ["run --dataset x --evaluator e --min-pass-rate f=2", "--min-pass-rate takes EVALUATOR=SHARE"],
   ["run --dataset x --evaluator e --predictions nothing.jsonl", "There is no file nothing.jsonl"],
+  ["compare x", "compare needs two or more runs"],
 ])("presage %s is refused", async (command, start) => {
   const { code, stderr } = await runPresage(command.split(" "), {});
   expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^${start}`))]);

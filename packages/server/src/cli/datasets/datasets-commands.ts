@@ -15,7 +15,7 @@ export function addDatasetsCommands(
 ): void {
   const datasets = program
     .command("datasets")
-    .description("import, list, show or delete datasets of recorded transitions")
+    .description("import, list, show or delete recorded datasets")
     .addHelpText(
       "after",
       examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),

@@ -1,5 +1,6 @@
 import type { Config } from "../../config.ts";
 import { printableJson } from "../../printable.ts";
+import { CommandError } from "../command-error.ts";
 import { printComparison } from "./comparison-table.ts";
 import { findByName, type PlaceOptions, withRuns } from "./run-place.ts";
 
@@ -9,6 +10,7 @@ export async function compareCommand(
   names: readonly string[],
   { json, ...options }: PlaceOptions & { json?: boolean },
 ): Promise<void> {
+  if (names.length < 2) throw new CommandError("compare needs two or more runs");
   await withRuns(config, options, async (place) => {
     const ids: string[] = [];
     for (const name of names) ids.push((await findByName(place, name)).id);

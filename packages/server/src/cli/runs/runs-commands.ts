@@ -19,8 +19,8 @@ const choice = (flags: string, description: string, choices: readonly string[]) 
 export function addRunsCommands(program: Command, configure: Configure, json: FlagAndDescription): void {
   addRunCommand(program, configure);
   program
-    .command("compare <reference> <run...>")
-    .description("compare runs, given by id or name, with the first one")
+    .command("compare <runs...>")
+    .description("compare runs with the first one")
     .option("--json", "print the comparison as JSON")
     .option(...onServer)
     .addHelpText(
@@ -30,12 +30,12 @@ export function addRunsCommands(program: Command, configure: Configure, json: Fl
         "presage compare 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 after --json",
       ),
     )
-    .action(async (reference: string, others: string[], options) =>
-      (await import("./compare.ts")).compareCommand(configure(), [reference, ...others], options),
+    .action(async (runs: string[], options) =>
+      (await import("./compare.ts")).compareCommand(configure(), runs, options),
     );
   program
     .command("report <run>")
-    .description("write the report of a run, given by id or name")
+    .description("write the report of a run")
     .addOption(choice("--format <format>", "what to write", ["html", "md", "json"]).default("md"))
     .option("--out <path>", "file to write; by default standard output")
     .option(...onServer)
@@ -55,7 +55,7 @@ export function addRunsCommands(program: Command, configure: Configure, json: Fl
 function addRunCommand(program: Command, configure: Configure): void {
   program
     .command("run")
-    .description("predict every sample of a dataset, and show how true the predictions are")
+    .description("predict a dataset and judge the predictions")
     .option(
       "--dataset <name>",
       "a dataset by name or id, or a file of JSON lines, which is uploaded as a dataset named after it; the same lines are the same revision",
