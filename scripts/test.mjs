@@ -1,5 +1,5 @@
-// `npm test`: runs every check, one after the other, even if one fails, so that one run reports all problems.
-import { spawn } from "node:child_process";
+// `npm test`: runs every check, even if one fails, so that one run reports all problems.
+import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildDashboard } from "./build-dashboard.mjs";
@@ -11,6 +11,7 @@ buildDashboard();
 const tool = (name) => join(root, "node_modules", ".bin", name);
 // Most tests spend their time waiting, so more of them run at once than there are processors.
 const workers = ["--parallel=4", "--no-isolate"];
+const bundle = bundleServer();
 const postgres = await startPostgres();
 const checks = [
   { name: "format, lint and import rules (biome)", command: [tool("biome"), "check", "."] },
@@ -20,25 +21,37 @@ const checks = [
     command: [tool("tsc"), "--noEmit", "--project", join(root, "packages/web")],
   },
   { name: "unused code and dependencies (knip)", command: [tool("knip")] },
-  {
-    name: "tests (bun test)",
-    command: [bun, "test", "--timeout", "120000", ...workers, ...process.argv.slice(2)],
-  },
 ];
+const tests = {
+  name: "tests (bun test)",
+  command: [bun, "test", "--timeout", "120000", ...workers, ...process.argv.slice(2)],
+};
 
-const failed = [];
-for (const { name, command } of checks) {
-  const startedAtMs = Date.now();
-  process.stdout.write(`\n== ${name}\n`);
-  const { code, output } = await run(command);
-  const skipped = /^\s*([1-9]\d*) (skip|todo)\b/m.exec(output);
-  if (skipped !== null) process.stdout.write(`${skipped[0].trim()}: see above\n`);
-  if (code !== 0 || (skipped !== null && process.env.CI)) failed.push(name);
-  process.stdout.write(`== ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s\n`);
-}
+const failed = bundle === undefined ? ["bundle of the server"] : [];
+// The checks that read the sources run at once, and show their output at the end.
+const read = checks.map(({ name, command }) => ({ name, ran: run(command, undefined) }));
+for (const { name, ran } of read) await report(name, () => ran);
+await report(tests.name, () => run(tests.command, process));
 postgres.stop();
 process.stdout.write(failed.length === 0 ? "\nAll checks passed.\n" : `\nFailed: ${failed.join("; ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+async function report(name, run) {
+  process.stdout.write(`\n== ${name}\n`);
+  const { code, output, tookMs, wasShown } = await run();
+  if (!wasShown) process.stdout.write(output);
+  const skipped = /^\s*([1-9]\d*) (skip|todo)\b/m.exec(output);
+  if (skipped !== null) process.stdout.write(`${skipped[0].trim()}: see above\n`);
+  if (code !== 0 || (skipped !== null && process.env.CI)) failed.push(name);
+  process.stdout.write(`== ${(tookMs / 1000).toFixed(1)} s\n`);
+}
+
+/** The server's sources in few files, for the hundreds of processes that the tests start; undefined if that fails. */
+function bundleServer() {
+  const script = join(root, "packages/server/test/support/presage/bundle-server.ts");
+  const { status, stdout } = spawnSync(bun, [script], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  return status === 0 ? String(stdout).trim() : undefined;
+}
 
 /** One PostgreSQL for all workers. If it does not start, each worker that needs one tries to start its own and reports the error. */
 function startPostgres() {
@@ -69,25 +82,33 @@ function withoutPasses(target) {
   };
 }
 
-function run([file, ...args]) {
+/** Runs a command; its output goes to the streams of `shown`, if any, as it comes. */
+function run([file, ...args], shown) {
+  const startedAtMs = Date.now();
   return new Promise((resolve) => {
     let output = "";
+    const end = (code) =>
+      resolve({ code, output, tookMs: Date.now() - startedAtMs, wasShown: shown !== undefined });
     const env = {
       ...process.env,
       ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
+      ...(bundle === undefined ? {} : { PRESAGE_TEST_MAIN: bundle }),
     };
     const child = spawn(file, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
     for (const [stream, target] of [
-      [child.stdout, process.stdout],
-      [child.stderr, process.stderr],
+      [child.stdout, shown?.stdout],
+      [child.stderr, shown?.stderr],
     ]) {
-      const show = withoutPasses(target);
+      const show = target === undefined ? () => {} : withoutPasses(target);
       createInterface({ input: stream }).on("line", (line) => {
         output += `${line}\n`;
         show(line);
       });
     }
-    child.on("error", (error) => resolve({ code: 1, output: error.message }));
-    child.on("close", (code) => resolve({ code, output }));
+    child.on("error", (error) => {
+      output += `${error.message}\n`;
+      end(1);
+    });
+    child.on("close", end);
   });
 }

@@ -9,7 +9,7 @@ import { claimOnce } from "./settings-store.ts";
 
 const onConnectionLost = () => {};
 
-onEachDatabase(({ name, create }) => {
+onEachDatabase(({ name, createEmpty: create }) => {
   test("the reader sees committed data only", async () => {
     const opened = await openDatabase(await create(), onConnectionLost);
     const settings = () =>

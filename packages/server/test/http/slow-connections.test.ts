@@ -13,7 +13,7 @@ import { connectTo, countLockWaits } from "../support/store/postgres.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { goodResponse, httpResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 
-const ofEachKind = 500;
+const ofEachKind = 250;
 /** Longer than the server's idle timeout. */
 const longAnswerMs = 37_000;
 

@@ -33,7 +33,7 @@ async function withRawDatabase(url: string, work: (raw: Kysely<unknown>) => Prom
 }
 
 async function newerDatabase(database: TestDatabase): Promise<string> {
-  const url = await database.create();
+  const url = await database.createEmpty();
   await using store = await openStore(url);
   await sql`insert into kysely_migration (name, timestamp) values ('999-from-the-future', '2031')`.execute(
     store.database,
@@ -44,7 +44,7 @@ async function newerDatabase(database: TestDatabase): Promise<string> {
 onEachDatabase((database) => {
   test("if several processes migrate one empty database concurrently, one does it and all succeed", async () => {
     for (let round = 0; round < rounds; round++) {
-      const url = await database.create();
+      const url = await database.createEmpty();
       const runs = await Promise.all(
         Array.from({ length: crowd }, () => runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })),
       );
@@ -60,7 +60,7 @@ onEachDatabase((database) => {
   });
 
   test("several servers started concurrently on one empty database share its schema, owner and keys", async () => {
-    const url = await database.create();
+    const url = await database.createEmpty();
     const servers = await Promise.all(several.map(() => spawnPresage({ PRESAGE_DATABASE_URL: url })));
     const owners = await Promise.all(
       servers.map(async ({ call }) => (await (await call("GET", "/v1/me")).json()) as { id: string }),
@@ -76,7 +76,7 @@ onEachDatabase((database) => {
   });
 
   test("a failed migration leaves nothing behind, so the next start can do it all", async () => {
-    const url = await database.create();
+    const url = await database.createEmpty();
     const last = "error_taxonomies";
     await withRawDatabase(url, (raw) => raw.schema.createTable(last).addColumn("id", "text").execute());
     const failed = await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url });
@@ -106,7 +106,7 @@ onEachDatabase((database) => {
   });
 
   test("a restart does not change a database that is up to date", async () => {
-    const url = await database.create();
+    const url = await database.createEmpty();
     await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url });
     expect(await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })).toEqual({
       code: 0,

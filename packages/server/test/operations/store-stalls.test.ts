@@ -4,6 +4,7 @@ import { startPresage } from "../support/presage/presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
+import { ensureTemplate } from "../support/store/ensure-template.ts";
 import {
   connectTo,
   countLockWaits,
@@ -26,10 +27,12 @@ const recoveryMs = 20_000;
 const patienceMs = 25_000;
 
 let postgres: PostgresServer;
+let template: string;
 let frozen: PostgresServer;
 let upstream: TestUpstream;
 beforeAll(async () => {
   [postgres, frozen] = await Promise.all([startPostgres(), startPostgres()]);
+  template = await ensureTemplate(postgres.url);
   upstream = startUpstream();
 }, 60_000);
 afterAll(async () => {
@@ -37,9 +40,11 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), frozen.remove()]);
 }, 60_000);
 
+const createDatabase = () => createDatabaseAt(postgres.url, `template ${template}`);
+
 /** Starts a server that reaches its database through a relay. */
 async function startThroughRelay() {
-  const direct = await createDatabaseAt(postgres.url);
+  const direct = await createDatabase();
   const relay = await startRelay(Number(new URL(direct).port));
   const relayed = new URL(direct);
   relayed.port = String(relay.port);
@@ -93,7 +98,7 @@ const withoutChanges = new Set([
 
 /** What went wrong while some tables were locked. */
 async function lockUnderLoad(tables: string[]): Promise<string[]> {
-  const url = await createDatabaseAt(postgres.url);
+  const url = await createDatabase();
   const presage = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
   const ledger = openLedger(presage, await makeFixtures(presage));
   const holder = await connectTo(url);
@@ -114,7 +119,7 @@ async function lockUnderLoad(tables: string[]): Promise<string[]> {
 }
 
 test.concurrent("a stored correction is not reported as failed, even if its texts cannot be read", async () => {
-  const url = await createDatabaseAt(postgres.url);
+  const url = await createDatabase();
   const presage = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
   const ledger = openLedger(presage, await makeFixtures(presage));
   const [ofRow, ofTexts] = await Promise.all([connectTo(url), connectTo(url)]);
@@ -138,7 +143,7 @@ test.concurrent("a lock on any table, under load, keeps exactly the confirmed ch
 });
 
 test.concurrent("a process that freezes in a transaction blocks the others for at most 5 s", async () => {
-  const url = await createDatabaseAt(postgres.url);
+  const url = await createDatabase();
   const environment = { PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url };
   await using peer = await spawnPresage(environment);
   await using other = await spawnPresage(environment);

@@ -9,6 +9,8 @@ import { onEachDatabase } from "../support/store/databases.ts";
 const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 8);
 const callers = 16;
 const callersOfPeer = 4;
+/** The peer runs through all kills; without a pause it would keep the processors busy by itself. */
+const pauseOfPeerMs = 10;
 
 /** Evaluates numbered samples until the server is gone; `answered` has the result of each response. */
 async function evaluateUntilGone(
@@ -33,6 +35,7 @@ async function evaluateUntilGone(
       expect(response.status).toBe(200);
       const id = EvaluateResponse.parse(body).results[0]?.evaluation_result?.id;
       answered.set(dataset_sample_id, String(id));
+      if (crash === "peer") await Bun.sleep(pauseOfPeerMs);
     }
   };
   const length = crash === "peer" ? callersOfPeer : callers;

@@ -15,7 +15,7 @@ const trajectories = 45;
 
 onEachDatabase((database) => {
   test("results of the previous version are in the clusters of their trajectories and samples after an upgrade", async () => {
-    const databaseUrl = await database.create();
+    const databaseUrl = await database.createEmpty();
     await using before = await openMigratedTo(databaseUrl, lastBefore);
     await fill(before);
     await using opened = await openStore(databaseUrl);

@@ -13,7 +13,7 @@ const microsPerMinute = 60_000_000;
 
 onEachDatabase((database) => {
   test("Results of the previous version are found by time after an upgrade, and new ones continue their numbers", async () => {
-    const databaseUrl = await database.create();
+    const databaseUrl = await database.createEmpty();
     await using before = await openMigratedTo(databaseUrl, lastBefore);
     await fill(before);
 

@@ -12,7 +12,7 @@ const results = 2_500;
 
 onEachDatabase((database) => {
   test("Results of an earlier version belong to no project after an upgrade, and are in the order of their samples", async () => {
-    const databaseUrl = await database.create();
+    const databaseUrl = await database.createEmpty();
     await using before = await openMigratedTo(databaseUrl, lastBefore);
     await fill(before);
     await openStore(databaseUrl).then(async (store) => {

@@ -4,6 +4,8 @@ import { type Browser, chromium } from "playwright-core";
 /** Where Chromium or Chrome is usually installed, unless an environment variable says otherwise. */
 const knownPaths = [
   process.env.PRESAGE_TEST_CHROMIUM,
+  // The same engine without Chromium's own windows: half the processor time.
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
@@ -12,6 +14,17 @@ const knownPaths = [
 ];
 
 export const chromiumPath = knownPaths.find((path) => path !== undefined && existsSync(path));
+
+/**
+ * Chromium takes only the last list, so this one repeats what Playwright switches off and matters here. The pop-ups of the
+ * address bar are pages of their own, which Chromium otherwise loads for every window, at half a second of processor time.
+ */
+const withoutFeatures = [
+  ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
+  ...["AimEnabled", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PreconnectToSearch"],
+  ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "PaintHolding"],
+  ...["HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "ThirdPartyStoragePartitioning"],
+];
 
 /** A real browser that makes no requests of its own. */
 export async function openBrowser(): Promise<Browser> {
@@ -29,6 +42,7 @@ export async function openBrowser(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      `--disable-features=${withoutFeatures.join(",")}`,
     ],
   });
 }

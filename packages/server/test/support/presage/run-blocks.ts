@@ -1,7 +1,5 @@
-import { resolve } from "node:path";
+import { mainFile } from "./main-file.ts";
 import { testKey } from "./presage.ts";
-
-const mainFile = resolve(import.meta.dir, "../../../src/main.ts");
 
 /** The shell commands of a page of the documentation. */
 export function blocksOf(markdown: string): string {

@@ -1,7 +1,5 @@
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-const mainFile = join(import.meta.dir, "../../../src/main.ts");
+import { mainFile } from "./main-file.ts";
 
 export interface Ran {
   code: number;

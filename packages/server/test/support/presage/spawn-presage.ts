@@ -1,13 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { eventually } from "../eventually.ts";
 import { freePort } from "../free-port.ts";
 import { asReplicas } from "../upstream/as-replicas.ts";
 import { killAfterTests } from "./child-processes.ts";
+import { mainFile } from "./main-file.ts";
 import { callWithKey, testKey } from "./presage.ts";
-
-const mainFile = resolve(import.meta.dir, "../../../src/main.ts");
 
 /** A server in a separate process. */
 export interface SpawnedPresage extends AsyncDisposable {

@@ -2,27 +2,42 @@ import { afterAll, describe } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ensureTemplate } from "./ensure-template.ts";
 import { createDatabaseAt, type PostgresServer, startPostgres } from "./postgres.ts";
 
 export interface TestDatabase {
   name: "SQLite" | "PostgreSQL";
-  /** Creates an empty database and returns its URL. */
+  /** Creates a database without data and returns its URL. On PostgreSQL it has its tables, which saves each server its migrations. */
   create(): Promise<string>;
+  /** Creates a database without tables and returns its URL. */
+  createEmpty(): Promise<string>;
 }
 
 let postgres: Promise<PostgresServer> | undefined;
+let template: Promise<string> | undefined;
 
 /** Creates an empty database on the PostgreSQL of `npm test`; without one, the first test that needs it starts a server. */
 export async function createPostgresDatabase(options?: string): Promise<string> {
+  return await createDatabaseAt(await sharedPostgresUrl(), options);
+}
+
+async function createMigratedPostgresDatabase(): Promise<string> {
+  const url = await sharedPostgresUrl();
+  template ??= ensureTemplate(url);
+  return await createDatabaseAt(url, `template ${await template}`);
+}
+
+async function sharedPostgresUrl(): Promise<string> {
   const { PRESAGE_TEST_POSTGRES: shared } = process.env;
   if (shared === undefined) postgres ??= startPostgres();
-  return await createDatabaseAt(shared ?? (await postgres)?.url ?? "", options);
+  return shared ?? (await postgres)?.url ?? "";
 }
 
 /** Called after the last test file; a later one would start another server. */
 export async function removeSharedPostgres(): Promise<void> {
   const server = await postgres;
   postgres = undefined;
+  template = undefined;
   await server?.remove();
 }
 
@@ -33,16 +48,18 @@ export function onEachDatabase(tests: (database: TestDatabase) => void): void {
     afterAll(async () => {
       for (const directory of directories) await rm(directory, { recursive: true, force: true });
     });
-    tests({
-      name: "SQLite",
-      async create() {
-        const directory = await mkdtemp(join(tmpdir(), "presage-test-"));
-        directories.push(directory);
-        return `sqlite:${join(directory, "presage.db")}`;
-      },
-    });
+    const create = async () => {
+      const directory = await mkdtemp(join(tmpdir(), "presage-test-"));
+      directories.push(directory);
+      return `sqlite:${join(directory, "presage.db")}`;
+    };
+    tests({ name: "SQLite", create, createEmpty: create });
   });
   describe("on PostgreSQL", () => {
-    tests({ name: "PostgreSQL", create: () => createPostgresDatabase() });
+    tests({
+      name: "PostgreSQL",
+      create: createMigratedPostgresDatabase,
+      createEmpty: () => createPostgresDatabase(),
+    });
   });
 }

@@ -84,7 +84,8 @@ export async function createDatabaseAt(url: string, options = ""): Promise<strin
   const name = `presage_${crypto.randomUUID().replaceAll("-", "")}`;
   const client = await connectTo(url);
   try {
-    await client.query(`create database ${name} ${options}`);
+    // Copying files takes half the processor time of writing them to the log first.
+    await client.query(`create database ${name} strategy file_copy ${options}`);
   } finally {
     await client.end();
   }
