@@ -256,7 +256,10 @@ export const RunPredictionLine = z
     index: z
       .union([z.string(), z.int().min(0)])
       .nullish()
-      .meta({ description: "In place of both: the id, or the number of the revision's line from 0." }),
+      .meta({
+        description:
+          "In place of both: the id, or if there is no such id the number of the revision's sample from 0.",
+      }),
     repeat: z
       .int()
       .min(0)

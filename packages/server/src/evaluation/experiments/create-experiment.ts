@@ -40,7 +40,7 @@ export async function createExperiment(
       if (project === undefined) throw new UnknownProjectError();
       const run = toRun({ ...wanted, accountId, version: runs.version });
       const placement = { project_id: project.id, metadata: metadataJson };
-      await insertRun(transaction, run, placement);
+      await insertRun(transaction, run, { placement });
       const { id, name, tags, createdAt } = run;
       return {
         ...placement,

@@ -5,9 +5,10 @@ import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./run.ts";
-import { updateStatus } from "./runs-store.ts";
+import type { RunServices } from "./run-services.ts";
+import { resumedStatus, updateStatus } from "./runs-store.ts";
 
-type Services = Pick<EvaluationServices, "store" | "runs">;
+type Services = Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> };
 
 const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 
@@ -42,7 +43,7 @@ export async function resumeRun(services: Services, requester: Requester, id: st
   await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
-    change: () => ({ status: "running", status_reason: null, paused_by: null }),
+    change: () => ({ status: resumedStatus, status_reason: null, paused_by: null }),
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",
   });
