@@ -186,6 +186,29 @@ const RunTokens = z
   })
   .meta({ id: "RunTokens" });
 
+const RunCost = z
+  .object({
+    currency: z.string().meta({ description: "An ISO 4217 code." }),
+    total: figure(
+      "What the tokens of models with a price cost, by today's prices. Null if none of the models has one.",
+    ),
+    unpriced_tokens: count("Tokens that `total` leaves out, as their model has no price or is not known."),
+    models: z
+      .array(
+        z.object({
+          model: z.string().nullable().meta({
+            description: "The name that was sent to the deployment. Null where it is not known.",
+          }),
+          prompt_tokens: count("Of the prompts."),
+          cached_tokens: count("How many of these the upstream had in its cache."),
+          completion_tokens: count("Of the completions."),
+          cost: figure("What they cost. Null if the model has no price."),
+        }),
+      )
+      .meta({ description: "The tokens of each model." }),
+  })
+  .meta({ id: "RunCost" });
+
 const RunLatency = z
   .object({ p50: number("The median."), p95: number("95th percentile."), p99: number("99th percentile.") })
   .meta({ id: "RunLatency" });
@@ -224,13 +247,10 @@ export const RunReport = z
       description: "Predictions of a deployment, from the run's start to its end or its last prediction.",
     }),
     tokens: RunTokens.meta({ description: "Of all predictions, as the upstream counted them." }),
-    cost: z
-      .object({
-        currency: z.string().meta({ description: "An ISO 4217 code." }),
-        total: number("What the tokens cost, by today's prices."),
-      })
-      .nullish()
-      .meta({ id: "RunCost", description: "What the predictions cost. Absent without prices." }),
+    cost: RunCost.nullish().meta({
+      description:
+        "What the predictions cost. Null if the server has no price list, or the run did not ask for them.",
+    }),
     failures: RunFailures.meta({ description: "What failed, and how often." }),
     provenance: z
       .object({

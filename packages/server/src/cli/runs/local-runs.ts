@@ -1,4 +1,5 @@
 import type { OpenedStore } from "../../compose/compose-command-line.ts";
+import { composePrices } from "../../compose/compose-prices.ts";
 import type { Config } from "../../config.ts";
 import { cancelRun, pauseRun, resumeRun } from "../../evaluation/runs/change-status.ts";
 import { compareRuns } from "../../evaluation/runs/compare/compare-runs.ts";
@@ -13,6 +14,7 @@ import { reportDocument } from "../../http/resources/runs/report/report-document
 import { toHtml } from "../../http/resources/runs/report/to-html.ts";
 import { toMarkdown } from "../../http/resources/runs/report/to-markdown.ts";
 import { toRun } from "../../http/resources/runs/run-response.ts";
+import { createLog } from "../../observability/logger.ts";
 import type { Keyset } from "../../storage/keyset.ts";
 import { isInMemory } from "../../storage/open-database.ts";
 import { readAll } from "../datasets/local-datasets.ts";
@@ -32,7 +34,8 @@ export function runsOf(
 
   async function report(id: string) {
     const run = await findRun(services, requester, id);
-    return { run: toRun(run), ...(await reportRun(services, requester, run)) };
+    const prices = await composePrices(config, createLog("silent").logger);
+    return { run: toRun(run), ...(await reportRun(services, requester, run, prices.current())) };
   }
 
   return {

@@ -23,6 +23,7 @@ export const externalRuns: Migration = {
         ${sql.lit(never)}, project.created_by, experiment.created_at, experiment.created_at
       from experiments as experiment inner join projects as project on project.id = project_id`.execute(db);
     await db.schema.dropTable("experiments").execute();
+    await db.schema.alterTable("predictions").addColumn("sent_model", "text").execute();
     await sql`create index runs_external on runs (account_id, created_at, id)
       where target_kind = 'external'`.execute(db);
     await sql`create index runs_of_a_project on runs (account_id, project_id, created_at, id)

@@ -97,7 +97,13 @@ export async function selectVerdicts(
 
 export type PredictionRow = Pick<
   PredictionsTable,
-  "status" | "error_category" | "prompt_tokens" | "cached_tokens" | "completion_tokens" | "latency_micros"
+  | "status"
+  | "error_category"
+  | "sent_model"
+  | "prompt_tokens"
+  | "cached_tokens"
+  | "completion_tokens"
+  | "latency_micros"
 > & { position: number; repeat: number };
 
 /** A run's predictions of some samples. */
@@ -111,6 +117,7 @@ export async function selectPredictions(
     .select([
       "status",
       "error_category",
+      "sent_model",
       "prompt_tokens",
       "cached_tokens",
       "completion_tokens",

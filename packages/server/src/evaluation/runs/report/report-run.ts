@@ -1,4 +1,5 @@
 import type { RunReport, TeacherForced } from "@presage/contract";
+import type { Prices } from "../../../prices/cost-of.ts";
 import { microsPerSecond } from "../../../storage/micros.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
@@ -13,6 +14,7 @@ import { findTeacherForced } from "./find-teacher-forced.ts";
 import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
 import { overallFigures, reportDimensions, reportOutcomes, strataOf } from "./report-strata.ts";
 import { reportSurvival } from "./report-survival.ts";
+import { runCost } from "./run-cost.ts";
 
 /** A report without the run itself. */
 export type RunFindings = Omit<RunReport, "run">;
@@ -35,6 +37,7 @@ export async function reportRun(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   run: Run,
+  prices: Prices | undefined,
 ): Promise<RunFindings> {
   const reader = store.reader(requester);
   if (isExternal(run)) return await externalFindings(reader, run);
@@ -62,6 +65,7 @@ export async function reportRun(
     latency_ms: predictions.latencyMs,
     predictions_per_second: await predictionsPerSecond(reader, run, predictions),
     tokens: predictions.tokens,
+    cost: runCost(run, predictions, prices),
     failures: { predictions: predictions.failures, evaluations },
     provenance: { ...run.provenance, warnings: warningsOf(run) },
   };

@@ -22,6 +22,8 @@ export interface StepResponse {
   finishReason: string | null;
   deployment: string | null;
   model: string | null;
+  /** The name that was sent. */
+  sentModel: string | null;
   replica: string | null;
   promptTokens: number;
   cachedTokens: number;

@@ -31,7 +31,7 @@ export function runReportRoutes(services: Services): Route[] {
       reserveBytes(call.exchange, reportMemoryBytes(run) + external);
       const report: RunReport = {
         run: toRun(run),
-        ...(await reportRun(evaluation, requesterOf(call), run)),
+        ...(await reportRun(evaluation, requesterOf(call), run, services.prices.current())),
       };
       // The client may read slowly.
       reserveResponse(call.exchange, usualReportBytes);

@@ -161,6 +161,7 @@ function predictionRows({ latency_ms: latency, tokens, failures, ...report }: Ru
     ...(rate === null ? [] : [["Predictions a second", rate.toPrecision(3)]]),
     ["Tokens of prompts", `${tokens.prompt}, of which ${tokens.cached} were cached`],
     ["Tokens of completions", String(tokens.completion)],
+    ...costRows(report),
     ...Object.entries(failures.predictions).map(([name, count]) => [
       `Failed predictions: ${name}`,
       String(count),
@@ -169,6 +170,15 @@ function predictionRows({ latency_ms: latency, tokens, failures, ...report }: Ru
       `Evaluations without a verdict: ${name}`,
       String(count),
     ]),
+  ];
+}
+
+function costRows({ cost }: Pick<RunReport, "cost">): string[][] {
+  if (cost === undefined || cost === null) return [];
+  const { total, currency, unpriced_tokens: unpriced } = cost;
+  return [
+    ["Cost at today's prices", total === null ? "unknown" : `${total} ${currency}`],
+    ...(unpriced === 0 ? [] : [["Tokens without a price", String(unpriced)]]),
   ];
 }
 
