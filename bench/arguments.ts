@@ -14,6 +14,26 @@ export interface BenchArguments {
   readonly statistics: boolean;
 }
 
+/** `--only exactness`: it needs Python, so it is not part of the others. */
+export interface ExactnessArguments {
+  /** Transitions as JSON lines. Undefined: made ones. */
+  readonly data: string | undefined;
+  /** The interpreter that has numpy. */
+  readonly python: string;
+}
+
+export const readExactnessArguments = (argv: readonly string[]): ExactnessArguments | undefined => {
+  const { values } = parseArgs({ args: [...argv], options });
+  return values.only === "exactness" ? { data: values.data, python: values.python } : undefined;
+};
+
+const options = {
+  quick: { type: "boolean", default: false },
+  only: { type: "string" },
+  data: { type: "string" },
+  python: { type: "string", default: "python3" },
+} as const;
+
 const partNames = [
   ...targetNames,
   "evaluations",
@@ -29,14 +49,11 @@ const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
 
 export const readArguments = (argv: readonly string[]): BenchArguments => {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
-  });
+  const { values } = parseArgs({ args: [...argv], options });
   const wanted = values.only?.split(",").map((name) => name.trim()) ?? partNames;
   const unknown = wanted.filter((name) => !isPartName(name));
   if (unknown.length > 0) {
-    throw new Error(`--only: got ${unknown.join(",")}; expected ${partNames.join(",")}`);
+    throw new Error(`--only: got ${unknown.join(",")}; expected ${partNames.join(",")}, or exactness alone`);
   }
   return {
     quick: values.quick,
