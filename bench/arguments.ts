@@ -11,6 +11,7 @@ export interface BenchArguments {
   readonly dashboard: boolean;
   readonly replicas: boolean;
   readonly cache: boolean;
+  readonly runs: boolean;
   readonly statistics: boolean;
 }
 
@@ -42,6 +43,7 @@ const partNames = [
   "dashboard",
   "replicas",
   "cache",
+  "runs",
   "statistics",
 ] as const;
 
@@ -64,6 +66,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     dashboard: wanted.includes("dashboard"),
     replicas: wanted.includes("replicas"),
     cache: wanted.includes("cache"),
+    runs: wanted.includes("runs"),
     statistics: wanted.includes("statistics"),
   };
 };

@@ -15,6 +15,7 @@ import { writeExactness } from "./report/write-exactness.ts";
 import { writeProcesses } from "./report/write-processes.ts";
 import { writeReplicas } from "./report/write-replicas.ts";
 import { writeGoalTable, writeReport } from "./report/write-report.ts";
+import { writeRuns } from "./report/write-runs.ts";
 import { replaceStatistics, writeStatistics } from "./report/write-statistics.ts";
 import { writeWorkers } from "./report/write-workers.ts";
 import { runBench } from "./run-bench.ts";
@@ -74,6 +75,7 @@ const bench = async (): Promise<boolean> => {
         writeReplicas(result) +
         writeDashboard(result) +
         writeCache(result) +
+        writeRuns(result) +
         writeStatistics(result.statistics, plan.statistics),
     );
   }
@@ -92,6 +94,7 @@ const bench = async (): Promise<boolean> => {
     !dashboardFailed &&
     !replicasFailed &&
     (result.cache ?? []).every(({ problem }) => problem === undefined) &&
+    (result.runs?.live ?? []).every(({ problem }) => problem === undefined) &&
     result.samples.every(({ problem }) => problem === undefined)
   );
 };
