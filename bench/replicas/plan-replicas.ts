@@ -1,3 +1,4 @@
+import type { ChoosingPlan } from "./measure-choosing.ts";
 import type { Prompts } from "./play-sessions.ts";
 import type { ReplicaModel } from "./start-fleet.ts";
 
@@ -20,6 +21,7 @@ export interface ReplicasPlan {
   readonly model: ReplicaModel;
   readonly slow: { readonly rounds: number; readonly durationMs: number };
   readonly kill: { readonly killAtMs: number; readonly startAtMs: number; readonly durationMs: number };
+  readonly choosing: ChoosingPlan;
   readonly outage: { readonly beforeMs: number; readonly lastsMs: number; readonly afterMs: number };
 }
 
@@ -32,6 +34,7 @@ export const fullReplicasPlan: ReplicasPlan = {
   model: { batch: 2, trajectories: 96 },
   slow: { rounds: 3, durationMs: 8_000 },
   kill: { killAtMs: 8_000, startAtMs: 14_000, durationMs: 38_000 },
+  choosing: { rounds: 15, replicas: 16, inFlight: 256, calls: 20_480 },
   outage: { beforeMs: 4_000, lastsMs: 30_000, afterMs: 10_000 },
 };
 

@@ -5,6 +5,7 @@ import {
   type PolicySample,
   type SharedPromptKind,
 } from "./compare-policies.ts";
+import { type ChoosingSample, measureChoosing } from "./measure-choosing.ts";
 import { type KillResult, measureKill } from "./measure-kill.ts";
 import { measureOutage, type OutageResult } from "./measure-outage.ts";
 import { measureSlow, type SlowResult } from "./measure-slow.ts";
@@ -16,6 +17,7 @@ export interface ReplicasResult {
   readonly slow: readonly SlowResult[];
   readonly kill: KillResult;
   readonly outage: OutageResult;
+  readonly choosing: readonly ChoosingSample[];
 }
 
 export const runReplicas = async (group: ProcessGroup, plan: ReplicasPlan): Promise<ReplicasResult> => ({
@@ -24,6 +26,7 @@ export const runReplicas = async (group: ProcessGroup, plan: ReplicasPlan): Prom
   slow: await measureSlow(group, plan),
   kill: await measureKill(group, plan),
   outage: await measureOutage(group, plan),
+  choosing: await measureChoosing(plan.choosing),
 });
 
 /** Requests that failed where none may. */

@@ -1,5 +1,5 @@
 import type { SearchResult, Timing } from "../evaluations/search/measure-search.ts";
-import { summaryOfTheGoal } from "../evaluations/search/search-filters.ts";
+import { summariesOfTheGoals } from "../evaluations/search/search-filters.ts";
 import type { ThroughputSample } from "../evaluations/throughput/measure-throughput.ts";
 import { type Figure, summarise } from "./figures.ts";
 
@@ -31,7 +31,11 @@ export const worstPage = (
     .toSorted((left, right) => right.ratio - left.ratio)[0];
 
 /** Also undefined if it did not come from the rollup alone. */
-export const summaryByDayMs = ({ summaries }: SearchResult, size: number): number | undefined => {
-  const summary = summaries.find(({ name }) => name === summaryOfTheGoal);
+export const summaryMs = (
+  { summaries }: SearchResult,
+  size: number,
+  goal: keyof typeof summariesOfTheGoals,
+): number | undefined => {
+  const summary = summaries.find(({ name }) => name === summariesOfTheGoals[goal]);
   return summary?.returned.includes("results") ? undefined : summary?.medianMs.get(size);
 };

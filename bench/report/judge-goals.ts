@@ -103,7 +103,7 @@ export const judgeGoals = ({
     ),
     ...judgeEvaluations(evaluations, plan.evaluations),
     ...judgeProcesses(processes, plan.processes),
-    ...judgeReplicas(replicas),
+    ...judgeReplicas(replicas, plan.replicas),
     ...judgeWorkers(workers, plan.workers),
     ...judgeDashboard(dashboard, plan.dashboard),
     ...judgeCache(cache),

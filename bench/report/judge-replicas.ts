@@ -1,11 +1,15 @@
+import type { ReplicasPlan } from "../replicas/plan-replicas.ts";
 import { policyNames } from "../replicas/play-sessions.ts";
 import type { ReplicasResult } from "../replicas/run-replicas.ts";
 import type { Goal } from "./goal.ts";
-import { policyFigure, slowRatio, throughputRatio } from "./replicas-figures.ts";
+import { choosingFigure, policyFigure, slowRatio, throughputRatio } from "./replicas-figures.ts";
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-export const judgeReplicas = (result: ReplicasResult | undefined): Goal[] => {
+export const judgeReplicas = (
+  result: ReplicasResult | undefined,
+  { choosing: { replicas } }: ReplicasPlan,
+): Goal[] => {
   const goal = (
     text: string,
     read: (result: ReplicasResult) => number | undefined,
@@ -90,6 +94,12 @@ export const judgeReplicas = (result: ReplicasResult | undefined): Goal[] => {
       ({ outage }) => outage.lastFailureAfterMs,
       (ms) => ms <= 5_000,
       (ms) => `the last failed after ${ms.toFixed(0)} ms`,
+    ),
+    goal(
+      `Replicas: choosing among ${replicas} takes at most 5 µs of processor time`,
+      (given) => choosingFigure(given)?.median,
+      (us) => us <= 5,
+      (us) => `${us.toFixed(1)} µs`,
     ),
   ];
 };

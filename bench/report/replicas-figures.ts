@@ -21,6 +21,10 @@ export const throughputRatio = (result: ReplicasResult, policy: PolicyName): Fig
     }),
   );
 
+/** Microseconds that a call among several replicas takes beyond one to the only replica. */
+export const choosingFigure = ({ choosing }: ReplicasResult): Figure | undefined =>
+  summarise(choosing.map(({ cpuUsPerCall }) => cpuUsPerCall));
+
 /** Steps a second with one slow replica as a ratio to those of the others alone, within each round. */
 export const slowRatio = ({ slow }: ReplicasResult): Figure | undefined =>
   summarise(slow.map(({ withSlow, withoutSlow }) => withSlow / withoutSlow));

@@ -4,7 +4,7 @@ import { policyNames } from "../replicas/play-sessions.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { summarise } from "./figures.ts";
 import { none, showFigure, table } from "./markdown.ts";
-import { policyFigure, slowRatio, throughputRatio } from "./replicas-figures.ts";
+import { choosingFigure, policyFigure, slowRatio, throughputRatio } from "./replicas-figures.ts";
 
 const percent = (share: number): string => (100 * share).toFixed(1);
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);
@@ -62,6 +62,9 @@ ${table(
     ...[stepsPerSecond, p50Ms, p99Ms, imbalance].map((value) => showFigure(summarise([value]))),
   ]),
 )}
+
+Choosing among ${plan.replicas.choosing.replicas} replicas, by the prompt or the session, and keeping account of them takes ${showFigure(choosingFigure(result))} µs of processor time a call
+beyond a call to the only replica, with ${plan.replicas.choosing.inFlight} in flight (in the bench's own process, without connections; ${plan.replicas.choosing.rounds} rounds).
 
 ## Replicas that fail: ${fewSessions} sessions on ${fewReplicas} mock replicas
 ${table(

@@ -7,6 +7,7 @@ export interface Schema {
   allOf?: Schema[];
   enum?: unknown[];
   const?: unknown;
+  examples?: unknown[];
   format?: string;
   pattern?: string;
   minLength?: number;

@@ -40,6 +40,7 @@ export async function startTarget(databaseUrl: string, upstream: UpstreamKind): 
   const faulty = upstream === "faulty" ? await startFaultyUpstream() : undefined;
   const environment: Record<string, string> = {
     PRESAGE_DATABASE_URL: databaseUrl,
+    PRESAGE_CAPTURE: "all",
     ...(faulty === undefined
       ? {}
       : {

@@ -1,6 +1,8 @@
 // bun fill-database.ts URL SIZE: fills a database created by Presage with SIZE results of its one account, by SQL. Writes
 // the resulting number of rollup cells to standard output.
 import { SQL } from "bun";
+import { rollUpSomeTags } from "../../../packages/server/src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
+import { openThreadDatabase } from "../../../packages/server/src/storage/open-database.ts";
 import { openSqlite } from "../../../packages/server/src/storage/sqlite/open-sqlite.ts";
 import { insertsOf } from "./distribution.ts";
 import { rollupStatements } from "./rollup-statements.ts";
@@ -11,7 +13,14 @@ const size = Number(sizeText);
 
 const countCells = "select count(*) as cells from evaluation_counts";
 
-const fillSqlite = (path: string): number => {
+/** Otherwise the server would do it in the background, while it is measured. */
+const countByTag = async (): Promise<void> => {
+  const database = await openThreadDatabase(url);
+  while (await rollUpSomeTags(database));
+  await database.destroy();
+};
+
+const fillSqlite = async (path: string): Promise<number> => {
   const database = openSqlite(path);
   for (let from = 1; from <= size; from += resultsAtOnce) {
     const to = Math.min(from + resultsAtOnce - 1, size);
@@ -24,6 +33,7 @@ const fillSqlite = (path: string): number => {
   for (const statement of rollupStatements(size, "SQLite")) database.run(statement);
   const { cells } = database.query(countCells).get() as { cells: number };
   database.close();
+  await countByTag();
   return cells;
 };
 
@@ -50,6 +60,7 @@ const fillPostgres = async (): Promise<number> => {
   }
   for (const { definition } of indexes) await database.unsafe(definition);
   for (const statement of rollupStatements(size, "PostgreSQL")) await database.unsafe(statement);
+  await countByTag();
   // As autovacuum would have done meanwhile.
   await database.unsafe("vacuum analyze");
   const [counted] = await database.unsafe(countCells);
@@ -57,5 +68,7 @@ const fillPostgres = async (): Promise<number> => {
   return Number(counted.cells);
 };
 
-const cells = url.startsWith("sqlite:") ? fillSqlite(url.slice("sqlite:".length)) : await fillPostgres();
+const cells = url.startsWith("sqlite:")
+  ? await fillSqlite(url.slice("sqlite:".length))
+  : await fillPostgres();
 process.stdout.write(JSON.stringify({ cells }));

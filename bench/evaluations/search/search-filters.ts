@@ -69,4 +69,4 @@ export const summaries: Readonly<Record<string, Body>> = {
   "by day, of a score": { group_by: ["day"], score_raw_min: 0.5 },
   "by tag": { group_by: ["tag"], tag: "environment" },
 };
-export const summaryOfTheGoal = "by day";
+export const summariesOfTheGoals = { byDay: "by day", byTag: "by tag" } as const;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CaptureSetting } from "./capture.ts";
 import { dateTime } from "./date-time.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "./query.ts";
 import { shortText } from "./text.ts";
@@ -8,8 +9,8 @@ const instant = z.iso.datetime({ offset: true });
 const maxKeyLimit = 1_000_000_000;
 const keyLimit = z.int().min(1).max(maxKeyLimit);
 
-/** A key's own limits; null or absent: the server's. */
-const keyLimits = {
+/** A key's own limits, and which of its predictions are kept; null or absent: the server's. */
+const keySettings = {
   rate_limit_rpm: keyLimit.nullish().meta({
     description:
       "Requests per minute with this key; predictions and evaluations are counted separately. If null, the server's limit.",
@@ -17,6 +18,10 @@ const keyLimits = {
   max_in_flight: keyLimit.nullish().meta({
     description:
       "Concurrent requests with this key to one server; its workers divide the limit, and each allows at least 1. Several servers count separately, as do predictions and evaluations. If null, the server's limit.",
+  }),
+  capture: CaptureSetting.nullish().meta({
+    description:
+      "Which predictions with this key are kept, for `GET /v1/predictions`: `off`, `failures`, `all`, or a share from 0 to 1. If null, the server's setting.",
   }),
 };
 
@@ -27,13 +32,13 @@ export const ApiKeyCreateRequest = z
     expires_at: dateTime().nullish().meta({
       description: "When the key stops working. UTC if no offset is given; a date alone is its midnight.",
     }),
-    ...keyLimits,
+    ...keySettings,
   })
   .meta({ id: "ApiKeyCreateRequest" });
 export type ApiKeyCreateRequest = z.infer<typeof ApiKeyCreateRequest>;
 
 /** Body of `PATCH /v1/api-keys/{key_id}`. What is absent stays as it is. */
-export const ApiKeyUpdateRequest = z.object(keyLimits).meta({ id: "ApiKeyUpdateRequest" });
+export const ApiKeyUpdateRequest = z.object(keySettings).meta({ id: "ApiKeyUpdateRequest" });
 export type ApiKeyUpdateRequest = z.infer<typeof ApiKeyUpdateRequest>;
 
 /** A key without its secret. */
@@ -55,7 +60,7 @@ export const ApiKeyResponse = z
     last_used_at: instant.nullable().optional().meta({
       description: "When the key was last used, accurate to about 10 s; null if never.",
     }),
-    ...keyLimits,
+    ...keySettings,
   })
   .meta({ id: "ApiKeyResponse" });
 export type ApiKeyResponse = z.infer<typeof ApiKeyResponse>;

@@ -1,4 +1,5 @@
 export * from "./api-key.ts";
+export * from "./capture.ts";
 export * from "./chat-completion.ts";
 export { readInstant } from "./date-time.ts";
 export * from "./deployment.ts";
@@ -26,6 +27,7 @@ export {
 export { readResultId } from "./evaluation/result-id.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-report.ts";
+export * from "./kept-prediction.ts";
 export { maxIssues } from "./list.ts";
 export * from "./me.ts";
 export * from "./model.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CaptureSetting } from "./capture.ts";
 
 /** Response of `GET /v1/me`: the user that the caller's credential belongs to. */
 export const MeResponse = z
@@ -12,6 +13,14 @@ export const MeResponse = z
     }),
     oidc_issuer: z.string().meta({ description: "The identity provider; urn:presage:local in local mode." }),
     oidc_subject: z.string().meta({ description: "The user's subject (sub) at the identity provider." }),
+    capture: z
+      .object({
+        setting: CaptureSetting.meta({
+          description: "Which predictions are kept, unless their API key has a setting of its own.",
+        }),
+        max_age_days: z.int().meta({ description: "After how many days they are deleted." }),
+      })
+      .meta({ description: "What this server keeps of predictions." }),
   })
   .meta({ id: "MeResponse" });
 export type MeResponse = z.infer<typeof MeResponse>;

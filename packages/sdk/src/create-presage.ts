@@ -10,6 +10,7 @@ import { type EvaluationResults, evaluationResults } from "./resources/evaluatio
 import { type EvaluatorProfiles, evaluatorProfiles } from "./resources/evaluator-profiles.ts";
 import { type Evaluators, evaluators } from "./resources/evaluators.ts";
 import { type Experiments, experiments } from "./resources/experiments.ts";
+import { type KeptPredictions, keptPredictions } from "./resources/kept-predictions.ts";
 import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
 import { type Models, models } from "./resources/models.ts";
 import { type Predict, predict } from "./resources/predictions.ts";
@@ -41,6 +42,7 @@ export interface Presage {
   me: Me;
   whoAmI: WhoAmI;
   signOut: SignOut;
+  keptPredictions: KeptPredictions;
   chatCompletions: ChatCompletions;
   models: Models;
   deployments: Deployments;
@@ -79,6 +81,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     me: me(transport),
     whoAmI: whoAmI(transport),
     signOut: signOut(transport),
+    keptPredictions: keptPredictions(transport),
     chatCompletions: chatCompletions(transport),
     models: models(transport),
     deployments: deployments(transport),

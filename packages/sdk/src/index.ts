@@ -46,6 +46,8 @@ export type {
   ExplainStrategy,
   ImportedEvaluationResult,
   Interaction,
+  KeptPrediction,
+  KeptPredictionDetail,
   Latency,
   LatencyQuery,
   LatencyResponse,
@@ -83,6 +85,7 @@ export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
 export type { ExperimentFilter } from "./resources/experiments.ts";
+export type { KeptPredictionFilter, KeptPredictionPage } from "./resources/kept-predictions.ts";
 export type { Prediction, PredictOptions } from "./resources/predictions.ts";
 export type {
   ExportRequest,

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RunStratum } from "@presage/contract";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage/presage.ts";
+import { runClient } from "../../server/test/support/resources/runs.ts";
 import { startUpstream } from "../../server/test/support/upstream/upstream.ts";
 import { createPresage, type Presage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
@@ -31,6 +34,24 @@ describe("against a real Presage", () => {
     const [deployment] = await presage.deployments.list();
     expect(deployment).toMatchObject({ name: "default", model: "test-model", is_default: true });
     expect(deployment?.replicas?.[0]).toMatchObject({ state: "up", in_flight: 0, prefix_share: 1 });
+  });
+
+  test("kept predictions are listed, read and deleted", async () => {
+    const { key } = await presage.apiKeys.create({ name: "captured", capture: "all" });
+    const own = createPresage({ baseUrl: server.url, apiKey: key });
+    for (const action of ["open it", "close it", "open it"])
+      await own.predict({ interaction: { state: "A door.", action } });
+    const listed = () => Array.fromAsync(presage.keptPredictions.iterate({ source: "live" }));
+    const kept = await eventually(listed, ({ length }) => length === 3);
+    expect(kept.map(({ status }) => status)).toEqual(["success", "success", "success"]);
+    const { data, next } = await presage.keptPredictions.list({ deployment: "default", limit: 2 });
+    expect([data, next]).toEqual([kept.slice(0, 2), expect.any(String)]);
+    const id = kept[1]?.id ?? "";
+    expect((await presage.keptPredictions.get(id)).interaction?.action).toBe("close it");
+    await presage.keptPredictions.delete(id);
+    expect((await caught(presage.keptPredictions.get(id))).category).toBe("not_found");
+    expect(await presage.keptPredictions.deleteLive(new Date(Date.now() + 60_000).toISOString())).toBe(2);
+    expect(await listed()).toEqual([]);
   });
 
   test("a key is created, used, listed and revoked, and then rejected", async () => {
@@ -86,6 +107,61 @@ describe("against a real Presage", () => {
     expect((await presage.results.get(imported[0]?.id ?? "")).external).toBe(true);
     expect(await presage.apps.list()).toEqual([{ name: "elsewhere" }, { name: "sdk" }]);
     expect((await caught(presage.results.get(999_999))).category).toBe("not_found");
+  });
+
+  test("runs are reported and compared", async () => {
+    const runs = runClient(server);
+    const { id } = await presage.datasets.create({ name: "reports" });
+    // Every second action changes nothing.
+    const samples = ["a", "b", "c"].flatMap((trajectory_id) =>
+      [0, 1, 2, 3].map((step) => ({
+        trajectory_id,
+        step,
+        interaction: { state: `state ${step >> 1}`, action: `${step % 2 === 0 ? "Wait" : "go"} ${step}` },
+        next_state: `state ${(step + 1) >> 1}`,
+      })),
+    );
+    await presage.datasets.upload(id, samples.map((sample) => JSON.stringify(sample)).join("\n"));
+    const make = async (baseline: string) => {
+      const run = await runs.create({ dataset_id: id, target: { baseline } });
+      return (await runs.end(run.id)).id;
+    };
+    const [reference, candidate] = [await make("no-change"), await make("most-frequent")];
+    const { run, evaluators } = await presage.runs.report(reference);
+    expect(run).toMatchObject({ id: reference, status: "finished" });
+    expect(evaluators[0]).toMatchObject({
+      evaluator: expect.stringContaining("exact-match"),
+      count: 12,
+      failed: 0,
+      trajectories: 3,
+      mean: 0.5,
+      pass_rate: 0.5,
+      no_change: { mean: 0.5, pass_rate: 0.5, count: 12 },
+    });
+    const rates = (strata: RunStratum[] = []) => strata.map(({ key, pass_rate }) => [key, pass_rate]);
+    expect(rates(evaluators[0]?.strata.verb)).toEqual([
+      ["go", 0],
+      ["wait", 1],
+    ]);
+    expect(rates(evaluators[0]?.strata.changed)).toEqual([
+      ["unchanged", 1],
+      ["changed", 0],
+    ]);
+    expect(await presage.runs.reportAs(reference, "md")).toStartWith("# Run ");
+    expect(await presage.runs.reportAs(reference, "html")).toStartWith("<!doctype html>");
+    const comparison = await presage.comparisons.get([reference, candidate]);
+    expect(comparison.evaluators[0]?.candidates[0]).toMatchObject({ run_id: candidate, wins: 6, losses: 0 });
+    const better = presage.comparisons.iterateSamples(
+      { reference, candidate },
+      { evaluator: "exact-match", direction: "better" },
+    );
+    const all = await Array.fromAsync(better);
+    expect(all.map(({ dataset_sample_id }) => dataset_sample_id).sort()).toEqual(
+      ["a", "b", "c"].flatMap((name) => [`${name}/1`, `${name}/3`]),
+    );
+    expect(all[0]?.candidate.evaluation_result_id).toMatch(/^\d+$/);
+    expect(await caught(presage.comparisons.get([reference]))).toMatchObject({ status: 422 });
+    expect((await server.call("DELETE", `/v1/datasets/${id}?with_runs=true`)).status).toBe(204);
   });
 
   test("datasets are created, uploaded, read, exported and deleted", async () => {

@@ -31,6 +31,7 @@ describe("An empty environment", () => {
       pricesPath: undefined,
       memoryBudgetBytes: undefined,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
+      capture: { setting: "off", maxAgeDays: 30 },
       prediction: {
         debugFields: false,
         ratePerMinute: 0,
@@ -87,6 +88,8 @@ describe("Each variable", () => {
       PRESAGE_CACHE_MAX_BYTES: "1000000",
       PRESAGE_CACHE_MAX_AGE_S: "60",
       PRESAGE_CACHE_EPOCH: "weights of May",
+      PRESAGE_CAPTURE: "0.01",
+      PRESAGE_CAPTURE_MAX_AGE_DAYS: "7",
       PRESAGE_UPSTREAM_KEEP_ALIVE: "false",
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
@@ -133,6 +136,7 @@ describe("Each variable", () => {
         keepAlive: false,
       },
       cache: { policy: "seeded", maxBytes: 1_000_000, maxAgeS: 60, epoch: "weights of May" },
+      capture: { setting: "0.01", maxAgeDays: 7 },
       prediction: {
         debugFields: true,
         ratePerMinute: 600,
@@ -254,6 +258,12 @@ describe("A wrong value", () => {
     ["PRESAGE_CACHE", ["on", "true", "Deterministic"], "off, deterministic, seeded"],
     ["PRESAGE_CACHE_MAX_BYTES", ["0", "256MB"], "a whole number of bytes above 0"],
     ["PRESAGE_CACHE_MAX_AGE_S", ["0", "1d", "31536001"], "a whole number of seconds from 1 to 31536000"],
+    [
+      "PRESAGE_CAPTURE",
+      ["on", "1.5", "-0.1", "1e-3", ".5", "50%"],
+      "off, failures, all, or a share from 0 to 1 such as 0.01",
+    ],
+    ["PRESAGE_CAPTURE_MAX_AGE_DAYS", ["0", "30d", "36501"], "a whole number of days from 1 to 36500"],
     ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
     ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
     ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
@@ -358,7 +368,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(47);
+    expect(shown).toHaveLength(49);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

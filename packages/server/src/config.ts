@@ -46,6 +46,8 @@ export type Config = Readonly<{
     maxAgeS: number;
     epoch: string;
   }>;
+  /** Of live predictions that are stored. */
+  capture: Readonly<{ setting: string; maxAgeDays: number }>;
   prediction: Readonly<{
     debugFields: boolean;
     ratePerMinute: number;
@@ -130,6 +132,10 @@ export function readConfig(raw: RawEnvironment): Config {
       maxBytes: values.PRESAGE_CACHE_MAX_BYTES,
       maxAgeS: values.PRESAGE_CACHE_MAX_AGE_S,
       epoch: values.PRESAGE_CACHE_EPOCH ?? "",
+    }),
+    capture: Object.freeze({
+      setting: values.PRESAGE_CAPTURE,
+      maxAgeDays: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
     }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,

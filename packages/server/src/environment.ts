@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { capturePattern } from "@presage/contract";
 import { z } from "zod";
 import {
   domains,
@@ -24,6 +25,7 @@ const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 
 const maxWorkers = 256;
 const dayMs = 86_400_000;
+const centuryDays = 36_500;
 const yearHours = 8_760;
 const yearMinutes = 525_600;
 const yearSeconds = 31_536_000;
@@ -117,6 +119,17 @@ export const environment = z.object({
       "any text; changing it discards all predictions that were kept, as after new weights under an old name",
     expected: "text",
   }),
+  PRESAGE_CAPTURE: text.regex(capturePattern).default("off").meta({
+    description:
+      "which predictions of clients are stored with their texts: none, those that failed, all, or a share from 0 to 1; a key's own setting wins",
+    expected: "off, failures, all, or a share from 0 to 1 such as 0.01",
+  }),
+  PRESAGE_CAPTURE_MAX_AGE_DAYS: wholeNumber(1, centuryDays)
+    .default(30)
+    .meta({
+      description: "after how many days predictions of clients that were stored are deleted",
+      expected: `a whole number of days from 1 to ${centuryDays}`,
+    }),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).meta({
     description: "whether connections to the upstream are reused",
     expected: "true or false",

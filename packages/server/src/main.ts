@@ -18,6 +18,10 @@ endOnClosedPipe();
 const helpWidth = process.stdout.columns ?? 80;
 const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
 const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for the server's limit"] as const;
+const capture = [
+  "--capture <setting>",
+  "which predictions are kept: off, failures, all, a share such as 0.01; default for the server's setting",
+] as const;
 const json = ["--json", "print JSON lines instead of a table"] as const;
 
 /** The configuration of a command that does not log. */
@@ -107,6 +111,7 @@ keys
   )
   .option(...rateLimit)
   .option(...maxInFlight)
+  .option(...capture)
   .addHelpText(
     "after",
     examples(
@@ -126,12 +131,18 @@ keys
   .action(async (options) => (await import("./cli/keys.ts")).listKeys(configure(), options));
 keys
   .command("update <id>")
-  .description("change the limits of a key; running servers apply them within 5 s")
+  .description(
+    "change the limits of a key, or which of its predictions are kept; running servers apply it within 5 s",
+  )
   .option(...rateLimit)
   .option(...maxInFlight)
+  .option(...capture)
   .addHelpText(
     "after",
-    examples("presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --rate-limit-rpm 60"),
+    examples(
+      "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --rate-limit-rpm 60",
+      "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --capture failures",
+    ),
   )
   .action(async (id: string, options) => (await import("./cli/keys.ts")).updateKey(configure(), id, options));
 keys

@@ -40,16 +40,18 @@ dashboardTest("A key is created, used, and rejected once it is revoked", async (
   expect(response.content).not.toBe("");
 
   await row.getByText("600 a minute").waitFor();
-  await row.getByRole("button", { name: "Change the limits of training cluster" }).click();
-  const limits = page.getByRole("dialog", { name: "Limits of this key" });
-  const atOnce = limits.getByRole("textbox", { name: "Requests at once" });
+  await row.getByRole("button", { name: "Change the settings of training cluster" }).click();
+  const settings = page.getByRole("dialog", { name: "Settings of this key" });
+  const atOnce = settings.getByRole("textbox", { name: "Requests at once" });
   await atOnce.fill("none");
-  await limits.getByRole("button", { name: "Save" }).click();
-  await limits.getByRole("alert").getByText("A whole number").waitFor();
+  await settings.getByRole("button", { name: "Save" }).click();
+  await settings.getByRole("alert").getByText("A whole number").waitFor();
   await atOnce.fill("64");
-  await limits.getByRole("button", { name: "Save" }).click();
-  await limits.waitFor({ state: "hidden" });
+  await settings.getByRole("combobox", { name: "Stored predictions" }).selectOption("1 in 100");
+  await settings.getByRole("button", { name: "Save" }).click();
+  await settings.waitFor({ state: "hidden" });
   await row.getByText("600 a minute, 64 at once").waitFor();
+  await row.getByText("Stores 1 in 100").waitFor();
 
   await row.getByRole("button", { name: "Revoke training cluster" }).click();
   const question = page.getByRole("alertdialog", { name: "Revoke this key?" });

@@ -240,7 +240,7 @@ export const EvaluationSummaryResponse = z
   .object({
     source: z.enum(["rollups", "results"]).meta({
       description:
-        "Whether the figures come from counts kept at write time (rollups) or from the results themselves.",
+        "Whether the figures come from counts of results (rollups) or from the results themselves.",
     }),
     groups: z
       .array(EvaluationSummaryGroup)

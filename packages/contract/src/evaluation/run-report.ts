@@ -204,6 +204,13 @@ export const RunReport = z
       description: "Predictions of a deployment, from the run's start to its end or its last prediction.",
     }),
     tokens: RunTokens.meta({ description: "Of all predictions, as the upstream counted them." }),
+    cost: z
+      .object({
+        currency: z.string().meta({ description: "An ISO 4217 code." }),
+        total: number("What the tokens cost, by today's prices."),
+      })
+      .nullish()
+      .meta({ id: "RunCost", description: "What the predictions cost. Absent without prices." }),
     failures: RunFailures.meta({ description: "What failed, and how often." }),
     provenance: z
       .object({

@@ -1,9 +1,9 @@
-import { ApiKeyCreateRequest, ApiKeyUpdateRequest } from "@presage/contract";
+import { ApiKeyCreateRequest, ApiKeyUpdateRequest, CaptureSetting } from "@presage/contract";
 import type { Config } from "../config.ts";
 import { defined } from "../defined.ts";
 import { toApiKeyResponse } from "../http/resources/api-keys/api-key-response.ts";
-import { type ApiKey, type ChangedLimits, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
-import { changeKeyLimitsOf } from "../identity/api-keys/change-key-limits.ts";
+import { type ApiKey, type ChangedSettings, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
+import { changeKeySettingsOf } from "../identity/api-keys/change-key-settings.ts";
 import { addApiKey } from "../identity/api-keys/create-api-key.ts";
 import { revokeKeyOf } from "../identity/api-keys/revoke-api-key.ts";
 import { lockUsers } from "../identity/users/users-store.ts";
@@ -21,15 +21,15 @@ const pageSize = 1_000;
 
 export async function createKey(
   config: Config,
-  options: { name: string; expiresAt?: string } & LimitOptions,
+  options: { name: string; expiresAt?: string } & SettingOptions,
 ): Promise<void> {
   const { name } = options;
   if (!ApiKeyCreateRequest.shape.name.safeParse(name).success)
     throw new CommandError("--name takes 1 to 120 characters");
   const expiresAt = options.expiresAt === undefined ? null : readExpiry(options.expiresAt);
-  const limits = readLimits(options);
+  const settings = readSettings(options);
   await withDatabase(config, async ({ database, owner, keyDigest }) => {
-    const newKey = { userId: owner.id, name, expiresAt, limits };
+    const newKey = { userId: owner.id, name, expiresAt, settings };
     const { key, id } = await database.transaction().execute(async (transaction) => {
       await lockUsers(transaction, [owner.id]);
       return await addApiKey(transaction, keyDigest, newKey);
@@ -40,13 +40,13 @@ export async function createKey(
   });
 }
 
-/** Changes the limits of a key; what is not named stays. */
-export async function updateKey(config: Config, id: string, options: LimitOptions): Promise<void> {
-  const limits = readLimits(options);
-  if (Object.keys(limits).length === 0)
-    throw new CommandError("Name a limit to change: --rate-limit-rpm or --max-in-flight.");
+/** Changes the settings of a key; what is not named stays. */
+export async function updateKey(config: Config, id: string, options: SettingOptions): Promise<void> {
+  const settings = readSettings(options);
+  if (Object.keys(settings).length === 0)
+    throw new CommandError("Name a setting to change: --rate-limit-rpm, --max-in-flight or --capture.");
   await withDatabase(config, async ({ database, owner }) => {
-    await changeKeyLimitsOf(database, owner.id, id.toLowerCase(), limits);
+    await changeKeySettingsOf(database, owner.id, id.toLowerCase(), settings);
     process.stdout.write("Changed. Running servers apply it within 5 s.\n");
   });
 }
@@ -71,16 +71,28 @@ export async function revokeKey(config: Config, id: string): Promise<void> {
   });
 }
 
-interface LimitOptions {
+interface SettingOptions {
   rateLimitRpm?: string;
   maxInFlight?: string;
+  capture?: string;
 }
 
-function readLimits({ rateLimitRpm, maxInFlight }: LimitOptions): ChangedLimits {
+function readSettings({ rateLimitRpm, maxInFlight, capture }: SettingOptions): ChangedSettings {
   return defined({
     rate_limit_rpm: readLimit("--rate-limit-rpm", rateLimitRpm),
     max_in_flight: readLimit("--max-in-flight", maxInFlight),
+    capture: readCapture(capture),
   });
+}
+
+/** Null for `default`: the server's setting. */
+function readCapture(text: string | undefined): string | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === "default") return null;
+  if (CaptureSetting.safeParse(text).success) return text;
+  throw new CommandError(
+    "--capture takes off, failures, all, a share from 0 to 1 such as 0.01, or default for the server's setting",
+  );
 }
 
 /** Null for `none`: the server's limit. */
@@ -101,6 +113,7 @@ const keyColumns: readonly Column<ApiKey>[] = [
   { heading: "LAST USED", text: ({ last_used_at }) => day(last_used_at) },
   { heading: "CREATED", text: ({ created_at }) => day(created_at) },
   { heading: "LIMITS", text: limitsOf },
+  { heading: "CAPTURE", text: ({ capture }) => capture ?? "server's" },
   { heading: "KEY", text: ({ prefix, last_four }) => `${prefix}…${last_four}` },
 ];
 

@@ -1,10 +1,13 @@
 import type { Config } from "../config.ts";
 import type { DatasetServices } from "../evaluation/datasets/dataset-services.ts";
-import { startSweeper } from "../evaluation/datasets/sweeper.ts";
+import { sweepRevisions } from "../evaluation/datasets/sweep-revisions.ts";
 import { uploadInPlace, uploadInThreads } from "../evaluation/datasets/upload/run-upload.ts";
 import type { Log } from "../observability/logger.ts";
 import { isInMemory, type OpenedDatabase } from "../storage/open-database.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
+import { startSweeper } from "../storage/sweeper.ts";
+
+const sweepIntervalMs = 5 * 60_000;
 
 /** What datasets need. Sweeps what earlier processes left behind. */
 export function composeDatasets(
@@ -12,9 +15,13 @@ export function composeDatasets(
   log: Log,
   { database }: Pick<OpenedDatabase, "database">,
 ): DatasetServices & { dispose(): Promise<void> } {
-  const sweeper = startSweeper(database, (error) => {
-    if (isStoreUnavailable(error)) log.storeFailed(error);
-    else log.logger.warn({ err: error }, "could not delete the rows of deleted datasets; will retry");
+  const sweeper = startSweeper({
+    sweep: (signal) => sweepRevisions(database, signal),
+    intervalMs: sweepIntervalMs,
+    onFailure(error) {
+      if (isStoreUnavailable(error)) log.storeFailed(error);
+      else log.logger.warn({ err: error }, "could not delete the rows of deleted datasets; will retry");
+    },
   });
   // An in-memory database belongs to its one connection.
   const uploads = isInMemory(config.databaseUrl)

@@ -14,6 +14,9 @@ import { foldDeltas } from "../evaluation/results/keep/fold-store.ts";
 import { createResultWriter } from "../evaluation/results/keep/result-writer.ts";
 import { writeInThread } from "../evaluation/results/keep/write-in-thread.ts";
 import { createWriteResults } from "../evaluation/results/keep/write-results.ts";
+import { rollUpInThread } from "../evaluation/results/tag-rollup/roll-up-in-thread.ts";
+import { rollUpSoon } from "../evaluation/results/tag-rollup/roll-up-soon.ts";
+import { hasUncounted, rollUpSomeTags } from "../evaluation/results/tag-rollup/roll-up-tags-store.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
 import { findLabelledRevision } from "../evaluation/taxonomies/find-revision.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
@@ -77,9 +80,11 @@ export function composeEvaluation(
   const rules = createRuleRunner({ ...ruleRunnerDefaults, maxThreads, families: ruleFamilies });
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
   const folder = composeFolder(database, log);
+  const tagRollup = composeTagRollup(database, sqlitePath, log);
   const resultWriter = createResultWriter(async (records) => {
     const written = await writer.write(records);
     folder.schedule();
+    tagRollup.schedule();
     return written;
   });
   return {
@@ -98,6 +103,7 @@ export function composeEvaluation(
     async dispose() {
       await rules.dispose();
       await folder.stop();
+      await tagRollup.stop();
       await writer.end();
     },
   };
@@ -108,18 +114,37 @@ function composeFolder(database: Database, log: Log): Folder {
   if (!isPostgres(database)) return { schedule() {}, async stop() {} };
   const folder = foldSoon(
     () => foldDeltas(database),
-    (error) => {
-      if (isStoreUnavailable(error)) log.storeFailed(error);
-      else
-        log.logger.warn(
-          { err: error },
-          "could not fold result counts; none are lost, and totals are correct",
-        );
-    },
+    warnOfFailure(log, "could not fold result counts; none are lost, and totals are correct"),
   );
   // Folds what stopped processes left behind.
   folder.schedule();
   return folder;
+}
+
+/** In an SQLite file results are counted by tag in a thread, which does not start before there are any. */
+function composeTagRollup(database: Database, sqlitePath: string | undefined, log: Log): Folder {
+  const thread = sqlitePath === undefined ? undefined : rollUpInThread(sqlitePath);
+  const rollUpSome = thread?.rollUpSome ?? (() => rollUpSomeTags(database));
+  const rollup = rollUpSoon(
+    async () => (await hasUncounted(database)) && (await rollUpSome()),
+    warnOfFailure(log, "could not count results by tag; summaries by tag are correct, but slower"),
+  );
+  // Counts the results of the version before, and what stopped processes left.
+  rollup.schedule();
+  return {
+    schedule: rollup.schedule,
+    async stop() {
+      await rollup.stop();
+      await thread?.end();
+    },
+  };
+}
+
+function warnOfFailure(log: Log, message: string): (error: unknown) => void {
+  return (error) => {
+    if (isStoreUnavailable(error)) log.storeFailed(error);
+    else log.logger.warn({ err: error }, message);
+  };
 }
 
 function writeInPlace(database: Database): ReturnType<typeof writeInThread> {

@@ -6,11 +6,13 @@ import type { RunServices } from "../evaluation/runs/run-services.ts";
 import { storeWork } from "../evaluation/runs/run-work-store.ts";
 import type { PredictStep } from "../evaluation/runs/runner/predict-step.ts";
 import { type Runner, startRunner } from "../evaluation/runs/runner/start-runner.ts";
+import type { WriteWork } from "../evaluation/runs/runner/work-writer.ts";
 import { writeWorkInThread } from "../evaluation/runs/runner/write-in-thread.ts";
 import { createFairSlots } from "../limits/fair-slots.ts";
 import type { Log } from "../observability/logger.ts";
 import { readPrediction, upstreamFields } from "../prediction/predict.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 
@@ -28,6 +30,18 @@ export interface ComposedRuns extends RunServices {
 
 /** How long a run waits before it looks again whether live predictions leave it a place. */
 const lookAgainMs = 50;
+
+/** Runs leave the other connections to requests. */
+const writingConnections = 2;
+
+function writeInTurns(database: Database): WriteWork {
+  const turns = createFairSlots({ slots: writingConnections });
+  const never = new AbortController().signal;
+  return async (work) => {
+    const release = await turns.take(work.runId, never);
+    return await storeWork(database, work).finally(release);
+  };
+}
 
 /** What runs need. Work begins with `start`. */
 export function composeRuns(
@@ -77,7 +91,7 @@ export function composeRuns(
 
   return {
     predict,
-    writeWork: writer?.write ?? ((work) => storeWork(database, work)),
+    writeWork: writer?.write ?? writeInTurns(database),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     version: packageJson.version,
     wake: () => runner?.wake(),

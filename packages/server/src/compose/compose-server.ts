@@ -28,6 +28,7 @@ import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import type { WorkerStart } from "../workers/messages.ts";
 import type { SupervisorLink } from "../workers/supervisor-link.ts";
+import { composeCapture } from "./compose-capture.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
@@ -126,6 +127,7 @@ export async function composeServer(
       usage.record({ ...call, operation: "judge", totalMs: 0, upstreamMs: undefined }),
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
+  const { dispose: disposeCapture, ...capture } = composeCapture(config, log, store, { memory, metrics });
   const runs = composeRuns(config, log, store, {
     deployments,
     liveInFlight: limits.predictions.inFlight,
@@ -138,6 +140,7 @@ export async function composeServer(
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
     presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_capture_held_bytes: capture.heldBytes,
     presage_cache_bytes: completions.bytes,
   });
 
@@ -164,6 +167,7 @@ export async function composeServer(
       maxBodyBytes,
       listsDeployments: config.deployments !== undefined,
       maxShortBodyBytes: Math.min(maxBodyBytes, maxShortBodyBytes),
+      capture: config.capture,
       debugFields: config.prediction.debugFields,
       metricsToken: config.metricsToken,
       dashboardDirectory: Bun.fileURLToPath(new URL("../../../web/dist/", import.meta.url)),
@@ -177,6 +181,7 @@ export async function composeServer(
     store,
     deployments,
     admission: limits.predictions,
+    capture,
     recordUsage: usage.record,
     prices,
     identity: {
@@ -213,7 +218,7 @@ export async function composeServer(
     async dispose() {
       // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
       const forgotten = forgetInstance(database, instanceId).catch(() => {});
-      await Promise.all([lastUses.stop(), usage.stop(), clocks.stop(), forgotten]);
+      await Promise.all([lastUses.stop(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
       await tracing
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));

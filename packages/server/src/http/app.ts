@@ -10,6 +10,7 @@ import { docsRoutes } from "./resources/docs/docs.ts";
 import { evaluateRoutes } from "./resources/evaluate/evaluate.ts";
 import { evaluatorRoutes } from "./resources/evaluators/evaluators.ts";
 import { experimentRoutes } from "./resources/experiments/experiments.ts";
+import { keptPredictionRoutes } from "./resources/kept-predictions/kept-predictions.ts";
 import { meRoutes } from "./resources/me/me.ts";
 import { whoAmIRoutes } from "./resources/me/whoami.ts";
 import { metricsRoutes } from "./resources/metrics/metrics.ts";
@@ -46,6 +47,7 @@ export function createApp(services: Services): App {
     ...docsRoutes(services),
     ...dashboardRoutes(services),
     ...predictionRoutes(services),
+    ...keptPredictionRoutes(services),
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),

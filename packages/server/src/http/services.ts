@@ -5,6 +5,7 @@ import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
+import type { Capture } from "../prediction/kept/capture.ts";
 import type { PriceList } from "../prices/price-list.ts";
 import type { Store } from "../storage/store.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
@@ -30,6 +31,8 @@ export interface Services {
   readonly deployments: Deployments;
   /** Limits of predictions. */
   readonly admission: Admission;
+  /** Keeps predictions of clients. */
+  readonly capture: Omit<Capture, "stop">;
   recordUsage(use: Use): void;
   readonly prices: PriceList;
   readonly identity: IdentityServices;
@@ -47,6 +50,8 @@ export interface Settings {
   readonly maxShortBodyBytes: number;
   /** Whether the deployments have names that clients know, as they are in a file. */
   readonly listsDeployments: boolean;
+  /** Which predictions of clients are kept, and for how long. */
+  readonly capture: Readonly<{ setting: string; maxAgeDays: number }>;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;
   /** Required by `/metrics`; if absent, only this machine may read them. */

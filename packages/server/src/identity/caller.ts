@@ -9,7 +9,14 @@ export interface Caller {
 }
 
 export type Proof =
-  | { kind: "key"; keyId: string; keyName: string; limits: KeyLimits }
+  | {
+      kind: "key";
+      keyId: string;
+      keyName: string;
+      limits: KeyLimits;
+      /** Which predictions are kept; null: the server's setting. */
+      capture: string | null;
+    }
   | { kind: "session"; sessionId: string };
 
 /** Whose limits a request counts against: each key has its own, the sessions of a user share them. */

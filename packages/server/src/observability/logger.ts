@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import pino, { type Logger } from "pino";
 import { type RequestRecord, requestLine } from "./request-line.ts";
 import { watchDatabase } from "./watch-database.ts";
@@ -6,7 +7,7 @@ export type { Logger };
 
 /** Request lines are written in batches of this many characters, at least once a second. */
 const usualBatchCharacters = 16 * 1024;
-/** A pipe never mixes writes of this length by several processes (PIPE_BUF). */
+/** A pipe never mixes writes of this length by several processes (PIPE_BUF). A file that they share mixes none at all. */
 const atomicWriteCharacters = 4 * 1024;
 const flushIntervalMs = 1_000;
 
@@ -34,7 +35,8 @@ function readableLines() {
 /** Logs to standard output: JSON lines, or readable lines on a terminal. A worker shares it with others and names itself. */
 export function createLog(level: string, worker?: number): Log {
   const isReadable = process.stdout.isTTY;
-  const batchCharacters = worker === undefined ? usualBatchCharacters : atomicWriteCharacters;
+  const mayMix = worker !== undefined && !fstatSync(1).isFile();
+  const batchCharacters = mayMix ? atomicWriteCharacters : usualBatchCharacters;
   const file = pino.destination({
     fd: 1,
     sync: false,

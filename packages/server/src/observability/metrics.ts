@@ -12,6 +12,8 @@ const watched = {
   presage_memory_held_bytes:
     "Estimated memory of request bodies, of responses being written and of results waiting to be stored.",
   presage_memory_budget_bytes: "Limit of presage_memory_held_bytes; beyond it requests get 503.",
+  presage_capture_held_bytes:
+    "Memory of captured predictions that wait for their response or to be stored; part of presage_memory_held_bytes.",
   presage_cache_bytes: "Memory of predictions that are kept (at most PRESAGE_CACHE_MAX_BYTES).",
 } as const;
 
@@ -70,6 +72,11 @@ export function createMetrics() {
       name: "presage_cache_results_total",
       help: "Predictions by where they are from (hit: kept; shared: of an equal request at the same time; miss: asked for; off: not cached).",
       labelNames: ["result"],
+    }),
+    captured: createCounter(registry, {
+      name: "presage_captured_predictions_total",
+      help: "Predictions that were to be kept, by what became of them (written, dropped: no memory for them, or refused by the store).",
+      labelNames: ["outcome"],
     }),
     failures: createCounter(registry, {
       name: "presage_failures_total",

@@ -13,7 +13,25 @@ export function completeChat(
 }
 
 function toCompletionRequest(request: ChatCompletionRequest): CompletionRequest {
-  const { model, messages = [], context, interaction, params, stream: _, ...topLevel } = request;
+  const { model, messages = [], context, interaction } = request;
+  return {
+    ...(model ? { model } : {}),
+    ...upstreamFields(setFields(request)),
+    messages: interaction ? composePrompt(context, interaction) : messages,
+  };
+}
+
+/** What a request sets beside the model and what the prompt is made of. `params` replaces the sampling fields at its top level. */
+export function setFields(request: ChatCompletionRequest): Record<string, unknown> {
+  const {
+    model: _,
+    messages: __,
+    context: ___,
+    interaction: ____,
+    params,
+    stream: _____,
+    ...topLevel
+  } = request;
   const {
     max_tokens: _max,
     temperature: _temperature,
@@ -21,10 +39,5 @@ function toCompletionRequest(request: ChatCompletionRequest): CompletionRequest 
     top_k: _topK,
     ...unknownFields
   } = topLevel;
-  const fields = params ? { ...unknownFields, ...params } : topLevel;
-  return {
-    ...(model ? { model } : {}),
-    ...upstreamFields(fields),
-    messages: interaction ? composePrompt(context, interaction) : messages,
-  };
+  return params ? { ...unknownFields, ...params } : topLevel;
 }

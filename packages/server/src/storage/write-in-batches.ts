@@ -1,4 +1,4 @@
-const intervalMs = 5_000;
+const usualIntervalMs = 5_000;
 
 export interface BatchedWrites<Value> {
   /** What is collected for the next batch. To be called again for each change: every batch has its own map. */
@@ -9,6 +9,8 @@ export interface BatchedWrites<Value> {
 }
 
 export interface Batching<Value> {
+  /** Absent: five seconds. */
+  intervalMs?: number;
   write(batch: ReadonlyMap<string, Value>): Promise<void>;
   /** Returns what could not be written to what was collected meanwhile. */
   putBack(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
@@ -17,7 +19,12 @@ export interface Batching<Value> {
 }
 
 /** Writes what is pending every few seconds, one batch after the other. */
-export function writeInBatches<Value>({ write, putBack, onFailure }: Batching<Value>): BatchedWrites<Value> {
+export function writeInBatches<Value>({
+  intervalMs = usualIntervalMs,
+  write,
+  putBack,
+  onFailure,
+}: Batching<Value>): BatchedWrites<Value> {
   let pending = new Map<string, Value>();
   let writing: Promise<void> = Promise.resolve();
   let isFailing = false;

@@ -9,7 +9,7 @@ import {
 import { checkCompletion, checkModelList } from "./read-completion.ts";
 import { createReplicas, type ReplicaCall } from "./replicas/replicas.ts";
 import { routingKeyOf } from "./replicas/routing-key.ts";
-import { createSendOnce } from "./send-once.ts";
+import { type CompleteResponse, createSendOnce } from "./send-once.ts";
 import { sendWithRetries } from "./send-with-retries.ts";
 import { createServedModel } from "./served-model.ts";
 import type {
@@ -143,6 +143,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     );
   }
 
+  function toCompletion(response: CompleteResponse, model: string): UpstreamCompletion {
+    return { ...checkCompletion(response), deployment: options.name, model, replica: response.url };
+  }
+
   async function sendForCompletion(
     writing: WrittenRequest | Promise<WrittenRequest>,
     how: Sending,
@@ -151,23 +155,22 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const { namesNoModel, mayRetry, session, trace, key } = how;
     const holder = newHolder();
     const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
-    const sendBody = async ({ body, model }: WrittenRequest) => {
+    const sendBody = (body: Body) => {
       const path = "/chat/completions";
       const call: ReplicaCall = { method: "POST", path, body, signal, onResponseLength, session, trace, key };
-      const response = await sendWithRetries(replicas, call, { retries, mayRetry });
-      return { ...checkCompletion(response), deployment: options.name, model };
+      return sendWithRetries(replicas, call, { retries, mayRetry });
     };
     try {
-      const written = await writing;
+      const written = writing instanceof Promise ? await writing : writing;
       try {
-        return await sendBody(written);
+        return toCompletion(await sendBody(written.body), written.model);
       } catch (error) {
         if (!namesNoModel || !(error instanceof UpstreamError) || error.status !== 404) throw error;
         // The deployment may have been restarted with another model.
         const other = await servedModel.findOther(written.model, signal);
         if (other === undefined || mayRetry?.() === false) throw error;
         how.isForOtherModel = true;
-        return await sendBody({ body: withModel(written, other), model: other });
+        return toCompletion(await sendBody(withModel(written, other)), other);
       }
     } finally {
       end();

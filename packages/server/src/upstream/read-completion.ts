@@ -1,6 +1,6 @@
 import type { Usage } from "@presage/contract";
 import { classifyCarriedError, isObject, unexpectedResponse } from "./classify-error.ts";
-import type { CompleteResponse } from "./send-once.ts";
+import type { ReadResponse } from "./send-once.ts";
 import type {
   CompletionBody,
   CompletionChoice,
@@ -11,11 +11,12 @@ import type {
 
 /** More than any model reads or writes in one call. A larger count is a mistake. */
 const maxTokens = 1e9;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 const thinkStart = "<think>";
 const thinkEnd = "</think>";
 
 /** Accepts a 2xx response that is a chat completion. Throws an `UpstreamError` for anything else. */
-export function checkCompletion(response: CompleteResponse): Omit<UpstreamCompletion, "deployment"> {
+export function checkCompletion(response: ReadResponse): Pick<UpstreamCompletion, "bytes" | "body"> {
   const body = parse(response);
   if (!isObject(body)) throw unexpected(response, "a chat completion", "it is not a JSON object");
   if (isObject(body.error) || typeof body.error === "string")
@@ -25,7 +26,7 @@ export function checkCompletion(response: CompleteResponse): Omit<UpstreamComple
 }
 
 /** Accepts a 2xx response that is a list of models. */
-export function checkModelList(response: CompleteResponse): ModelList {
+export function checkModelList(response: ReadResponse): ModelList {
   const body = parse(response);
   const models: unknown = isObject(body) ? body.data : undefined;
   if (!Array.isArray(models)) throw unexpected(response, "a list of models", "it has no `data`");
@@ -36,9 +37,9 @@ function isListedModel(model: unknown): model is ListedModel {
   return isObject(model) && typeof model.id === "string";
 }
 
-function parse(response: CompleteResponse): unknown {
+function parse(response: ReadResponse): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(response.bytes));
+    return JSON.parse(utf8.decode(response.bytes));
   } catch {
     throw unexpected(response, "what was requested", "it is not JSON");
   }
@@ -49,11 +50,11 @@ function hasMessage(body: Record<string, unknown>): body is CompletionBody {
   return isObject(choice) && isObject(choice.message);
 }
 
-function toFailed(response: CompleteResponse) {
+function toFailed(response: ReadResponse) {
   return { status: response.status, body: response.text(), retryAfter: undefined };
 }
 
-function unexpected(response: CompleteResponse, expected: string, why: string) {
+function unexpected(response: ReadResponse, expected: string, why: string) {
   return unexpectedResponse(toFailed(response), expected, why);
 }
 

@@ -27,11 +27,17 @@ export interface UpstreamCall {
 }
 
 /** A 2xx response, read whole. */
-export interface CompleteResponse {
+export interface ReadResponse {
   status: number;
   bytes: Uint8Array<ArrayBuffer>;
   /** The body as text, with our credential redacted. */
   text(): string;
+}
+
+/** The same, from a replica. */
+export interface CompleteResponse extends ReadResponse {
+  /** The base URL that was asked. */
+  url: string;
 }
 
 export type Send<Call = UpstreamCall> = (call: Call) => Promise<CompleteResponse>;
@@ -97,9 +103,9 @@ export function createSendOnce({
         redirect: "manual",
         // Bun gives up a silent response after 300 s; the deadline is our own.
         timeout: false,
-        ...(body === undefined ? {} : { body }),
-        ...(freshConnection === true || !keepAlive ? { keepalive: false } : {}),
-        ...(pool?.session === undefined ? {} : { session: pool.session }),
+        body: body ?? null,
+        keepalive: keepAlive && freshConnection !== true,
+        session: pool?.session,
       });
     } catch (error) {
       throw signal.aborted ? signal.reason : toConnectionError(error);
@@ -109,7 +115,7 @@ export function createSendOnce({
     const { status, ok: isSuccess } = response;
     const bytes = await readResponse(response, signal, onResponseLength);
     const text = () => withoutCredential(new TextDecoder().decode(bytes));
-    if (isSuccess) return { status, bytes, text };
+    if (isSuccess) return { status, url, bytes, text };
     const retryAfter = response.headers.get("retry-after") ?? undefined;
     throw classifyError({ status, body: text(), retryAfter });
   }

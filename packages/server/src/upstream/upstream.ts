@@ -46,6 +46,8 @@ export interface UpstreamCompletion {
   deployment: string;
   /** The model that was asked for. Absent: it is a completion that was kept. */
   model?: string;
+  /** The address of the replica that sent it. Absent: it was kept. */
+  replica?: string;
   /** Absent: the request was not one of those that are asked for once. */
   cache?: CacheOutcome;
 }

@@ -8,6 +8,7 @@ import {
   EvaluatorCriteriaResponse,
   EvaluatorProfileResponse,
   ExperimentResponse,
+  KeptPredictionListResponse,
   ModelListResponse,
   Project,
   Run,
@@ -48,7 +49,15 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
 };
 
 /** What creates comes first, what removes comes last. */
-const order = ["POST", "POST with an id", "GET", "GET with an id", "PATCH with an id", "DELETE with an id"];
+const order = [
+  "POST",
+  "POST with an id",
+  "GET",
+  "GET with an id",
+  "PATCH with an id",
+  "DELETE with an id",
+  "DELETE",
+];
 
 function inOrder(operations: readonly Operation[]): Operation[] {
   const place = ({ method, path }: Operation) => {
@@ -92,6 +101,7 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
     resumeRun: paused,
   };
   const queries: Record<string, string> = {
+    deletePredictions: "?source=live&before=2026-11-01",
     compareRuns: `?runs=${finished}`,
     listComparedSamples: `?runs=${finished}&evaluator=exact-match&direction=worse`,
   };
@@ -132,6 +142,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<str
   const ids: Record<string, string> = { "sessions/{session_id}": other?.id ?? "" };
   const runs = await prepareRuns(presage, document.operations);
   const differences: string[] = [];
+  ids["predictions/{id}"] = await keepPrediction(presage);
   for (const operation of inOrder(document.operations)) {
     const { id, method } = operation;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
@@ -143,6 +154,16 @@ async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<str
     else Object.assign(ids, idsIn[id]?.(JSON.parse(text)));
   }
   return differences;
+}
+
+/** A prediction of a client that can be deleted. They are stored soon after their response. */
+async function keepPrediction(presage: Target["presage"]): Promise<string> {
+  await presage.call("POST", "/v1/predict", { interaction: { state: "A door.", action: "open it" } });
+  const find = async () => {
+    const response = await presage.call("GET", "/v1/predictions?source=live");
+    return KeptPredictionListResponse.parse(await response.json()).data[0]?.id ?? "";
+  };
+  return await eventually(find, (id) => id !== "");
 }
 
 function differenceOf(

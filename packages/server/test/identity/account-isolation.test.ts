@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
 import { writeUsage } from "../../src/usage/usage-store.ts";
+import { eventually } from "../support/eventually.ts";
 import { callWithKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -15,7 +16,7 @@ const mark = "mark-of-the-first-account";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CAPTURE: "all" });
   let stranger: Record<string, string>;
   /** The first account's resources. */
   const own = {
@@ -25,6 +26,7 @@ onEachDatabase((database) => {
     project: "",
     experiment: "",
     dataset: "",
+    prediction: "",
     run: "",
     otherRun: "",
     apiKey: "",
@@ -94,6 +96,17 @@ onEachDatabase((database) => {
     await make("/v1/evaluation-results/batch", {
       evaluation_results: [{ evaluator_id: mark, experiment_id: own.experiment, dataset_sample_id: mark }],
     });
+    await make("/v1/predict", {
+      context: { task_context: mark },
+      interaction: { state: mark, action: mark },
+    });
+    own.prediction = await eventually(
+      async () => {
+        const response = await presage.call("GET", "/v1/predictions?source=live");
+        return ((await response.json()) as { data: { id: string }[] }).data[0]?.id ?? "";
+      },
+      (id) => id !== "",
+    );
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
     await using store = await openStore(presage.databaseUrl);
     const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
@@ -125,6 +138,8 @@ onEachDatabase((database) => {
     ["GET", `/v1/datasets/${own.dataset}/samples?revision=1`],
     ["GET", `/v1/datasets/${own.dataset}/trajectories/${mark}`],
     ["GET", `/v1/datasets/${own.dataset}/export`],
+    ["GET", `/v1/predictions/${own.prediction}`],
+    ["DELETE", `/v1/predictions/${own.prediction}`],
     ["GET", `/v1/runs/${own.run}`],
     ["DELETE", `/v1/runs/${own.run}`],
     ["GET", `/v1/runs/${own.run}/events`],
@@ -154,6 +169,9 @@ onEachDatabase((database) => {
     ["GET", "/v1/projects"],
     ["GET", "/v1/experiments"],
     ["GET", "/v1/datasets"],
+    ["GET", "/v1/predictions"],
+    ["GET", "/v1/predictions?source=live&status=success&deployment=default&model=test-model"],
+    ["DELETE", "/v1/predictions?source=live&before=2100-01-01"],
     ["GET", "/v1/runs"],
     ["GET", `/v1/runs?dataset_id=${own.dataset}&name=${mark}`],
     ["GET", `/v1/experiments?project_id=${own.project}`],
@@ -251,6 +269,8 @@ onEachDatabase((database) => {
     });
     const dataset = await presage.call("GET", `/v1/datasets/${own.dataset}/samples`);
     expect(await dataset.json()).toMatchObject({ data: [{ trajectory_id: mark }] });
+    const prediction = await presage.call("GET", `/v1/predictions/${own.prediction}`);
+    expect(await prediction.json()).toMatchObject({ interaction: { state: mark } });
     const revision = await presage.call("GET", `/v1/error-taxonomy-revision/${own.revision}`);
     expect(await revision.json()).toMatchObject({ labels: [mark] });
     const sessions = SessionListResponse.parse(await (await presage.call("GET", "/v1/sessions")).json());

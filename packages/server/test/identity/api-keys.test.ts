@@ -41,6 +41,7 @@ onEachDatabase((database) => {
         last_used_at: null,
         rate_limit_rpm: null,
         max_in_flight: null,
+        capture: null,
         key: expect.stringMatching(/^psg_[0-9A-Za-z]{38}$/),
       });
       expect(looksLikeKey(made.key)).toBe(true);
@@ -103,7 +104,7 @@ onEachDatabase((database) => {
       );
       for (const { key } of [first, second, third]) expect(text).not.toContain(key.slice(8, -4));
       expect(Object.keys(data[0]).sort()).toEqual(
-        "created_at expires_at id last_four last_used_at max_in_flight name prefix rate_limit_rpm revoked_at".split(
+        "capture created_at expires_at id last_four last_used_at max_in_flight name prefix rate_limit_rpm revoked_at".split(
           " ",
         ),
       );
@@ -155,6 +156,25 @@ onEachDatabase((database) => {
         }
       }
       expect(await find(id)).toMatchObject({ rate_limit_rpm: null, max_in_flight: null });
+    });
+
+    test("include which of its predictions are kept", async () => {
+      const { key: _, ...made } = await created({ name: "captured", capture: "failures" });
+      expect(made.capture).toBe("failures");
+      for (const capture of ["off", "all", "0", "1", "0.01", null]) {
+        expect((await change(made.id, { capture })).status).toBe(200);
+        expect(await find(made.id)).toEqual({ ...made, capture });
+      }
+      for (const wrong of ["some", "", "1.5", "-1", "50%"]) {
+        const [issue] = await issuesOf(await change(made.id, { capture: wrong }));
+        expect(issue).toMatchObject({
+          type: "value_error",
+          loc: ["body", "capture"],
+          msg: expect.stringContaining("off, failures, all, or a share from 0 to 1"),
+        });
+      }
+      const [issue] = await issuesOf(await change(made.id, { capture: 0.5 }));
+      expect(issue).toMatchObject({ type: "string_type", loc: ["body", "capture"] });
     });
 
     test("can be changed only by their user", async () => {

@@ -231,6 +231,7 @@ describe("GET /v1/me", () => {
       name: "Owner",
       oidc_issuer: "urn:presage:local",
       oidc_subject: "owner",
+      capture: { setting: "off", max_age_days: 30 },
     });
   });
 

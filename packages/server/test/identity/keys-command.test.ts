@@ -23,9 +23,9 @@ test("keys are created, listed and revoked", async () => {
   const made = await keys("create", "--name", "training");
   expect(made.stdout.trim()).toMatch(/^psg_[0-9A-Za-z]{38}$/);
   const [headings, key] = (await keys("list")).stdout.split("\n");
-  expect(headings).toMatch(/^ID +NAME +STATE +EXPIRES +LAST USED +CREATED +LIMITS +KEY$/);
+  expect(headings).toMatch(/^ID +NAME +STATE +EXPIRES +LAST USED +CREATED +LIMITS +CAPTURE +KEY$/);
   expect(key).toMatch(
-    /^[0-9a-f-]{36} {2}training {2}active {2}never {4}never {6}\d{4}-\d\d-\d\d {2}server's {2}psg_/,
+    /^[0-9a-f-]{36} {2}training {2}active {2}never {4}never {6}\d{4}-\d\d-\d\d {2}server's {2}server's {2}psg_/,
   );
   const id = key?.slice(0, 36) ?? "";
   expect(made.stderr).toContain(id);
@@ -52,7 +52,7 @@ test("a key's limits are set, listed and changed", async () => {
   expect(await listed()).toMatchObject({ rate_limit_rpm: null, max_in_flight: 4 });
   expect(await keys("update", id)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("Name a limit"),
+    stderr: expect.stringContaining("Name a setting"),
   });
   expect(await keys("update", crypto.randomUUID(), ...limited)).toMatchObject({ code: 1 });
   for (const wrong of ["0", "-1", "1.5", "many", "1000000001"])
@@ -61,6 +61,23 @@ test("a key's limits are set, listed and changed", async () => {
       stdout: "",
       stderr: expect.stringContaining("--max-in-flight takes a whole number from 1 to 1000000000, or none"),
     });
+});
+
+test("which of a key's predictions are kept is set, listed and changed", async () => {
+  const made = await keys("create", "--name", "captured", "--capture", "0.01");
+  const id = /Its id is (\S+)\./.exec(made.stderr)?.[1] ?? "";
+  const listed = async () => {
+    const lines = (await keys("list", "--json")).stdout.trim().split("\n");
+    return lines.map((line) => ApiKeyResponse.parse(JSON.parse(line))).find((key) => key.id === id);
+  };
+  expect(await listed()).toMatchObject({ capture: "0.01" });
+  expect((await keys("list")).stdout).toContain(" 0.01 ");
+  expect((await keys("update", id, "--capture", "default")).code).toBe(0);
+  expect(await listed()).toMatchObject({ capture: null });
+  expect(await keys("update", id, "--capture", "some")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--capture takes off, failures, all, a share from 0 to 1"),
+  });
 });
 
 describe("keys create --expires-at", () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connectRedis, type Redis } from "../../src/redis/connect-redis.ts";
 import { createCompletionCache } from "../../src/upstream/cache/completion-cache.ts";
+import { readCompletion } from "../../src/upstream/cache/completion-reading.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { redisProgram, startRedis, type TestRedis } from "../support/redis/start-redis.ts";
@@ -149,7 +150,7 @@ describe.skipIf(redisProgram === undefined)("A connection", () => {
     const shared = { redis, secret: "secret" };
     const cache = createCompletionCache({ maxBytes: 1e6, maxAgeS: 60, epoch: "", shared });
     await server.command("CLIENT", "PAUSE", "200", "WRITE");
-    cache.keep("key", new Uint8Array(1_000));
+    cache.keep("key", new Uint8Array(1_000), readCompletion({ choices: [{ message: {} }] }));
     // Held up on the same connection, after the completion.
     await redis.client.ping();
     expect(await server.command("KEYS", "presage:completion:*")).toHaveLength(1);

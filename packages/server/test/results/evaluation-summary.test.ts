@@ -143,7 +143,7 @@ onEachDatabase((database) => {
 
     test("by tag counts the results without it as well", async () => {
       const { source, groups } = await summary({ group_by: ["tag"], tag: "env" });
-      expect(source).toBe("results");
+      expect(source).toBe("rollups");
       const ofTag = (value: string | undefined) =>
         countStored(({ metadata }) => (metadata?.tags?.env ?? undefined) === value);
       expect(groups.map((group) => [group.key.tag, countsOf(group)])).toEqual([
@@ -172,7 +172,7 @@ onEachDatabase((database) => {
         "a tag",
         { tags: { env: "prod" } },
         ({ metadata }: StoredFields) => metadata?.tags?.env === "prod",
-        "results",
+        "rollups",
       ],
       [
         "a score",
@@ -226,7 +226,7 @@ onEachDatabase((database) => {
 
     test("of nothing has no groups", async () => {
       expect(await summary({ app: "nowhere", group_by: ["day"] })).toEqual({ source: "rollups", groups: [] });
-      expect(await summary({ tags: { env: "none" } })).toEqual({ source: "results", groups: [] });
+      expect(await summary({ tags: { env: "none" } })).toEqual({ source: "rollups", groups: [] });
       expect((await summary({ status: "failed", pass: true, group_by: ["day"] })).groups).toEqual([]);
     });
 

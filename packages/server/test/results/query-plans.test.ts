@@ -99,7 +99,7 @@ onEachDatabase((database) => {
 
   const isScan = (line: string) =>
     isSqlite
-      ? /^SCAN (result|tag|payload|correction|other|series|error_finding_counts|usage_\w+|evaluation_(?!clock|times|\w+_deltas))\b/.test(
+      ? /^SCAN (result|tag|payload|correction|other|series|error_finding_counts|usage_\w+|evaluation_(?!clock|times|tag_progress|\w+_deltas))\b/.test(
           line,
         )
       : /Seq Scan on (evaluation_(results|tags|payloads|corrections|series|counts)|error_finding_counts|usage_\w+)/.test(

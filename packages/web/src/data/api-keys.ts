@@ -36,12 +36,12 @@ export function useCreateApiKey({
   });
 }
 
-export function useChangeKeyLimits() {
+export function useChangeKeySettings() {
   const presage = usePresage();
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, limits }: { id: string; limits: ApiKeyUpdateRequest }) =>
-      presage.apiKeys.update(id, limits),
+    mutationFn: ({ id, settings }: { id: string; settings: ApiKeyUpdateRequest }) =>
+      presage.apiKeys.update(id, settings),
     onSuccess: () => queryClient.invalidateQueries({ queryKey }),
   });
 }

@@ -1,4 +1,4 @@
-import type { Sweeper } from "./sweeper.ts";
+import type { Sweeper } from "../../storage/sweeper.ts";
 import type { Uploads } from "./upload/run-upload.ts";
 
 /** What operations on datasets need beside the store. */

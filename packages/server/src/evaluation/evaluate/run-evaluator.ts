@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { withDeadline } from "../../limits/deadline.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
+import { toStorableText } from "../../storage/storable-text.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { EvaluationError, internalError, outcomeOfError, unusable } from "../evaluation-error.ts";
 import { type EvaluatorOutcome, isExplained } from "../evaluator-outcome.ts";
@@ -119,7 +120,7 @@ function withStorableTexts(outcome: EvaluatorOutcome): EvaluatorOutcome {
 }
 
 function toStorable(text: string | undefined): string | undefined {
-  return text?.toWellFormed().replaceAll("\0", "\ufffd");
+  return text === undefined ? undefined : toStorableText(text);
 }
 
 const maxConfigs = 500;

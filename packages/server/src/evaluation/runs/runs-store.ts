@@ -1,5 +1,5 @@
 import type { RunStatus } from "@presage/contract";
-import type { RawBuilder, Updateable } from "kysely";
+import { type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
 import { databaseNow } from "../../storage/database-clock.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
@@ -259,18 +259,17 @@ export async function discardRunsOf(transaction: Database, datasetId: string): P
 
 /** A deleted run whose rows are still there. */
 export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
-  const row = await database
-    .selectFrom("runs")
-    .select("id")
-    .where("status", "=", "deleted")
-    .limit(1)
-    .executeTakeFirst();
+  const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
   return row?.id;
 }
 
 export async function deleteRunRow(database: Database, id: string): Promise<void> {
   await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
 }
+
+/** As the indexes of these rows have them: with parameters, neither database would use them. */
+const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
+const isDeleted = sql<SqlBool>`status = 'deleted'`;
 
 /** Takes a run that waits for a process, for as long as the lease holds. Times are the database's. */
 export async function claimRun(
@@ -282,7 +281,7 @@ export async function claimRun(
     const free = await transaction
       .selectFrom("runs")
       .select("id")
-      .where("status", "in", ["queued", "running", "paused"])
+      .where(isUnfinished)
       .where("lease_until", "<", now)
       .where((of) => of.or([of("status", "!=", "paused"), of("paused_by", "=", "deployment")]))
       .where((of) =>

@@ -94,13 +94,17 @@ export function countUsage(
 }
 
 /** Admits a request within the limits or throws; it counts as in flight until its response is ready. */
-export async function admit(
+export function admit(
   admission: Admission,
   { exchange, caller }: { exchange: Exchange; caller: Caller },
-): Promise<void> {
+): void | Promise<void> {
   const holders = limitHolders(caller);
-  exchange.rate = await admission.admit(holders);
-  exchange.atEnd = () => admission.leave(holders);
+  const enter = (rate: RateStatus | undefined) => {
+    exchange.rate = rate;
+    exchange.atEnd = () => admission.leave(holders);
+  };
+  const rate = admission.admit(holders);
+  return rate instanceof Promise ? rate.then(enter) : enter(rate);
 }
 
 /** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */

@@ -43,6 +43,11 @@ export function reserveResponse(holder: Holder, responseBytes: number): void {
   reserveBytesAnyway(holder, 2 * responseBytes);
 }
 
+/** What a body takes that was read and is kept: its texts. To be called while the holder's reservation is the body's. */
+export function bytesOfValues({ reservedBytes }: Holder): number {
+  return (reservedBytes / bytesPerBodyByte) * bytesPerCharacter;
+}
+
 /** Reduces a request's reservation to the one form in which its body was forwarded. */
 export function reserveSentBody(holder: Holder): void {
   reserveBytes(holder, holder.reservedBytes / bytesPerBodyByte);

@@ -28,11 +28,13 @@ export async function readJsonBody(
   maxBodyBytes: number,
   onLength?: (bytes: number) => void,
 ): Promise<JsonReading> {
-  const bytes = await readBodyWithin(request, maxBodyBytes, onLength).catch((error: unknown) => {
-    if (error instanceof ServiceError) throw error;
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = await readBodyWithin(request, maxBodyBytes, onLength);
+  } catch (error) {
     // Reading a body fails only if the connection does.
-    throw new ClientDisconnectedError();
-  });
+    throw error instanceof ServiceError ? error : new ClientDisconnectedError();
+  }
   if (bytes === undefined) {
     throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);
   }

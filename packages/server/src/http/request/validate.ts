@@ -1,5 +1,5 @@
 import { maxIssues, type ValidationError } from "@presage/contract";
-import type { z } from "zod";
+import { z } from "zod";
 import { isLongerThan } from "./is-longer-than.ts";
 import { nameNarrowType, toIssues } from "./pydantic-issues.ts";
 
@@ -27,9 +27,22 @@ export function validate<Schema extends z.ZodType>(
   value: unknown,
   where: "body" | "path" | "query",
 ): z.input<Schema> {
+  if (z.validate(compiled(schema), value)) return value as z.input<Schema>;
   const parsed = schema.safeParse(value, { error: nameNarrowType });
   if (!parsed.success) throw new InvalidRequestError(toIssues(parsed.error.issues, value, where));
   return value as z.input<Schema>;
+}
+
+/** Made when a schema is first used, which takes milliseconds. */
+const compiledSchemas = new WeakMap<z.ZodType, z.ZodType>();
+
+/** The same schema as one generated function, which says in a tenth of the time whether a value is valid, but not why it is not. */
+function compiled(schema: z.ZodType): z.ZodType {
+  const known = compiledSchemas.get(schema);
+  if (known !== undefined) return known;
+  const made = z.compile(schema);
+  compiledSchemas.set(schema, made);
+  return made;
 }
 
 /** Refuses fields that the schema does not name: a misspelt filter would silently match everything. */

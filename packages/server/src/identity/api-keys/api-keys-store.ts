@@ -17,10 +17,11 @@ export interface KeyRecord {
   last_used_at: Micros | null;
   rate_limit_rpm: number | null;
   max_in_flight: number | null;
+  capture: string | null;
 }
 
-/** The limits of a key that change; null: the server's apply. */
-export type ChangedLimits = Partial<Pick<ApiKey, "rate_limit_rpm" | "max_in_flight">>;
+/** The settings of a key that change; null: the server's apply. */
+export type ChangedSettings = Partial<Pick<ApiKey, "rate_limit_rpm" | "max_in_flight" | "capture">>;
 
 const listed = [
   "id",
@@ -33,6 +34,7 @@ const listed = [
   "last_used_at",
   "rate_limit_rpm",
   "max_in_flight",
+  "capture",
 ] as const;
 
 /** Inserts a key unless its digest exists. */
@@ -74,6 +76,7 @@ export async function selectKeyRecord(database: Database, digest: string): Promi
       "api_keys.last_used_at",
       "api_keys.rate_limit_rpm",
       "api_keys.max_in_flight",
+      "api_keys.capture",
     ])
     .where("digest", "=", digest)
     .executeTakeFirst();
@@ -130,18 +133,18 @@ export async function markRevoked(
   return revoked?.digest;
 }
 
-/** Changes the limits of a user's key and returns it with its digest; undefined if the user has no such key. */
-export async function updateLimits(
+/** Changes the settings of a user's key and returns it with its digest; undefined if the user has no such key. */
+export async function updateSettings(
   transaction: Database,
   userId: string,
   keyId: string,
-  limits: ChangedLimits,
+  settings: ChangedSettings,
 ): Promise<(ApiKey & { digest: string }) | undefined> {
   const ofKey = { id: keyId, user_id: userId };
-  if (Object.keys(limits).length > 0)
+  if (Object.keys(settings).length > 0)
     await transaction
       .updateTable("api_keys")
-      .set(limits)
+      .set(settings)
       .where((row) => row.and(ofKey))
       .execute();
   return await transaction

@@ -5,7 +5,7 @@ import { nowMicros, toMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { type AccessChanger, accessWriter, changeAccess, lockCaller } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
-import { type ApiKey, type ChangedLimits, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
+import { type ApiKey, type ChangedSettings, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
 import { generateKey, visibleParts } from "./key-format.ts";
 import { type CreatedApiKey, createNewKeySeal } from "./seal-new-key.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
@@ -14,8 +14,8 @@ export interface NewApiKey {
   userId: string;
   name: string;
   expiresAt: Date | null;
-  /** Absent: the server's limits. */
-  limits?: ChangedLimits;
+  /** Absent: the server's. */
+  settings?: ChangedSettings;
 }
 
 /** Nobody needs this many, but each key has its own rate limit, so their number must be limited. */
@@ -69,7 +69,7 @@ export async function addApiKey(
 
 export function describeNewKey(
   key: string,
-  { name, expiresAt, limits = {} }: Omit<NewApiKey, "userId">,
+  { name, expiresAt, settings = {} }: Omit<NewApiKey, "userId">,
 ): ApiKey {
   const { prefix, lastFour } = visibleParts(key);
   return {
@@ -81,7 +81,8 @@ export function describeNewKey(
     expires_at: expiresAt === null ? null : toMicros(expiresAt),
     revoked_at: null,
     last_used_at: null,
-    rate_limit_rpm: limits.rate_limit_rpm ?? null,
-    max_in_flight: limits.max_in_flight ?? null,
+    rate_limit_rpm: settings.rate_limit_rpm ?? null,
+    max_in_flight: settings.max_in_flight ?? null,
+    capture: settings.capture ?? null,
   };
 }

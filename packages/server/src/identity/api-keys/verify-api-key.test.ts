@@ -12,6 +12,7 @@ const caller = {
     keyId: "key-1",
     keyName: "training",
     limits: { ratePerMinute: null, maxInFlight: null },
+    capture: null,
   },
 };
 const minuteMs = 60_000;
@@ -27,6 +28,7 @@ function keyRecord(more: Partial<KeyRecord> = {}): KeyRecord {
     last_used_at: null,
     rate_limit_rpm: null,
     max_in_flight: null,
+    capture: null,
     ...more,
   };
 }
@@ -80,8 +82,8 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-async function codeOf(verified: Promise<unknown>): Promise<string> {
-  const outcome = await verified.catch((error: unknown) => error);
+async function codeOf(verified: unknown): Promise<string> {
+  const outcome = await Promise.resolve(verified).catch((error: unknown) => error);
   return outcome instanceof ServiceError ? outcome.code : `not refused: ${JSON.stringify(outcome)}`;
 }
 

@@ -30,7 +30,7 @@ export type Verification = "cached" | "looked_up" | "refused" | "unavailable";
 
 export interface KeyVerifier {
   /** The caller whose key it is; undefined if it is invalid. Throws `store_unavailable` if it cannot be checked. */
-  verify(key: string): Promise<Caller | undefined>;
+  verify(key: string): Caller | undefined | Promise<Caller | undefined>;
   /** Makes the next check of this key look it up. To be called after a revocation was committed. */
   forget(digest: string): void;
 }
@@ -135,15 +135,14 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
   }
 
   return {
-    async verify(key) {
+    verify(key) {
       const digest = digestOf(key);
       const known = entries.get(digest);
       // Nearly every request: nothing to wait for.
       if (known !== undefined && performance.now() - known.lookedUpAtMs < refreshAfterMs) {
         return accept(known, "cached");
       }
-      const { entry, how } = await entryFor(digest, known);
-      return accept(entry, how);
+      return entryFor(digest, known).then(({ entry, how }) => accept(entry, how));
     },
     forget(digest) {
       if (lookups.has(digest)) forgotten.add(digest);
@@ -160,6 +159,7 @@ function toEntry(record: KeyRecord, previous: Entry | undefined, lookedUpAtMs: n
     keyId: record.id,
     keyName: record.name,
     limits: { ratePerMinute: record.rate_limit_rpm, maxInFlight: record.max_in_flight },
+    capture: record.capture,
   } as const;
   return { record, caller: { userId: record.user_id, accountId: record.account_id, proof }, lookedUpAtMs };
 }

@@ -1,3 +1,4 @@
+import { toStorableText } from "../../storage/storable-text.ts";
 import { SignInError } from "./sign-in-error.ts";
 
 /** A person's claims from the provider. */
@@ -120,7 +121,8 @@ function accountOf(claim: unknown): string {
 
 /** A name identifies nobody, so the part that can be stored is enough. */
 function nameOf(value: unknown): string | undefined {
-  return textOf(value)?.slice(0, maxName).toWellFormed().replaceAll("\0", "\ufffd");
+  const name = textOf(value);
+  return name === undefined ? undefined : toStorableText(name, maxName);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -15,7 +15,9 @@ import { cachedTokens } from "./013-cached-tokens.ts";
 import { apiKeyLimits } from "./014-api-key-limits.ts";
 import { datasets } from "./016-datasets.ts";
 import { runs } from "./017-runs.ts";
+import { tagRollup } from "./018-tag-rollup.ts";
 import { usageByModel } from "./019-usage-by-model.ts";
+import { capture } from "./020-capture.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -35,5 +37,7 @@ export const migrations: Record<string, Migration> = {
   "014-api-key-limits": apiKeyLimits,
   "016-datasets": datasets,
   "017-runs": runs,
+  "018-tag-rollup": tagRollup,
   "019-usage-by-model": usageByModel,
+  "020-capture": capture,
 };

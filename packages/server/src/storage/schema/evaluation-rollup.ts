@@ -1,4 +1,5 @@
 import type { EvaluationStatus } from "@presage/contract";
+import type { Generated } from "kysely";
 import type { Flag } from "./flag.ts";
 
 /**
@@ -34,6 +35,39 @@ export interface EvaluationCountsTable {
   count: number;
   score_sum: number;
   score_sum_of_squares: number;
+}
+
+/** One row: the number up to which results are counted by tag. It only moves forward, unless everything is counted again. */
+export interface EvaluationTagProgressTable {
+  up_to: number;
+}
+
+/** Every name of a tag among the results that are counted by tag. */
+export interface EvaluationTagNamesTable {
+  account_id: string;
+  name: string;
+  /** The last result that is counted if the name has too many values to count more; otherwise null. */
+  counted_up_to: number | null;
+}
+
+/** The tags that are counted. */
+export interface EvaluationTagValuesTable {
+  id: Generated<number>;
+  account_id: string;
+  name: string;
+  value: string;
+}
+
+/** Results with the same tag that are counted together, with and without a run. */
+export interface EvaluationTagSeriesTable
+  extends Omit<EvaluationSeriesTable, "id" | "account_id" | "spans_runs" | "run_id"> {
+  id: Generated<number>;
+  tag_id: number;
+}
+
+/** Results of such a series by day, by the evaluator's verdict and by its score: corrections are not included. */
+export interface EvaluationTagCountsTable extends Omit<EvaluationCountsTable, "series_id"> {
+  series_id: number;
 }
 
 /** How often an account's evaluations against a revision of an error taxonomy found each kind of error, by day. */

@@ -30,6 +30,8 @@ export interface ApiKeysTable {
   /** The key's own limits; null: the server's. */
   rate_limit_rpm: number | null;
   max_in_flight: number | null;
+  /** Which of its predictions are kept; null: the server's setting. */
+  capture: string | null;
 }
 
 /** Signed-in browsers. */

@@ -23,6 +23,11 @@ import type {
   ErrorFindingCountsTable,
   EvaluationCountsTable,
   EvaluationSeriesTable,
+  EvaluationTagCountsTable,
+  EvaluationTagNamesTable,
+  EvaluationTagProgressTable,
+  EvaluationTagSeriesTable,
+  EvaluationTagValuesTable,
 } from "./evaluation-rollup.ts";
 import type { EvaluatorProfileRevisionsTable, EvaluatorProfilesTable } from "./evaluator-profiles.ts";
 import type { IdempotentRequestsTable } from "./idempotency.ts";
@@ -80,6 +85,11 @@ export interface Tables {
    * rows are added to the counts shortly after. Readers sum both. Empty on SQLite, where writers take turns anyway.
    */
   evaluation_count_deltas: EvaluationCountsTable;
+  evaluation_tag_progress: EvaluationTagProgressTable;
+  evaluation_tag_names: EvaluationTagNamesTable;
+  evaluation_tag_values: EvaluationTagValuesTable;
+  evaluation_tag_series: EvaluationTagSeriesTable;
+  evaluation_tag_counts: EvaluationTagCountsTable;
   error_finding_counts: ErrorFindingCountsTable;
   /** See `evaluation_count_deltas`. */
   error_finding_count_deltas: ErrorFindingCountsTable;

@@ -2,6 +2,7 @@ import type { Deadline } from "../../limits/deadline.ts";
 import { checkCompletion } from "../read-completion.ts";
 import type { CompletionChoice, CompletionRequest, Sharing, UpstreamCompletion } from "../upstream.ts";
 import type { CompletionCache, KeptCompletion } from "./completion-cache.ts";
+import { readCompletion } from "./completion-reading.ts";
 import { type CachePolicy, isRepeatable } from "./is-repeatable.ts";
 import { createSingleFlight } from "./single-flight.ts";
 
@@ -33,17 +34,18 @@ export function cacheCompletions(
   const flights = createSingleFlight<UpstreamCompletion>();
 
   function toHit(kept: KeptCompletion): UpstreamCompletion {
-    const { bytes, body } = checkCompletion({ status: 200, bytes: kept.bytes, text: () => "" });
-    return { bytes, body, deployment, cache: { result: "hit", ageS: cache.ageS(kept) } };
+    const { bytes, reading } = kept;
+    return { bytes, body: reading, deployment, cache: { result: "hit", ageS: cache.ageS(kept) } };
   }
 
   async function findShared(key: string, maxAgeS: number): Promise<UpstreamCompletion | undefined> {
     const found = await cache.findShared(key, maxAgeS);
     if (found === undefined) return undefined;
     try {
-      const hit = toHit(found);
-      cache.keepHere(key, found);
-      return hit;
+      const { body } = checkCompletion({ status: 200, bytes: found.bytes, text: () => "" });
+      const kept = { ...found, reading: readCompletion(body) };
+      cache.keepHere(key, kept);
+      return toHit(kept);
     } catch {
       // Whatever is stored there, it is no completion.
       return undefined;
@@ -62,7 +64,7 @@ export function cacheCompletions(
 
   async function keepFrom(key: string, asked: Promise<AskedCompletion>): Promise<UpstreamCompletion> {
     const { completion, mayKeep } = await asked;
-    if (mayKeep && hasStopped(completion)) cache.keep(key, completion.bytes);
+    if (mayKeep && hasStopped(completion)) cache.keep(key, completion.bytes, readCompletion(completion.body));
     return completion;
   }
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createCompletionCache } from "./completion-cache.ts";
+import { readCompletion } from "./completion-reading.ts";
 
 const forever = Number.POSITIVE_INFINITY;
+const empty = readCompletion({ choices: [{ message: {} }] });
 
 function createCache({ maxBytes = 1_000_000, maxAgeS = 60, epoch = "" } = {}) {
   const clock = { nowMs: 1_000_000 };
@@ -14,10 +16,10 @@ describe("A completion cache", () => {
     const maxBytes = 300_000;
     for (const length of [40, 700, 9_000]) {
       const { cache } = createCache({ maxBytes });
-      cache.keep("used", new Uint8Array(length));
+      cache.keep("used", new Uint8Array(length), empty);
       const kept = 3 * Math.ceil(maxBytes / length);
       for (let place = 0; place < kept; place++) {
-        cache.keep(`${place}`, new Uint8Array(length));
+        cache.keep(`${place}`, new Uint8Array(length), empty);
         expect(cache.find("used", forever)).toBeDefined();
         expect(cache.bytes()).toBeLessThanOrEqual(maxBytes);
       }
@@ -29,19 +31,30 @@ describe("A completion cache", () => {
 
   test("does not keep what is larger than all of it", () => {
     const { cache } = createCache({ maxBytes: 10_000 });
-    cache.keep("large", new Uint8Array(10_000));
+    cache.keep("large", new Uint8Array(10_000), empty);
     expect([cache.find("large", forever), cache.bytes()]).toEqual([undefined, 0]);
   });
 
   test("keeps nothing of a larger buffer that a completion is a part of", () => {
     const { cache } = createCache();
-    cache.keep("a", new Uint8Array(1_000_000).subarray(0, 10));
+    cache.keep("a", new Uint8Array(1_000_000).subarray(0, 10), empty);
     expect(cache.find("a", forever)?.bytes.buffer.byteLength).toBe(10);
+  });
+
+  test("counts the texts that a hit is read from", () => {
+    const keptBytes = (content: string) => {
+      const { cache } = createCache();
+      cache.keep("a", new Uint8Array(1), readCompletion({ choices: [{ message: { content } }] }));
+      return cache.bytes();
+    };
+    const least = keptBytes("");
+    expect(keptBytes("a".repeat(10_000)) - least).toBeGreaterThanOrEqual(10_000);
+    expect(keptBytes("\u9580".repeat(10_000)) - least).toBeGreaterThanOrEqual(20_000);
   });
 
   test("forgets what is older than its limit, and gives out nothing older than the caller's", () => {
     const { cache, clock } = createCache({ maxAgeS: 60 });
-    cache.keep("a", new Uint8Array(1));
+    cache.keep("a", new Uint8Array(1), empty);
     clock.nowMs += 10_500;
     const kept = cache.find("a", 11);
     expect(kept && cache.ageS(kept)).toBe(10.5);

@@ -1,12 +1,18 @@
 import { LRUCache } from "lru-cache";
 import type { Redis } from "../../redis/connect-redis.ts";
+import { bytesOfTexts, type CompletionReading } from "./completion-reading.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A completion and when it was stored. */
-export interface KeptCompletion {
+/** A completion as other processes store it, and when that was. */
+export interface StoredCompletion {
   bytes: Bytes;
   storedAtMs: number;
+}
+
+/** A completion in memory, which need not be parsed again. */
+export interface KeptCompletion extends StoredCompletion {
+  reading: CompletionReading;
 }
 
 export interface CompletionCacheOptions {
@@ -27,19 +33,22 @@ export interface CompletionCache {
   /** What is in memory and no older than this. */
   find(key: string, maxAgeS: number): KeptCompletion | undefined;
   /** What another process has stored. */
-  findShared(key: string, maxAgeS: number): Promise<KeptCompletion | undefined>;
+  findShared(key: string, maxAgeS: number): Promise<StoredCompletion | undefined>;
   /** Stores a new completion, for other processes as well. */
-  keep(key: string, bytes: Bytes): void;
+  keep(key: string, bytes: Bytes, reading: CompletionReading): void;
   /** Stores what another process has stored. */
   keepHere(key: string, found: KeptCompletion): void;
   /** A completion's age in seconds. */
-  ageS(kept: KeptCompletion): number;
+  ageS(stored: StoredCompletion): number;
   /** The memory of all completions that are kept in this process. */
   bytes(): number;
 }
 
-/** Measured with completions of 300 bytes to 20 KB: the entry, its key and the bytes' own bookkeeping. */
-const bytesPerEntry = 670;
+/** Measured with completions of 500 bytes to 40 KB: the entry, its key, its reading and the bookkeeping of the bytes. */
+const bytesPerEntry = 1_070;
+/** What is allocated for a byte, on average over lengths. */
+const allocatedPerByte = 1.15;
+const sizeOf = (bytes: number) => Math.ceil(bytes * allocatedPerByte) + bytesPerEntry;
 /** Longer completions would keep others waiting for the connection. */
 const maxSharedBytes = 1024 * 1024;
 const storedAtBytes = 8;
@@ -53,15 +62,15 @@ export function createCompletionCache({
 }: CompletionCacheOptions): CompletionCache {
   const kept = new LRUCache<string, KeptCompletion>({
     maxSize: maxBytes,
-    sizeCalculation: ({ bytes }) => bytes.length + bytesPerEntry,
+    sizeCalculation: ({ bytes, reading }) => sizeOf(bytes.length + bytesOfTexts(reading)),
   });
   // The clocks of two processes may differ a little.
-  const ageS = ({ storedAtMs }: KeptCompletion) => Math.max(0, (nowMs() - storedAtMs) / 1000);
+  const ageS = ({ storedAtMs }: StoredCompletion) => Math.max(0, (nowMs() - storedAtMs) / 1000);
 
   const nameOf = (key: string, secret: string) =>
     `presage:completion:${new Bun.CryptoHasher("sha256", secret).update(key).digest("base64url")}`;
 
-  function share(key: string, { bytes, storedAtMs }: KeptCompletion): void {
+  function share(key: string, { bytes, storedAtMs }: StoredCompletion): void {
     if (shared === undefined || !shared.redis.isUp() || bytes.length > maxSharedBytes) return;
     const value = Buffer.allocUnsafe(storedAtBytes + bytes.length);
     value.writeDoubleBE(storedAtMs);
@@ -93,10 +102,10 @@ export function createCompletionCache({
       };
       return ageS(found) <= Math.min(withinS, maxAgeS) ? found : undefined;
     },
-    keep(key, bytes) {
+    keep(key, bytes, reading) {
       // A response that was read in pieces may be a part of a larger buffer.
       const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
-      const one = { bytes: own, storedAtMs: nowMs() };
+      const one = { bytes: own, storedAtMs: nowMs(), reading };
       kept.set(key, one);
       share(key, one);
     },

@@ -6,6 +6,7 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { CaptureCard } from "./capture-card.tsx";
 import { Identity } from "./identity.tsx";
 import { SessionsCard } from "./sessions-card.tsx";
 
@@ -26,6 +27,7 @@ function AccountPage() {
       {signOut.error !== null && <ErrorNotice error={signOut.error} />}
       <Identity />
       <SessionsCard />
+      <CaptureCard />
       <Card>
         <div className="flex items-center gap-3 px-4 py-2.5">
           <div className="flex-1">

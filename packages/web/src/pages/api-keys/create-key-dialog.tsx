@@ -8,6 +8,7 @@ import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issue
 import { Select, TextInput } from "../../ui/form/inputs.tsx";
 import { TextField } from "../../ui/form/text-field.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { CaptureField } from "./capture-field.tsx";
 import { LimitFields } from "./limit-fields.tsx";
 import { limitsForm } from "./read-limits.ts";
 import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
@@ -25,7 +26,7 @@ const expiryLabels: Record<Expiry, string> = {
   date: "On a date",
 };
 
-const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "", ...limitsForm({}) };
+const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "", capture: "", ...limitsForm({}) };
 
 export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
   const [form, setForm] = useState(emptyForm);
@@ -114,6 +115,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           </Field>
         )}
         <LimitFields form={form} issues={issues} onChange={change} />
+        <CaptureField value={form.capture} onChange={(capture) => change({ capture })} />
         {error !== null && known.name === undefined && known.expires_at === undefined && (
           <ErrorNotice error={error} />
         )}

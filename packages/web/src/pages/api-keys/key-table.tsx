@@ -1,12 +1,13 @@
 import type { ApiKeyResponse } from "@presage/sdk";
 import { clsx } from "clsx";
 import { useState } from "react";
+import { describeCapture } from "../../format/describe-capture.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { KeyLimitsDialog } from "./key-limits-dialog.tsx";
+import { KeySettingsDialog } from "./key-settings-dialog.tsx";
 import { type KeyState, keyState } from "./key-state.ts";
 import { describeLimits } from "./read-limits.ts";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
@@ -25,7 +26,7 @@ const columns = [
 export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
   const nowMs = useNow();
   const [toRevoke, setToRevoke] = useState<ApiKeyResponse>();
-  const [toLimit, setToLimit] = useState<ApiKeyResponse>();
+  const [toChange, setToChange] = useState<ApiKeyResponse>();
   return (
     <>
       <Table label="API keys">
@@ -48,27 +49,27 @@ export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
               apiKey={key}
               state={keyState(key, nowMs)}
               onRevoke={() => setToRevoke(key)}
-              onLimit={() => setToLimit(key)}
+              onChange={() => setToChange(key)}
             />
           ))}
         </tbody>
       </Table>
-      <KeyLimitsDialog apiKey={toLimit} onClose={() => setToLimit(undefined)} />
+      <KeySettingsDialog apiKey={toChange} onClose={() => setToChange(undefined)} />
       <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
     </>
   );
 }
 
 function KeyRow({
-  apiKey: { name, prefix, last_four, created_at, expires_at, last_used_at, ...limits },
+  apiKey: { name, prefix, last_four, created_at, expires_at, last_used_at, capture, ...limits },
   state,
   onRevoke,
-  onLimit,
+  onChange,
 }: {
   apiKey: ApiKeyResponse;
   state: KeyState;
   onRevoke(): void;
-  onLimit(): void;
+  onChange(): void;
 }) {
   const isRevoked = state === "revoked";
   return (
@@ -96,7 +97,10 @@ function KeyRow({
         <Time at={created_at} />
       </Cell>
       <Cell className={onlyWide}>{expires_at ? <Time at={expires_at} /> : "Never"}</Cell>
-      <Cell className={onlyWide}>{describeLimits(limits) ?? "The server's"}</Cell>
+      <Cell className={onlyWide}>
+        {describeLimits(limits) ?? "The server's"}
+        {capture && <span className="block text-xs text-ink-3">Stores {describeCapture(capture)}</span>}
+      </Cell>
       <Cell className={onlyWide}>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
       <Cell className="text-right">
         {!isRevoked && (
@@ -104,10 +108,10 @@ function KeyRow({
             <Button
               variant="quiet"
               size="small"
-              onClick={onLimit}
-              aria-label={`Change the limits of ${name}`}
+              onClick={onChange}
+              aria-label={`Change the settings of ${name}`}
             >
-              Limits
+              Settings
             </Button>
             <Button variant="quiet" size="small" onClick={onRevoke} aria-label={`Revoke ${name}`}>
               Revoke

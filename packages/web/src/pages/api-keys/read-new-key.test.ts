@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { readNewKey } from "./read-new-key.ts";
 
-const noLimits = { rate_limit_rpm: "", max_in_flight: "" };
+const noLimits = { rate_limit_rpm: "", max_in_flight: "", capture: "" };
 const nowMs = new Date("2026-11-21T12:00:00").getTime();
 
 test("a key that never expires is requested without a date", () => {
   expect(readNewKey({ name: " agent ", expiry: "never", date: "", ...noLimits }, nowMs)).toEqual({
-    request: { name: "agent", rate_limit_rpm: null, max_in_flight: null },
+    request: { name: "agent", rate_limit_rpm: null, max_in_flight: null, capture: null },
   });
 });
 
@@ -35,11 +35,14 @@ test("all issues are reported at once", () => {
 
 test("limits are part of the request, and of its issues", () => {
   const form = { name: "agent", expiry: "never", date: "" } as const;
-  expect(readNewKey({ ...form, rate_limit_rpm: "600", max_in_flight: "" }, nowMs).request).toMatchObject({
+  expect(
+    readNewKey({ ...form, rate_limit_rpm: "600", max_in_flight: "", capture: "0.01" }, nowMs).request,
+  ).toMatchObject({
     rate_limit_rpm: 600,
     max_in_flight: null,
+    capture: "0.01",
   });
-  expect(readNewKey({ ...form, rate_limit_rpm: "0", max_in_flight: "" }, nowMs).issues).toEqual({
+  expect(readNewKey({ ...form, rate_limit_rpm: "0", max_in_flight: "", capture: "" }, nowMs).issues).toEqual({
     rate_limit_rpm: "A whole number from 1 to 1,000,000,000, or nothing.",
   });
 });

@@ -9,6 +9,8 @@ export interface NewKeyForm extends LimitsForm {
   expiry: Expiry;
   /** YYYY-MM-DD in the user's time zone. */
   date: string;
+  /** Which predictions are stored; empty for the server's setting. */
+  capture: string;
 }
 
 export interface NewKeyIssues extends LimitIssues {
@@ -21,7 +23,7 @@ const maxNameCharacters = 120;
 
 /** The request, or the issues of the form. */
 export function readNewKey(
-  { name, expiry, date, ...limitsForm }: NewKeyForm,
+  { name, expiry, date, capture, ...limitsForm }: NewKeyForm,
   nowMs: number,
 ): { request: ApiKeyCreateRequest; issues?: never } | { request?: never; issues: NewKeyIssues } {
   const { limits, issues: limitIssues } = readLimits(limitsForm);
@@ -38,7 +40,7 @@ export function readNewKey(
 
   if (Object.values(issues).some((issue) => issue !== undefined)) return { issues };
   const expires_at = expiresAtMs === null ? undefined : new Date(expiresAtMs).toISOString();
-  return { request: { name: trimmed, expires_at, ...limits } };
+  return { request: { name: trimmed, expires_at, ...limits, capture: capture === "" ? null : capture } };
 }
 
 /** Null: never. A day counts to its end in the user's time zone. */

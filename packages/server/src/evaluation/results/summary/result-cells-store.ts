@@ -57,14 +57,17 @@ export function resultCells(
       as score_sum_of_squares`,
   ])}
     ${fromResults(accountId, filter, tag)} and ${status}`;
-  // Literally as in the conditions of the two kinds of partial indexes.
-  const verdicts = resultsOf(sql`result.status = 'success'`);
-  // Their index has each status in the order of ids, which a range of ids needs.
-  const others = resultsOf(
-    sql`result.status <> 'success' and result.status in (${sql.join(statusesWithoutVerdict)})`,
-  );
-  const parts = filter.status === "success" ? [verdicts] : filter.status ? [others] : [verdicts, others];
+  const parts = statusConditions(filter.status).map(resultsOf);
   return sql<SummaryCell>`(${tagValues(accountId, tag)} ${sql.join(parts, sql` union all `)})`;
+}
+
+/** Conditions that together let results of a status through, or all; each belongs into a statement of its own. */
+export function statusConditions(status: ResultFilter["status"]): Fragment[] {
+  // Literally as in the conditions of the two kinds of partial indexes.
+  const verdicts = sql`result.status = 'success'`;
+  // Their index has each status in the order of ids, which a range of ids needs.
+  const others = sql`result.status <> 'success' and result.status in (${sql.join(statusesWithoutVerdict)})`;
+  return status === "success" ? [verdicts] : status ? [others] : [verdicts, others];
 }
 
 /** The results of a filter that have a verdict and are in a cluster, at most `limit` of them, as an unexecuted statement. */
@@ -100,7 +103,8 @@ export async function hasClusters(
   return rows.length > 0;
 }
 
-function groupColumns(columns: readonly (keyof GroupKey)[]): Fragment[] {
+/** The columns of a group, as they are read from `result` and, for a tag, `tagged`. */
+export function groupColumns(columns: readonly (keyof GroupKey)[]): Fragment[] {
   return columns.map((column) => sql`${columnSources[column]} as ${sql.ref(column)}`);
 }
 
@@ -118,7 +122,8 @@ function tagValues(accountId: string, tag: string | undefined): Fragment {
     select result_id, value from evaluation_tags where account_id = ${accountId} and name = ${tag})`;
 }
 
-function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
+/** What a filter says of `result`. */
+export function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
   const { tags, minScore, maxScore, createdAfter, createdBefore, afterId, beforeId } = filter;
   const bounds: [column: string, operator: Fragment, value: number | undefined][] = [
     ["counted_score", sql`>=`, minScore],

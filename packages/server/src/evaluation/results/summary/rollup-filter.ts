@@ -42,6 +42,32 @@ export function toRollupFilter(
   return from === undefined || until === undefined ? undefined : { ...others, ...from, ...until };
 }
 
+/** A tag to group by, or one that results must have. */
+export interface CountedTag {
+  name: string;
+  /** Absent: any value, and none. */
+  value?: string | undefined;
+}
+
+/** The filter in terms of the rollup by tag, which knows one tag and no runs, or undefined if it cannot answer it. */
+export function toTagRollupFilter(
+  filter: ResultFilter,
+  dimensions: readonly Dimension[],
+  tagToGroupBy: string | undefined,
+): { rollup: RollupFilter; tag: CountedTag } | undefined {
+  const { tags = {}, ...others } = filter;
+  const wanted: CountedTag[] = Object.entries(tags).map(([name, value]) => ({ name, value }));
+  if (tagToGroupBy !== undefined) wanted.push({ name: tagToGroupBy });
+  const [tag, ...more] = wanted;
+  if (tag === undefined || more.length > 0 || filter.runId !== undefined || dimensions.includes("run"))
+    return undefined;
+  const rollup = toRollupFilter(
+    others,
+    dimensions.filter((dimension) => dimension !== "tag"),
+  );
+  return rollup && { rollup, tag };
+}
+
 /** Results are stored at whole milliseconds. */
 function daysAfter(time: Micros): Pick<RollupFilter, "fromDay" | "exceptAt"> | undefined {
   const firstTime = (Math.floor(time / microsPerMs) + 1) * microsPerMs;

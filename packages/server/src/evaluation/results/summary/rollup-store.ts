@@ -18,17 +18,6 @@ export function rollupCells(
   filter: RollupFilter,
   columns: readonly Exclude<keyof GroupKey, "tag">[],
 ): Expression<SummaryCell> {
-  const equalities = [
-    ["app", filter.app],
-    ["evaluator_id", filter.evaluatorId],
-    ["evaluator_family", filter.evaluatorFamily],
-    ["profile_name", filter.profileName],
-    ["profile_public_id", filter.profilePublicId],
-    ["profile_revision", filter.profileRevision],
-    ["run_id", filter.runId],
-    // Only imported results have no family.
-    ["evaluator_family", filter.isExternal && ""],
-  ] as const;
   const verdicts = verdictsOf(filter);
   const cellsOf = (table: CountsTable) => {
     let query = reader
@@ -37,9 +26,8 @@ export function rollupCells(
       .select([...columns, "verdict", "score_mille", "count", "score_sum", "score_sum_of_squares"])
       .where("series.account_id", "=", accountId)
       .where("spans_runs", "=", toFlag(filter.runId === undefined && !columns.includes("run_id")));
-    for (const [column, value] of equalities) {
-      if (value !== undefined) query = query.where(column, "=", value);
-    }
+    for (const [column, value] of seriesMatches(filter)) query = query.where(column, "=", value);
+    if (filter.runId !== undefined) query = query.where("run_id", "=", filter.runId);
     // PostgreSQL does not accept an empty list.
     if (verdicts?.length === 0) query = query.where(sql<boolean>`1 = 0`);
     else if (verdicts !== undefined) query = query.where("verdict", "in", verdicts);
@@ -51,8 +39,23 @@ export function rollupCells(
   return isPostgres(reader) ? folded.unionAll(cellsOf("evaluation_count_deltas")) : folded;
 }
 
+/** What a filter says of a series, except its run. */
+export function seriesMatches(filter: RollupFilter) {
+  const matches = [
+    ["app", filter.app],
+    ["evaluator_id", filter.evaluatorId],
+    ["evaluator_family", filter.evaluatorFamily],
+    ["profile_name", filter.profileName],
+    ["profile_public_id", filter.profilePublicId],
+    ["profile_revision", filter.profileRevision],
+    // Only imported results have no family.
+    ["evaluator_family", filter.isExternal && ""],
+  ] as const;
+  return matches.flatMap(([column, value]) => (value === undefined ? [] : [[column, value] as const]));
+}
+
 /** The verdicts that a filter matches; undefined for all. */
-function verdictsOf({ pass, status }: RollupFilter): CountedVerdict[] | undefined {
+export function verdictsOf({ pass, status }: RollupFilter): CountedVerdict[] | undefined {
   const ofStatus: CountedVerdict[] | undefined =
     status === "success" ? ["pass", "fail", "none"] : status === undefined ? undefined : [status];
   if (pass === undefined) return ofStatus;

@@ -1,13 +1,16 @@
+import type { Expression } from "kysely";
 import type { Requester } from "../../../storage/reader.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import { withTimesAsIds } from "../search/times-as-ids.ts";
-import { selectGroupTotals } from "./group-totals-store.ts";
+import { type SummaryCell, selectGroupTotals } from "./group-totals-store.ts";
 import { clusteredCells, hasClusters, resultCells } from "./result-cells-store.ts";
-import { toRollupFilter } from "./rollup-filter.ts";
+import { type RollupFilter, toRollupFilter, toTagRollupFilter } from "./rollup-filter.ts";
 import { hasResultAt, rollupCells } from "./rollup-store.ts";
 import { columnsOf, type Dimension, type GroupKey } from "./summary-dimensions.ts";
 import { type SummaryGroup, toSummaryGroups } from "./summary-group.ts";
+import { isCountedByTag, tagCells } from "./tag-cells-store.ts";
 
 /** A response of 4 MB, and more than anyone reads or draws. */
 const maxGroups = 10_000;
@@ -46,20 +49,11 @@ export async function summarise(
   const { accountId } = requester;
   const reader = store.reader(requester);
   const columns = [...new Set<keyof GroupKey>(dimensions.flatMap((dimension) => columnsOf[dimension]))];
-  const rollup = toRollupFilter(filter, dimensions);
-  const isInRollup =
-    rollup !== undefined && (rollup.exceptAt === undefined || !(await hasResultAt(reader, rollup.exceptAt)));
   const tagToGroupBy = dimensions.includes("tag") ? tag : undefined;
+  const rollup = await findRollup(reader, accountId, filter, dimensions, tagToGroupBy);
   const isClustered = hasIntervals && (await hasClusters(reader, accountId, filter.evaluatorId));
-  const ofResults = isInRollup && !isClustered ? filter : await withTimesAsIds(reader, filter);
-  const cells = isInRollup
-    ? rollupCells(
-        reader,
-        accountId,
-        rollup,
-        columns.filter((column) => column !== "tag"),
-      )
-    : resultCells(accountId, ofResults, columns, tagToGroupBy);
+  const ofResults = rollup && !isClustered ? filter : await withTimesAsIds(reader, filter);
+  const cells = rollup?.cells(columns) ?? resultCells(accountId, ofResults, columns, tagToGroupBy);
   const clustered = isClustered
     ? clusteredCells(reader, accountId, {
         filter: ofResults,
@@ -72,7 +66,38 @@ export async function summarise(
   if (totals.length > maxGroups) throw new TooManyGroupsError();
   const clusteredResults = totals.reduce((sum, { clustered_results }) => sum + (clustered_results ?? 0), 0);
   return {
-    source: isInRollup ? "rollups" : "results",
+    source: rollup ? "rollups" : "results",
     groups: toSummaryGroups(totals, columns, hasIntervals && clusteredResults <= maxClusteredResults),
   };
+}
+
+type CellsOf = (columns: readonly (keyof GroupKey)[]) => Expression<SummaryCell>;
+
+/** The counts that answer a filter, if there are any. */
+async function findRollup(
+  reader: Database,
+  accountId: string,
+  filter: ResultFilter,
+  dimensions: readonly Dimension[],
+  tagToGroupBy: string | undefined,
+): Promise<{ cells: CellsOf } | undefined> {
+  const isRight = async ({ exceptAt }: RollupFilter) =>
+    exceptAt === undefined || !(await hasResultAt(reader, exceptAt));
+  const rollup = toRollupFilter(filter, dimensions);
+  if (rollup !== undefined) {
+    if (!(await isRight(rollup))) return undefined;
+    return {
+      cells: (columns) =>
+        rollupCells(
+          reader,
+          accountId,
+          rollup,
+          columns.filter((column) => column !== "tag"),
+        ),
+    };
+  }
+  const byTag = toTagRollupFilter(filter, dimensions, tagToGroupBy);
+  if (byTag === undefined || !(await isCountedByTag(reader, accountId, byTag.tag.name))) return undefined;
+  if (!(await isRight(byTag.rollup))) return undefined;
+  return { cells: (columns) => tagCells(reader, accountId, byTag.rollup, columns, byTag.tag) };
 }

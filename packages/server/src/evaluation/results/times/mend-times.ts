@@ -8,6 +8,7 @@ import { addErrorFindings } from "../error-findings/error-findings-store.ts";
 import { toCountable } from "../keep/countable-results-store.ts";
 import { foldDeltas, lockFolding } from "../keep/fold-store.ts";
 import { addCounted } from "../keep/result-counts-store.ts";
+import { resetTagRollup } from "../tag-rollup/roll-up-tags-store.ts";
 import * as future from "./future-results-store.ts";
 
 /** Few enough that no other writer waits long for the transaction. */
@@ -82,6 +83,7 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
     ...countErrorFindings(after),
   ]);
   await future.recomputeTimes(transaction, ids);
+  if (rows.length > 0) await resetTagRollup(transaction);
   return rows.length;
 }
 

@@ -126,16 +126,11 @@ export async function selectFailedPredictions(
 }
 
 /** When a run's last prediction was kept. */
-export async function selectLastPredictionTime(
-  reader: Database,
-  accountId: string,
-  runId: string,
-): Promise<number | undefined> {
+export async function selectLastPredictionTime(reader: Database, runId: string): Promise<number | undefined> {
   const { last } = await reader
     .selectFrom("predictions")
     .select((of) => of.fn.max("created_at").as("last"))
     .where("run_id", "=", runId)
-    .where("account_id", "=", accountId)
     .executeTakeFirstOrThrow();
   return last === null ? undefined : Number(last);
 }

@@ -89,11 +89,11 @@ async function reportTeacherForced(
 
 async function predictionsPerSecond(
   reader: Database,
-  { id, accountId, target, startedAt, finishedAt }: Run,
+  { id, target, startedAt, finishedAt }: Run,
   { asked }: PredictionTotals,
 ): Promise<number | null> {
   if (target.kind !== "deployment" || startedAt === undefined || asked === 0) return null;
-  const endedAt = finishedAt ?? (await selectLastPredictionTime(reader, accountId, id)) ?? startedAt;
+  const endedAt = finishedAt ?? (await selectLastPredictionTime(reader, id)) ?? startedAt;
   return endedAt > startedAt ? (asked / (endedAt - startedAt)) * microsPerSecond : null;
 }
 

@@ -7,7 +7,7 @@ import {
 } from "@presage/contract";
 import { defined } from "../../../defined.ts";
 import { selectApiKeys } from "../../../identity/api-keys/api-keys-store.ts";
-import { changeKeyLimits } from "../../../identity/api-keys/change-key-limits.ts";
+import { changeKeySettings } from "../../../identity/api-keys/change-key-settings.ts";
 import { createApiKey } from "../../../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../../../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../../../identity/api-keys/revoke-api-key.ts";
@@ -21,7 +21,8 @@ import type { Services } from "../../services.ts";
 import { toApiKeyResponse } from "./api-key-response.ts";
 
 export function apiKeyRoutes(services: Services): Route[] {
-  const { store, sessionCookie, settings } = services;
+  const { store, sessionCookie } = services;
+  const { maxShortBodyBytes } = services.settings;
   return [
     withCaller("GET", "/v1/api-keys", async (call) => {
       const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
@@ -35,9 +36,9 @@ export function apiKeyRoutes(services: Services): Route[] {
     }),
     withCaller("POST", "/v1/api-keys", async (call) => {
       const { caller, request } = call;
-      const body = await readBody(call, ApiKeyCreateRequest, settings.maxShortBodyBytes);
+      const body = await readBody(call, ApiKeyCreateRequest, maxShortBodyBytes);
       const expiresAt = readExpiry(body.expires_at);
-      const newKey = { userId: caller.userId, name: body.name, expiresAt, limits: limitsOf(body) };
+      const newKey = { userId: caller.userId, name: body.name, expiresAt, settings: settingsOf(body) };
       const once = readOnce(call, "create API key", body);
       const credential = credentialOf(request.headers, sessionCookie);
       const changer = { caller, signal: request.signal, credential };
@@ -46,10 +47,10 @@ export function apiKeyRoutes(services: Services): Route[] {
     }),
     withCaller("PATCH", "/v1/api-keys/:key_id", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
-      const body = await readBody(call, ApiKeyUpdateRequest, settings.maxShortBodyBytes);
+      const body = await readBody(call, ApiKeyUpdateRequest, maxShortBodyBytes);
       const changer = { caller: call.caller, signal: call.request.signal };
-      const limits = limitsOf(body);
-      const apiKey = await changeKeyLimits(services.identity, changer, key_id.toLowerCase(), limits);
+      const settings = settingsOf(body);
+      const apiKey = await changeKeySettings(services.identity, changer, key_id.toLowerCase(), settings);
       return Response.json(toApiKeyResponse(apiKey));
     }),
     withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {
@@ -61,8 +62,8 @@ export function apiKeyRoutes(services: Services): Route[] {
   ];
 }
 
-function limitsOf({ rate_limit_rpm, max_in_flight }: ApiKeyUpdateRequest) {
-  return defined({ rate_limit_rpm, max_in_flight });
+function settingsOf({ rate_limit_rpm, max_in_flight, capture }: ApiKeyUpdateRequest) {
+  return defined({ rate_limit_rpm, max_in_flight, capture });
 }
 
 function readExpiry(text: string | null | undefined): Date | null {

@@ -31,6 +31,7 @@ const exampleKey: ApiKeyResponse = {
   last_used_at: null,
   rate_limit_rpm: 600,
   max_in_flight: 64,
+  capture: null,
 };
 
 export const apiKeyPaths: ZodOpenApiPathsObject = {
@@ -72,13 +73,17 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
     }),
   },
   "/v1/api-keys/{key_id}": {
-    patch: operation("updateApiKey", "dashboard", "Change the limits of a key", {
+    patch: operation("updateApiKey", "dashboard", "Change the settings of a key", {
       description:
-        "Changes the limits of one of the calling user's keys; a limit that is absent stays, null restores the server's. They apply at once in the process that responds, and within 5 s in others.",
+        "Changes the limits of one of the calling user's keys, and which of its predictions are kept; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
       requestParams: { path: ApiKeyPath },
-      requestBody: body(ApiKeyUpdateRequest, { rate_limit_rpm: 600, max_in_flight: null }),
+      requestBody: body(ApiKeyUpdateRequest, { rate_limit_rpm: 600, max_in_flight: null, capture: "0.01" }),
       responses: {
-        "200": response("The key", ApiKeyResponse, { ...exampleKey, max_in_flight: null }),
+        "200": response("The key", ApiKeyResponse, {
+          ...exampleKey,
+          max_in_flight: null,
+          capture: "0.01",
+        }),
         ...unauthorized,
         "404": errorResponse("The user has no such key", "There is no such API key."),
         ...tooLarge,

@@ -12,6 +12,7 @@ import { listComparedSamples } from "../../../evaluation/runs/compare/list-compa
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import type { Run } from "../../../evaluation/runs/run.ts";
 import { reserveBytes } from "../../../limits/byte-budget.ts";
+import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
@@ -22,6 +23,7 @@ import type { Services } from "../../services.ts";
 import { toRun } from "../runs/run-response.ts";
 
 const path = "/v1/comparisons";
+const usualComparisonBytes = 2_000_000;
 
 export function comparisonRoutes(services: Services): Route[] {
   const { evaluation } = services;
@@ -41,6 +43,8 @@ export function comparisonRoutes(services: Services): Route[] {
       const runs = await findRuns(call, query.runs);
       reserveBytes(call.exchange, comparisonMemoryBytes(runs));
       const { leftOut, ...differences } = await compareRuns(evaluation, requesterOf(call), runs);
+      // The client may read slowly.
+      reserveResponse(call.exchange, usualComparisonBytes);
       const comparison: Comparison = {
         runs: runs.map((run, place) => ({ ...toRun(run), left_out: leftOut[place] ?? 0 })),
         ...differences,

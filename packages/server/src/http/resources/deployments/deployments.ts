@@ -1,19 +1,15 @@
 import type { DeploymentListResponse, DeploymentStatus, ReplicaStatus } from "@presage/contract";
-import { selectAccount } from "../../../identity/users/users-store.ts";
+import { isOperator } from "../../../identity/users/is-operator.ts";
 import type { Deployment } from "../../../upstream/deployments/create-deployments.ts";
 import { replicaAddress } from "../../../upstream/replicas/replica-address.ts";
 import type { Replica } from "../../../upstream/replicas/replicas.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
-/** Replicas are the operator's, who is in this account. */
-const operatorsAccount = "default";
-
 export function deploymentRoutes({ deployments, store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/deployments", async ({ caller }) => {
-      const account = await selectAccount(store.database, caller.accountId);
-      const showsReplicas = account?.name === operatorsAccount;
+      const showsReplicas = await isOperator(store.database, caller);
       const byDefault = deployments.getDefault();
       const data = deployments.all().map(
         (deployment): DeploymentStatus => ({

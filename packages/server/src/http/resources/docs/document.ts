@@ -7,6 +7,7 @@ import { deploymentPaths } from "../deployments/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
 import { evaluatorPaths } from "../evaluators/openapi.ts";
 import { experimentPaths } from "../experiments/openapi.ts";
+import { keptPredictionPaths } from "../kept-predictions/openapi.ts";
 import { mePaths } from "../me/openapi.ts";
 import { predictionPaths } from "../predictions/openapi.ts";
 import { probePaths } from "../probes/openapi.ts";
@@ -38,6 +39,7 @@ export function openApiDocument() {
     security: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
     tags: [
       { name: "prediction", description: "Predict next states with the world model." },
+      { name: "kept predictions", description: "Predictions that were stored, with what was asked." },
       { name: "dashboard", description: "The calling user, their API keys and their sessions." },
       {
         name: "error taxonomies",
@@ -60,6 +62,7 @@ export function openApiDocument() {
     ],
     paths: withForbidden({
       ...predictionPaths,
+      ...keptPredictionPaths,
       ...deploymentPaths,
       ...mePaths,
       ...sessionPaths,

@@ -4,13 +4,15 @@ import { selectUser } from "../../../identity/users/users-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
-export function meRoutes({ store }: Services): Route[] {
+export function meRoutes({ store, settings }: Services): Route[] {
   return [
     withCaller("GET", "/v1/me", async ({ caller }) => {
       const user = await selectUser(store.database, caller.userId);
       if (user === undefined) throw new ServiceError("not_found", "The calling user no longer exists.");
       const { id, email, name, oidc_issuer, oidc_subject } = user;
-      return Response.json({ id, email, name, oidc_issuer, oidc_subject } satisfies MeResponse);
+      const { setting, maxAgeDays } = settings.capture;
+      const capture = { setting, max_age_days: maxAgeDays };
+      return Response.json({ id, email, name, oidc_issuer, oidc_subject, capture } satisfies MeResponse);
     }),
   ];
 }

@@ -13,6 +13,7 @@ export const mePaths: ZodOpenApiPathsObject = {
           name: "Sam Doe",
           oidc_issuer: "https://accounts.example.com",
           oidc_subject: "248289761001",
+          capture: { setting: "off", max_age_days: 30 },
         }),
         ...unauthorized,
         "404": errorResponse("The calling user no longer exists", "The calling user no longer exists."),

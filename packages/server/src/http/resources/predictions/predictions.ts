@@ -15,26 +15,31 @@ import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
+import { capturing } from "./capture-prediction.ts";
 import { readMaxAge } from "./read-max-age.ts";
 
-export function predictionRoutes({ deployments, admission, settings }: Services): Route[] {
+export function predictionRoutes({ deployments, admission, settings, capture }: Services): Route[] {
   const { debugFields, maxBodyBytes } = settings;
 
   function completeBy(
     named: Deployment | undefined,
-    { request, exchange, caller }: CallWithCaller,
+    call: CallWithCaller,
+    body: ChatCompletionRequest,
   ): Complete {
-    const { upstream } = named ?? deployments.getDefault();
+    const { request, exchange, caller } = call;
+    const { name, upstream } = named ?? deployments.getDefault();
     const session = readSessionHeader(request.headers);
     const sharing = deployments.areCached() ? readSharing(request.headers, caller) : undefined;
-    return measureCompletion(upstream.complete, exchange, { session, sharing });
+    const complete = measureCompletion(upstream.complete, exchange, { session, sharing });
+    return capturing(capture, call, body, name, complete);
   }
 
   /** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
   function withoutDeployment(body: ChatCompletionRequest): ChatCompletionRequest {
-    const { model, ...rest } = body;
-    const namesDeployment = typeof model === "string" && deployments.find(model) !== undefined;
-    return namesDeployment ? rest : body;
+    const { model } = body;
+    if (typeof model !== "string" || deployments.find(model) === undefined) return body;
+    const { model: _, ...rest } = body;
+    return rest;
   }
 
   return [
@@ -45,7 +50,7 @@ export function predictionRoutes({ deployments, admission, settings }: Services)
       const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
       const named = findNamedDeployment(deployments, request.headers);
-      const { prediction, messages } = predict(completeBy(named, call), body, request.signal);
+      const { prediction, messages } = predict(completeBy(named, call, body), body, request.signal);
       if (!debugFields) {
         reserveSentBody(exchange);
         return Response.json(await prediction);
@@ -64,7 +69,7 @@ export function predictionRoutes({ deployments, admission, settings }: Services)
       refuseStreaming(body.params?.stream);
       refuseIncomplete(body);
       const named = findNamedDeployment(deployments, request.headers, body.model);
-      const completion = completeChat(completeBy(named, call), withoutDeployment(body), request.signal);
+      const completion = completeChat(completeBy(named, call, body), withoutDeployment(body), request.signal);
       reserveSentBody(exchange);
       const { bytes } = await completion;
       return new Response(bytes, { headers: { "content-type": "application/json" } });

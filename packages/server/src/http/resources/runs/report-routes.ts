@@ -2,6 +2,7 @@ import { RunPath, type RunReport, RunReportQuery } from "@presage/contract";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import { reportMemoryBytes, reportRun } from "../../../evaluation/runs/report/report-run.ts";
 import { reserveBytes } from "../../../limits/byte-budget.ts";
+import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
@@ -13,6 +14,9 @@ import { reportDocument } from "./report/report-document.ts";
 import { reportPolicy, toHtml } from "./report/to-html.ts";
 import { toMarkdown } from "./report/to-markdown.ts";
 import { toRun } from "./run-response.ts";
+
+/** With 1,000 steps and 20 evaluators it may be a few times as long. */
+const usualReportBytes = 2_000_000;
 
 export function runReportRoutes(services: Services): Route[] {
   const { evaluation } = services;
@@ -27,6 +31,8 @@ export function runReportRoutes(services: Services): Route[] {
         run: toRun(run),
         ...(await reportRun(evaluation, requesterOf(call), run)),
       };
+      // The client may read slowly.
+      reserveResponse(call.exchange, usualReportBytes);
       const format = query.format ?? preferredFormat(call.request.headers.get("accept") ?? "");
       if (format === "json")
         return jsonResponse(report, { headers: { vary: "accept" } }, logBrokenResponse(services, call));

@@ -1,16 +1,17 @@
 import type { ApiKeyResponse } from "@presage/sdk";
 import { type FormEvent, useState } from "react";
 import { flushSync } from "react-dom";
-import { useChangeKeyLimits } from "../../data/api-keys.ts";
+import { useChangeKeySettings } from "../../data/api-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { focusFirstIssue } from "../../ui/form/field-issues.ts";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { CaptureField } from "./capture-field.tsx";
 import { LimitFields } from "./limit-fields.tsx";
 import { type LimitIssues, limitsForm, readLimits } from "./read-limits.ts";
 
 /** Open while `apiKey` is defined. */
-export function KeyLimitsDialog({
+export function KeySettingsDialog({
   apiKey,
   onClose,
 }: {
@@ -21,24 +22,28 @@ export function KeyLimitsDialog({
     <Dialog
       isOpen={apiKey !== undefined}
       onClose={onClose}
-      title="Limits of this key"
+      title="Settings of this key"
       hint="Predictions and evaluations are counted separately. The limits of your user and account apply as well."
     >
-      {apiKey !== undefined && <KeyLimitsForm apiKey={apiKey} onClose={onClose} />}
+      {apiKey !== undefined && <KeySettingsForm apiKey={apiKey} onClose={onClose} />}
     </Dialog>
   );
 }
 
-function KeyLimitsForm({ apiKey, onClose }: { apiKey: ApiKeyResponse; onClose(): void }) {
+function KeySettingsForm({ apiKey, onClose }: { apiKey: ApiKeyResponse; onClose(): void }) {
   const [form, setForm] = useState(limitsForm(apiKey));
   const [issues, setIssues] = useState<LimitIssues>({});
-  const { mutate, error, isPending } = useChangeKeyLimits();
+  const [capture, setCapture] = useState(apiKey.capture ?? "");
+  const { mutate, error, isPending } = useChangeKeySettings();
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const { limits, issues } = readLimits(form);
     if (Object.values(issues).every((issue) => issue === undefined))
-      return mutate({ id: apiKey.id, limits }, { onSuccess: onClose });
+      return mutate(
+        { id: apiKey.id, settings: { ...limits, capture: capture === "" ? null : capture } },
+        { onSuccess: onClose },
+      );
     flushSync(() => setIssues(issues));
     focusFirstIssue(event.currentTarget);
   }
@@ -54,6 +59,7 @@ function KeyLimitsForm({ apiKey, onClose }: { apiKey: ApiKeyResponse; onClose():
           setIssues({});
         }}
       />
+      <CaptureField value={capture} onChange={setCapture} />
       {error !== null && <ErrorNotice error={error} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>

@@ -1,8 +1,3 @@
-import type { Database } from "../../storage/schema/tables.ts";
-import { sweepRevisions } from "./sweep-revisions.ts";
-
-const intervalMs = 5 * 60_000;
-
 export interface Sweeper {
   /** Sweeps soon: something was deleted. */
   schedule(): void;
@@ -10,21 +5,28 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Sweeps at once, then every few minutes and when asked to. What could not be swept is swept the next time. */
-export function startSweeper(database: Database, onFailure: (error: unknown) => void): Sweeper {
+export interface SweeperOptions {
+  /** Deletes what is no longer wanted, a little at a time, until there is none or `signal` is aborted. */
+  sweep(signal: AbortSignal): Promise<void>;
+  intervalMs: number;
+  onFailure(error: unknown): void;
+}
+
+/** Sweeps at once, then regularly and when asked to. What could not be swept is swept the next time. */
+export function startSweeper({ sweep, intervalMs, onFailure }: SweeperOptions): Sweeper {
   const stopping = new AbortController();
   let sweeping: Promise<void> = Promise.resolve();
   let isWaiting = false;
 
-  async function sweep(): Promise<void> {
+  async function sweepNow(): Promise<void> {
     isWaiting = false;
-    await sweepRevisions(database, stopping.signal).catch(onFailure);
+    await sweep(stopping.signal).catch(onFailure);
   }
 
   function schedule(): void {
     if (isWaiting || stopping.signal.aborted) return;
     isWaiting = true;
-    sweeping = sweeping.then(sweep);
+    sweeping = sweeping.then(sweepNow);
   }
 
   const timer = setInterval(schedule, intervalMs);

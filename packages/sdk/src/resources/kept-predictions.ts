@@ -1,0 +1,77 @@
+import type {
+  KeptPrediction,
+  KeptPredictionDeleteResponse,
+  KeptPredictionDetail,
+  KeptPredictionListQuery,
+  KeptPredictionListResponse,
+} from "@presage/contract";
+import type { CallOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
+
+/** Which predictions; without any field, all. */
+export type KeptPredictionFilter = Omit<KeptPredictionListQuery, "limit" | "after">;
+
+export interface KeptPredictionPage {
+  /** The most predictions of the page. Default: 100. */
+  limit?: number | undefined;
+  /** The `next` of an earlier page. */
+  after?: string | undefined;
+}
+
+export interface KeptPredictions {
+  /** Lists one page, newest first, without texts: `GET /v1/predictions`. `next` is null on the last page. */
+  list(
+    filter?: KeptPredictionFilter & KeptPredictionPage,
+    options?: CallOptions,
+  ): Promise<{ data: KeptPrediction[]; next: string | null }>;
+  /** Yields all, newest first, page by page: `GET /v1/predictions`. */
+  iterate(
+    filter?: KeptPredictionFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<KeptPrediction, void, undefined>;
+  /** Gets one with what was asked and answered: `GET /v1/predictions/{id}`. */
+  get(id: string, options?: CallOptions): Promise<KeptPredictionDetail>;
+  /** Deletes one of live traffic: `DELETE /v1/predictions/{id}`. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Deletes all of live traffic from before a time (ISO 8601) and returns how many: `DELETE /v1/predictions`, until none remain. */
+  deleteLive(before: string, options?: CallOptions): Promise<number>;
+}
+
+const path = "/v1/predictions";
+
+export function keptPredictions({ json }: Transport): KeptPredictions {
+  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
+  const list = (query: KeptPredictionFilter & KeptPredictionPage = {}, options?: CallOptions) =>
+    json<KeptPredictionListResponse>(
+      { method: "GET", path, query: { ...query }, isRepeatable: true },
+      options,
+    );
+
+  return {
+    list,
+    async *iterate(filter = {}, options) {
+      let after: string | undefined;
+      do {
+        const page = await list({ ...filter, limit: 1_000, after }, options);
+        yield* page.data;
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+    },
+    get: (id, options) => json({ method: "GET", path: pathOf(id), isRepeatable: true }, options),
+    async delete(id, options) {
+      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+    },
+    async deleteLive(before, options) {
+      let deleted = 0;
+      for (;;) {
+        const query = { source: "live", before };
+        const part = await json<KeptPredictionDeleteResponse>(
+          { method: "DELETE", path, query, isRepeatable: false },
+          options,
+        );
+        deleted += part.deleted;
+        if (!part.has_more) return deleted;
+      }
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Config } from "../config.ts";
+import type { ByteBudget } from "../limits/byte-budget.ts";
+import type { Log } from "../observability/logger.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import { type Capture, createCapture } from "../prediction/kept/capture.ts";
+import { toCapturedRows } from "../prediction/kept/captured-rows.ts";
+import { insertCaptured } from "../prediction/kept/kept-predictions-store.ts";
+import { sweepPredictions } from "../prediction/kept/sweep-predictions.ts";
+import { writeCapturedInThread } from "../prediction/kept/write-captured-in-thread.ts";
+import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { Database } from "../storage/schema/tables.ts";
+import { isStoreUnavailable } from "../storage/store-error.ts";
+import { startSweeper } from "../storage/sweeper.ts";
+
+const sweepIntervalMs = 10 * 60_000;
+
+/** Keeps predictions of clients, and deletes those that are too old. */
+export function composeCapture(
+  { capture: { setting, maxAgeDays } }: Config,
+  log: Log,
+  { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
+  { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
+): Omit<Capture, "stop"> & { dispose(): Promise<void> } {
+  const { logger } = log;
+  logger.info(
+    { setting, maxAgeDays },
+    setting === "off"
+      ? "predictions are not stored, except those of API keys with a capture setting of their own"
+      : "predictions are stored with their texts, except those of API keys with another capture setting",
+  );
+  const writer = sqlitePath === undefined ? writeInPlace(database) : writeCapturedInThread(sqlitePath);
+  const { stop, ...capture } = createCapture({
+    setting,
+    memory,
+    write: (predictions) => writer.write(toCapturedRows(predictions)),
+    onFailure(error, isFirst) {
+      if (isStoreUnavailable(error)) log.storeFailed(error);
+      else if (isFirst) logger.warn({ err: error }, "could not store captured predictions; will retry");
+    },
+    onDropped(error, isFirst) {
+      if (!isFirst) return;
+      const why = error === undefined ? {} : { err: error };
+      logger.warn(why, "captured predictions are dropped until they can be stored again");
+    },
+    count: (outcome, predictions) => metrics.captured([outcome], predictions),
+  });
+  const sweeper = startSweeper({
+    sweep: (signal) => sweepPredictions(database, maxAgeDays, signal),
+    intervalMs: sweepIntervalMs,
+    onFailure(error) {
+      if (isStoreUnavailable(error)) log.storeFailed(error);
+      else logger.warn({ err: error }, "could not delete old predictions; will retry");
+    },
+  });
+  return {
+    ...capture,
+    async dispose() {
+      await sweeper.stop();
+      await stop();
+      await writer.end();
+    },
+  };
+}
+
+function writeInPlace(database: Database): ReturnType<typeof writeCapturedInThread> {
+  return { write: (rows) => insertCaptured(database, rows), end: async () => {} };
+}

@@ -1,0 +1,35 @@
+import type { KeptPrediction, KeptPredictionDetail } from "@presage/contract";
+import type { StoredPayload, StoredPrediction } from "../../../prediction/kept/kept-predictions-store.ts";
+import { microsPerMs, toIsoInstant } from "../../../storage/micros.ts";
+import { parseJson } from "../../request/read-json.ts";
+
+export function toKeptPrediction(
+  { created_at, latency_micros, replica, ...same }: Omit<StoredPrediction, "characters">,
+  showsReplicas: boolean,
+): KeptPrediction {
+  return {
+    ...same,
+    created_at: toIsoInstant(created_at),
+    replica: showsReplicas ? replica : null,
+    latency_ms: latency_micros === null ? null : latency_micros / microsPerMs,
+  };
+}
+
+export function toKeptPredictionDetail(
+  prediction: KeptPrediction,
+  { request, context, ...texts }: StoredPayload,
+): KeptPredictionDetail {
+  // Numbers too long for a double are sent as they were received.
+  const asked = (request === null ? {} : parseJson(request)) as Partial<KeptPredictionDetail> & {
+    model?: string | null;
+  };
+  return {
+    ...prediction,
+    context: context === null ? null : (parseJson(context) as KeptPredictionDetail["context"]),
+    interaction: asked.interaction ?? null,
+    messages: asked.messages ?? null,
+    params: asked.params ?? null,
+    requested_model: asked.model ?? null,
+    ...texts,
+  };
+}

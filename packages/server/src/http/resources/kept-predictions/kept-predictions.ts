@@ -1,0 +1,86 @@
+import {
+  defaultPredictionLimit,
+  KeptPredictionDeleteQuery,
+  type KeptPredictionDeleteResponse,
+  KeptPredictionListQuery,
+  type KeptPredictionListResponse,
+  KeptPredictionPath,
+  readInstant,
+} from "@presage/contract";
+import { defined } from "../../../defined.ts";
+import { isOperator } from "../../../identity/users/is-operator.ts";
+import { deletePrediction, deletePredictionsBefore } from "../../../prediction/kept/delete-predictions.ts";
+import { findPayload, findPrediction } from "../../../prediction/kept/find-prediction.ts";
+import { type PredictionFilter, selectPredictions } from "../../../prediction/kept/kept-predictions-store.ts";
+import { keepOpen } from "../../pipeline/keep-open.ts";
+import { reserveStored } from "../../pipeline/reserve-memory.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
+import { readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { refuseUnknownFields } from "../../request/validate.ts";
+import { jsonResponse } from "../../response/json-response.ts";
+import { logBrokenResponse } from "../../response/log-broken-response.ts";
+import type { Services } from "../../services.ts";
+import { toKeptPrediction, toKeptPredictionDetail } from "./kept-prediction-response.ts";
+
+const path = "/v1/predictions";
+
+export function keptPredictionRoutes(services: Services): Route[] {
+  const { store } = services;
+  return [
+    withCaller("GET", path, async (call) => {
+      const query = readQuery(call, KeptPredictionListQuery);
+      refuseUnknownFields(KeptPredictionListQuery, query, "query");
+      const requester = requesterOf(call);
+      const page = readKeysetPage({ ...query, limit: query.limit ?? String(defaultPredictionLimit) });
+      const { rows, next } = await selectPredictions(
+        store.briefReader(requester),
+        requester.accountId,
+        readFilter(query),
+        page,
+      );
+      const showsReplicas = await isOperator(store.database, call.caller);
+      const data = rows.map((row) => toKeptPrediction(row, showsReplicas));
+      return Response.json({ data, next: toCursor(next) } satisfies KeptPredictionListResponse);
+    }),
+    withCaller("DELETE", path, async (call) => {
+      const query = readQuery(call, KeptPredictionDeleteQuery);
+      refuseUnknownFields(KeptPredictionDeleteQuery, query, "query");
+      keepOpen(call);
+      const before = readInstant(query.before);
+      const { deleted, hasMore } = await deletePredictionsBefore(services, requesterOf(call), before);
+      return Response.json({ deleted, has_more: hasMore } satisfies KeptPredictionDeleteResponse);
+    }),
+    withCaller("GET", `${path}/:id`, async (call) => {
+      const { id } = readPath(call, KeptPredictionPath);
+      const requester = requesterOf(call);
+      const { characters, ...prediction } = await findPrediction(services, requester, id);
+      reserveStored(call.exchange, characters);
+      const payload = await findPayload(services, requester, id);
+      const showsReplicas = await isOperator(store.database, call.caller);
+      const detail = toKeptPredictionDetail(toKeptPrediction(prediction, showsReplicas), payload);
+      return jsonResponse(detail, undefined, logBrokenResponse(services, call));
+    }),
+    withCaller("DELETE", `${path}/:id`, async (call) => {
+      const { id } = readPath(call, KeptPredictionPath);
+      await deletePrediction(services, requesterOf(call), id);
+      return new Response(null, { status: 204 });
+    }),
+  ];
+}
+
+function readFilter(query: KeptPredictionListQuery): PredictionFilter {
+  const { source, run_id, status, category, deployment, model, api_key_id, from, to } = query;
+  return defined({
+    source,
+    run_id: run_id?.toLowerCase(),
+    status,
+    error_category: category,
+    deployment,
+    model,
+    api_key_id: api_key_id?.toLowerCase(),
+    from: from === undefined ? undefined : readInstant(from),
+    to: to === undefined ? undefined : readInstant(to),
+  });
+}

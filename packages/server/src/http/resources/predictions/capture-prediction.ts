@@ -1,0 +1,89 @@
+import type { ChatCompletionRequest } from "@presage/contract";
+import { ClientDisconnectedError } from "../../../errors.ts";
+import { setFields } from "../../../prediction/complete-chat.ts";
+import type { Capture } from "../../../prediction/kept/capture.ts";
+import type { CapturedOutcome, KeptRequest } from "../../../prediction/kept/captured-rows.ts";
+import { type Complete, readPrediction } from "../../../prediction/predict.ts";
+import { microsPerMs, nowMicros } from "../../../storage/micros.ts";
+import { replicaAddress } from "../../../upstream/replicas/replica-address.ts";
+import type { UpstreamCompletion } from "../../../upstream/upstream.ts";
+import { errorResponse } from "../../pipeline/errors.ts";
+import { bytesOfValues } from "../../pipeline/reserve-memory.ts";
+import type { CallWithCaller } from "../../pipeline/route.ts";
+
+/** The same `complete`, but its outcome is kept if this request's are to be; the very same if not. */
+export function capturing(
+  capture: Pick<Capture, "decide" | "hold" | "keep" | "release">,
+  call: CallWithCaller,
+  body: ChatCompletionRequest,
+  askedDeployment: string,
+  complete: Complete,
+): Complete {
+  const { caller, exchange } = call;
+  const { accountId, proof } = caller;
+  const keySetting = proof.kind === "key" ? proof.capture : null;
+  const captures = capture.decide(keySetting, exchange.requestId);
+  if (captures === "off") return complete;
+  return (request, clientSignal) => {
+    const startedAtMs = performance.now();
+    const pending = complete(request, clientSignal);
+    const hold = capture.hold(bytesOfValues(exchange));
+    if (hold === undefined) return pending;
+    const keep = (deployment: string, outcome: CapturedOutcome) =>
+      capture.keep(hold, {
+        id: Bun.randomUUIDv7(),
+        accountId,
+        createdAt: nowMicros(),
+        apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
+        requestId: exchange.requestId,
+        context: body.context,
+        asked: toKeptRequest(body),
+        deployment,
+        latencyMicros: Math.round((performance.now() - startedAtMs) * microsPerMs),
+        outcome,
+      });
+    // Beside the call instead of around it: thousands wait at once.
+    pending.then(
+      (completion) => {
+        if (captures === "failures") capture.release(hold);
+        else keep(completion.deployment, toSuccess(completion));
+      },
+      (error: unknown) => {
+        // Nobody knows what the model would have answered.
+        if (error instanceof ClientDisconnectedError) capture.release(hold);
+        else keep(askedDeployment, toFailure(error, exchange.requestId));
+      },
+    );
+    return pending;
+  };
+}
+
+/** A prediction's request has the fields of a structured chat. */
+function toKeptRequest(body: ChatCompletionRequest): KeptRequest {
+  const { model, messages, interaction } = body;
+  return { ...(interaction ? { interaction } : { messages }), model, params: setFields(body) };
+}
+
+function toSuccess({ body, cache, replica }: UpstreamCompletion): CapturedOutcome {
+  const { response, reasoning, finish_reason, usage } = readPrediction(body);
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage;
+  const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
+  return {
+    status: "success",
+    output: response.content,
+    reasoning: reasoning ?? null,
+    finishReason: finish_reason ?? null,
+    model: typeof body.model === "string" ? body.model : null,
+    replica: replica === undefined ? undefined : replicaAddress(replica),
+    promptTokens: wasAsked ? prompt : 0,
+    cachedTokens: wasAsked ? 0 : prompt + completion,
+    completionTokens: wasAsked ? completion : 0,
+  };
+}
+
+/** In the words of the response, with what the upstream said. */
+function toFailure(error: unknown, requestId: string): CapturedOutcome {
+  const { body, category } = errorResponse(error, requestId);
+  const said = "upstream_body" in body && body.upstream_body ? `\n\n${body.upstream_body}` : "";
+  return { status: "failed", category, message: `${body.detail}${said}` };
+}

@@ -1,0 +1,264 @@
+import { sql } from "kysely";
+import { insertRows } from "../../storage/insert-rows.ts";
+import { isPostgres } from "../../storage/is-postgres.ts";
+import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import type { Micros } from "../../storage/micros.ts";
+import type {
+  PredictionContextsTable,
+  PredictionPayloadsTable,
+  PredictionsTable,
+} from "../../storage/schema/predictions.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import type { CapturedRows } from "./captured-rows.ts";
+
+export type StoredPrediction = Omit<PredictionsTable, "account_id">;
+export type StoredPayload = Omit<PredictionPayloadsTable, "prediction_id" | "context_digest"> & {
+  context: string | null;
+};
+
+const columns = [
+  "id",
+  "source",
+  "created_at",
+  "run_id",
+  "position",
+  "repeat",
+  "status",
+  "error_category",
+  "deployment",
+  "model",
+  "replica",
+  "finish_reason",
+  "prompt_tokens",
+  "cached_tokens",
+  "completion_tokens",
+  "latency_micros",
+  "api_key_id",
+  "request_id",
+] as const;
+
+/** Stores predictions, except those that are stored already, with the contexts that are not. */
+export async function insertCaptured(
+  database: Database,
+  { predictions, payloads, contexts }: CapturedRows,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await insertContexts(transaction, contexts);
+    await insertRows(transaction, "predictions", predictions, "on conflict (id) do nothing");
+    await insertRows(transaction, "prediction_payloads", payloads, "on conflict (prediction_id) do nothing");
+  });
+}
+
+/**
+ * Contexts are long and few, so those that are stored are not sent again. Until the transaction ends, nobody deletes one: on
+ * PostgreSQL they are locked, those that another process stores at the same time by the update.
+ */
+async function insertContexts(
+  transaction: Database,
+  contexts: readonly PredictionContextsTable[],
+): Promise<void> {
+  const ofAccounts = Map.groupBy(contexts, ({ account_id }) => account_id);
+  const known = new Set<string>();
+  for (const [accountId, some] of [...ofAccounts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const found = await transaction
+      .selectFrom("prediction_contexts")
+      .select("digest")
+      .where("account_id", "=", accountId)
+      .where(
+        "digest",
+        "in",
+        some.map(({ digest }) => digest),
+      )
+      .orderBy("digest")
+      .$if(isPostgres(transaction), (query) => query.forKeyShare())
+      .execute();
+    for (const { digest } of found) known.add(digest);
+  }
+  const missing = contexts
+    .filter(({ digest }) => !known.has(digest))
+    .sort((a, b) => (a.digest < b.digest ? -1 : 1));
+  await insertRows(
+    transaction,
+    "prediction_contexts",
+    missing,
+    "on conflict (account_id, digest) do update set digest = excluded.digest",
+  );
+}
+
+export interface PredictionFilter
+  extends Partial<
+    Pick<
+      PredictionsTable,
+      "source" | "run_id" | "status" | "error_category" | "deployment" | "model" | "api_key_id"
+    >
+  > {
+  /** Inclusive. */
+  from?: Micros;
+  /** Exclusive. */
+  to?: Micros;
+}
+
+/** An account's predictions, newest first. */
+export async function selectPredictions(
+  reader: Database,
+  accountId: string,
+  { from, to, ...equal }: PredictionFilter,
+  { limit, after }: KeysetPage,
+): Promise<ListPart<StoredPrediction>> {
+  let query = reader
+    .selectFrom("predictions")
+    .select(columns)
+    .where("account_id", "=", accountId)
+    .where((row) => row.and(equal));
+  if (from !== undefined) query = query.where("created_at", ">=", from);
+  if (to !== undefined) query = query.where("created_at", "<", to);
+  if (after !== undefined) query = query.where(isAfter(after));
+  const rows = await query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+  return toListPart(rows, limit);
+}
+
+/** A prediction and the number of characters of its payload. */
+export async function selectPrediction(
+  reader: Database,
+  accountId: string,
+  id: string,
+): Promise<(StoredPrediction & { characters: number }) | undefined> {
+  const found = await joinPayload(reader, accountId, id)
+    .select(columns.map((column) => `prediction.${column}` as const))
+    .select(
+      sql<number>`coalesce(length(request), 0) + coalesce(length(output), 0) + coalesce(length(reasoning), 0)
+        + coalesce(length(error_message), 0) + coalesce(length(context), 0)`.as("characters"),
+    )
+    .executeTakeFirst();
+  return found && { ...found, characters: Number(found.characters) };
+}
+
+export async function selectPayload(
+  reader: Database,
+  accountId: string,
+  id: string,
+): Promise<StoredPayload | undefined> {
+  return await joinPayload(reader, accountId, id)
+    .select(["request", "output", "reasoning", "error_message", "context"])
+    .executeTakeFirst();
+}
+
+function joinPayload(reader: Database, accountId: string, id: string) {
+  return reader
+    .selectFrom("predictions as prediction")
+    .leftJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
+    .leftJoin("prediction_contexts as context_of", (join) =>
+      join
+        .onRef("context_of.account_id", "=", "prediction.account_id")
+        .onRef("context_of.digest", "=", "payload.context_digest"),
+    )
+    .where("prediction.id", "=", id)
+    .where("prediction.account_id", "=", accountId);
+}
+
+/** What made a prediction. Until the transaction ends, no other one deletes it. */
+export async function lockPrediction(
+  transaction: Database,
+  accountId: string,
+  id: string,
+): Promise<Pick<PredictionsTable, "source"> | undefined> {
+  return await transaction
+    .selectFrom("predictions")
+    .select("source")
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .$if(isPostgres(transaction), (query) => query.forUpdate())
+    .executeTakeFirst();
+}
+
+/** Deletes the oldest live predictions from before a time, at most `limit`, of one account or of all. Returns how many. */
+export async function deleteOldest(
+  database: Database,
+  { accountId, before, limit }: { accountId: string | undefined; before: Micros; limit: number },
+): Promise<number> {
+  return await database.transaction().execute(async (transaction) => {
+    const oldest = await transaction
+      .selectFrom("predictions")
+      .select(["id", "account_id"])
+      .where("source", "=", sql.lit("live"))
+      .where("created_at", "<", before)
+      .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
+      .orderBy("created_at")
+      .limit(limit)
+      // Others that delete have the rest.
+      .$if(isPostgres(transaction), (query) => query.forUpdate().skipLocked())
+      .execute();
+    const ofAccounts = Map.groupBy(oldest, ({ account_id }) => account_id);
+    for (const [owner, some] of [...ofAccounts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      await deletePredictions(
+        transaction,
+        owner,
+        some.map(({ id }) => id),
+      );
+    }
+    return oldest.length;
+  });
+}
+
+/** Deletes predictions of an account, and the contexts that no other prediction names. */
+export async function deletePredictions(
+  transaction: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const payloads = await transaction
+    .deleteFrom("prediction_payloads")
+    .where("prediction_id", "in", ids)
+    .returning("context_digest")
+    .execute();
+  await transaction.deleteFrom("predictions").where("id", "in", ids).execute();
+  const digests = [...new Set(payloads.map(({ context_digest }) => context_digest))].filter(
+    (digest) => digest !== null,
+  );
+  if (digests.length === 0) return;
+  const ofAccount = { accountId, digests };
+  // Whoever stores a prediction with one of them either has committed it, and it is seen below, or waits.
+  if (isPostgres(transaction)) await lockContexts(transaction, ofAccount);
+  await deleteUnnamedContexts(transaction, ofAccount);
+}
+
+interface SomeContexts {
+  accountId: string;
+  digests: readonly string[];
+}
+
+async function lockContexts(transaction: Database, { accountId, digests }: SomeContexts): Promise<void> {
+  await transaction
+    .selectFrom("prediction_contexts")
+    .select("digest")
+    .where("account_id", "=", accountId)
+    .where("digest", "in", digests)
+    .orderBy("digest")
+    .forUpdate()
+    .execute();
+}
+
+async function deleteUnnamedContexts(
+  transaction: Database,
+  { accountId, digests }: SomeContexts,
+): Promise<void> {
+  await transaction
+    .deleteFrom("prediction_contexts")
+    .where("account_id", "=", accountId)
+    .where("digest", "in", digests)
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom("prediction_payloads")
+            .select("prediction_id")
+            .whereRef("prediction_payloads.context_digest", "=", "prediction_contexts.digest"),
+        ),
+      ),
+    )
+    .execute();
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
+import { compareRuns } from "../../src/evaluation/runs/compare/compare-runs.ts";
+import { selectComparedSamples } from "../../src/evaluation/runs/compare/compared-samples-store.ts";
+import { reportRun } from "../../src/evaluation/runs/report/report-run.ts";
+import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
+import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
+import type { Tables } from "../../src/storage/schema/tables.ts";
+import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
+import { storeOf } from "../support/store/store-of.ts";
+import { storeRevision, storeRun } from "../support/store/store-run.ts";
+
+const account = "plans";
+/** Enough rows of others that PostgreSQL prefers an index to a full scan. */
+const samples = Array.from({ length: 2_000 }, (_, index) => ({
+  trajectory: `t${Math.floor(index / 10)}`,
+  step: index % 10,
+}));
+const othersRuns = 8;
+const emptyRuns = 500;
+
+onEachDatabase((database) => {
+  const isSqlite = database.name === "SQLite";
+  const statements: CompiledQuery[] = [];
+  let watched: Kysely<Tables>;
+  const runs: string[] = [];
+  let otherRevision = "";
+
+  beforeAll(async () => {
+    const url = await database.create();
+    await openStore(url).then((store) => store.destroy());
+    watched = new Kysely<Tables>({
+      dialect: isSqlite
+        ? sqliteDialect(url.slice("sqlite:".length))
+        : postgresDialect(url, { maxConnections: 2, onConnectionLost() {} }),
+      log: ({ query }) => void statements.push(query),
+    });
+    const verdict = { pass: true, score: 1 };
+    const predictions = samples.map(() => [{ verdicts: [verdict] }]);
+    const revision = await storeRevision(watched, account, samples);
+    const another = await storeRevision(watched, account, samples);
+    for (let run = 0; run < othersRuns; run += 1) {
+      await storeRun(watched, account, await storeRevision(watched, account, samples), { predictions });
+    }
+    for (let run = 0; run < emptyRuns; run += 1) {
+      await storeRun(watched, account, undefined, { predictions: [] });
+    }
+    for (let run = 0; run < 2; run += 1) {
+      runs.push(await storeRun(watched, account, revision, { predictions, mode: "free-running" }));
+    }
+    otherRevision = await storeRun(watched, account, another, { predictions });
+    await sql.raw(isSqlite ? "analyze" : "vacuum analyze").execute(watched);
+  }, 120_000);
+  afterAll(() => watched.destroy());
+
+  async function find(id = "") {
+    const run = await selectRun(watched, account, id);
+    if (run === undefined) throw new Error("There is no such run");
+    return run;
+  }
+
+  /** The plans of all statements that `work` runs, line by line. */
+  async function plansOf(work: () => Promise<unknown>): Promise<string[]> {
+    statements.length = 0;
+    await work();
+    const plans: string[] = [];
+    const seen = new Map(statements.splice(0).map((statement) => [statement.sql, statement]));
+    for (const { sql: text, parameters } of seen.values()) {
+      const explain = isSqlite ? "explain query plan" : "explain";
+      const { rows } = await watched.executeQuery<Record<string, string>>(
+        Query.raw(`${explain} ${text}`, [...parameters]),
+      );
+      plans.push(...rows.map((row) => row[isSqlite ? "detail" : "QUERY PLAN"] ?? ""));
+    }
+    expect(plans.length).toBeGreaterThan(0);
+    return plans;
+  }
+
+  const isScan = (line: string) =>
+    isSqlite
+      ? /^SCAN (run_verdicts|predictions|runs|sample|trait|own|other|sample_traits|dataset_samples)\b/.test(
+          line,
+        )
+      : /Seq Scan on (run_verdicts|predictions|runs|sample_traits|dataset_samples)/.test(line);
+
+  test("A report reads its own rows only, by an index", async () => {
+    const run = await find(runs[0]);
+    const plans = await plansOf(() => reportRun({ store: storeOf(watched) }, anyRequester(account), run));
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+
+  test("A comparison reads the rows of its runs only, by an index", async () => {
+    for (const ids of [runs, [runs[0], otherRevision]]) {
+      const [first, second] = [await find(ids[0]), await find(ids[1])];
+      const plans = await plansOf(() =>
+        compareRuns({ store: storeOf(watched) }, anyRequester(account), [first, second]),
+      );
+      expect(plans.filter(isScan)).toEqual([]);
+    }
+  });
+
+  test("The samples that differ are found among the rows of two runs", async () => {
+    for (const ids of [runs, [runs[0], otherRevision]]) {
+      const [reference, candidate] = await Promise.all(
+        [ids[0], ids[1]].map(async (id) => {
+          const run = await find(id);
+          return { runId: run.id, revisionId: run.dataset?.revisionId ?? 0, evaluator: 0 };
+        }),
+      );
+      if (reference === undefined || candidate === undefined) throw new Error("There are two runs");
+      const page = { limit: 50, after: { distance: 5, position: 7 } };
+      const plans = await plansOf(() =>
+        selectComparedSamples(watched, { reference, candidate }, "worse", page),
+      );
+      expect(plans.filter(isScan)).toEqual([]);
+    }
+  });
+});
