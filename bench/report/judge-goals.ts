@@ -107,6 +107,6 @@ export const judgeGoals = ({
     ...judgeWorkers(workers, plan.workers),
     ...judgeDashboard(dashboard, plan.dashboard),
     ...judgeCache(cache),
-    ...judgeRuns(runs),
+    ...judgeRuns(runs, plan.runs),
   ];
 };

@@ -1,11 +1,12 @@
 const stepsOfTrajectory = 20;
 const chunkCharacters = 500_000;
+const filler = "The shelf holds a jar, a cup and a lamp. ";
 const verbs = ["open", "close", "take", "look at", "go to"];
 
 const roomWith = (thing: number): string =>
   `You are in the kitchen.\nOn the table is thing ${thing % 97}.\nThe fridge door is ${thing % 3 === 0 ? "open" : "closed"}.`;
 
-/** The line of a sample of about this many bytes. Every fourth step changes nothing. */
+/** The line of a sample of this many bytes, if it is no longer by itself. Every fourth step changes nothing. */
 export const sampleLine = (index: number, bytes: number): string => {
   const step = index % stepsOfTrajectory;
   const thing = Math.floor(index / 4) * 4;
@@ -19,11 +20,10 @@ export const sampleLine = (index: number, bytes: number): string => {
     next_state: roomWith(index),
   };
   const line = JSON.stringify(sample);
-  const missing = bytes - line.length - 1;
-  if (missing < 40) return `${line}\n`;
-  const text = "The shelf holds a jar, a cup and a lamp.\n"
-    .repeat(Math.ceil(missing / 40))
-    .slice(0, missing - 40);
+  // The line feed in the state is written as two characters.
+  const missing = bytes - line.length - 1 - 2;
+  if (missing <= 0) return `${line}\n`;
+  const text = filler.repeat(Math.ceil(missing / filler.length)).slice(0, missing);
   return `${JSON.stringify({ ...sample, next_state: `${sample.next_state}\n${text}` })}\n`;
 };
 

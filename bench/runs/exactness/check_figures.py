@@ -294,6 +294,29 @@ def check_comparison(check, where, runs, answer):
         check.equal(f"{part}.p_adjusted", wanted, its)
 
 
+def check_changed(check, where, runs, files):
+    """The lists of samples that got worse or better, the most different first."""
+    reference, candidate = runs
+    evaluator = next(names_of(one) for one in reference.run["evaluators"] if one["evaluator"].startswith("token-f1"))
+    place = {text: index for index, text in enumerate(candidate.samples.equal)}
+    first, other = reference.values(evaluator)[0], candidate.values(evaluator)[0]
+    change = {
+        reference.samples.ids[index]: other[place[text]] - first[index]
+        for index, text in enumerate(reference.samples.equal)
+        if text in place and not np.isnan(first[index]) and not np.isnan(other[place[text]])
+    }
+    for direction, sign in (("worse", -1), ("better", 1)):
+        with open(files[direction], encoding="utf-8") as file:
+            page = json.load(file)
+        listed = {one["dataset_sample_id"]: one["difference"] for one in page["data"]}
+        wanted = {name: float(value) for name, value in change.items() if sign * value > 5e-13}
+        if page["next"] is None:
+            check.equal(f"{where} {direction}, number", len(wanted), len(listed))
+        sizes = [abs(one) for one in listed.values()]
+        check.equal(f"{where} {direction}, order", True, sizes == sorted(sizes, reverse=True))
+        check.equal(f"{where} {direction}", {name: wanted.get(name, "none") for name in listed}, listed)
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         job = json.load(file)
@@ -308,6 +331,7 @@ def main():
     for one in job["comparisons"]:
         with open(one["answer"], encoding="utf-8") as file:
             check_comparison(check, " | ".join(one["runs"]), [runs[label] for label in one["runs"]], json.load(file))
+        check_changed(check, " | ".join(one["runs"][:2]), [runs[label] for label in one["runs"][:2]], one["changed"])
     print(json.dumps({
         "compared": check.compared, "largest_difference": check.largest, "disagreements": len(check.problems),
         "first_disagreements": check.problems[:20], "statsmodels": check.statsmodels if sm else None,

@@ -17,6 +17,9 @@ const evaluators = [
   { evaluator: "token-f1" },
 ];
 
+/** The evaluator whose lists of changed samples are compared. Its scores are fractions. */
+const changedBy = "token-f1";
+
 export interface ExactnessResult {
   /** Figures, and predictions and verdicts that are computed again. */
   readonly compared: number;
@@ -94,7 +97,7 @@ export const runExactness = async (
     const ids = labels.map((label) => runs.get(label)?.id);
     const answer = join(directory, `comparison-${number}.json`);
     await Bun.write(answer, await call(presage, "GET", `/v1/comparisons?runs=${ids.join(",")}`));
-    comparisons.push({ runs: labels, answer });
+    comparisons.push({ runs: labels, answer, changed: await saveChanged(presage, ids.slice(0, 2), number) });
   }
   await group.stop(presage.process);
 
@@ -104,6 +107,22 @@ export const runExactness = async (
   if (exitCode !== 0) throw new Error(`${script} failed: ${stderr}`);
   const counts = { runs: runs.size, comparisons: comparisons.length, samples: whole.lines.length };
   return { ...(JSON.parse(stdout) as Omit<ExactnessResult, keyof typeof counts>), ...counts };
+};
+
+/** The samples that got worse and better between two runs, by one evaluator. */
+const saveChanged = async (
+  presage: RunningPresage,
+  ids: readonly (string | undefined)[],
+  number: number,
+): Promise<Readonly<Record<string, string>>> => {
+  const files: Record<string, string> = {};
+  for (const direction of ["worse", "better"]) {
+    const query = `runs=${ids.join(",")}&evaluator=${changedBy}&direction=${direction}&limit=1000`;
+    const file = join(directory, `comparison-${number}.${direction}.json`);
+    await Bun.write(file, await call(presage, "GET", `/v1/comparisons/samples?${query}`));
+    files[direction] = file;
+  }
+  return files;
 };
 
 const requireNumpy = async (group: ProcessGroup, python: string): Promise<void> => {
@@ -152,8 +171,10 @@ const noChange = { baseline: "no-change" };
 const mostFrequent = { baseline: "most-frequent" };
 const imported = { predictions: "imported" };
 
+/** First those that do not predict every sample themselves: what samples are grouped by must be there nevertheless. */
 const plannedRuns = (whole: Lines, part: Lines): PlannedRun[] => [
-  ...["teacher-forced", "free-running"].flatMap((mode) => [
+  { label: "imported-part", target: imported, repeats: 3, of: part, predictions: importedLines(part) },
+  ...["free-running", "teacher-forced"].flatMap((mode) => [
     { label: `sandbox-${mode}`, target: sandbox, mode },
     { label: `no-change-${mode}`, target: noChange, mode },
     { label: `most-frequent-${mode}`, target: mostFrequent, mode },
@@ -161,7 +182,6 @@ const plannedRuns = (whole: Lines, part: Lines): PlannedRun[] => [
   { label: "sandbox-free-running-repeated", target: sandbox, mode: "free-running", repeats: 2 },
   { label: "imported-repeated", target: imported, repeats: 3, predictions: importedLines(whole) },
   { label: "no-change-part", target: noChange, of: part },
-  { label: "imported-part", target: imported, repeats: 3, of: part, predictions: importedLines(part) },
 ];
 
 const plannedComparisons = [
