@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { Comparison, RunReport } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -47,6 +48,39 @@ onEachDatabase((database) => {
       ["missing", undefined],
     ]);
     expect(await upload(id, toLines(lines))).toMatchObject({ status: 409 });
+  });
+
+  test("what samples are grouped and compared by is there, whether a prediction was uploaded, failed or is missing", async () => {
+    const first = await newRun();
+    const lines = [
+      { index: 0, prediction: "state 1" },
+      { index: 1, prediction: null },
+    ];
+    await upload(first.id, toLines(lines));
+    await end(first.id);
+    const found = await list(first.id);
+    expect(found.map(({ verb, changes }) => [verb, changes])).toEqual([
+      ["go", 1],
+      ["go", 1],
+      ["go", 1],
+    ]);
+    const report = await (await presage.call("GET", `/v1/runs/${first.id}/report`)).json();
+    expect(RunReport.parse(report).evaluators[0]?.strata.verb).toMatchObject([
+      { key: "go", count: 1, failed: 2 },
+    ]);
+
+    // The same samples and one more, in another revision.
+    await datasets.uploadNew(first.dataset_id ?? "", [...samples, { ...samples[0], trajectory_id: "u" }]);
+    const second = await create({
+      dataset_id: first.dataset_id,
+      target: { predictions: "imported" },
+    });
+    await upload(second.id, toLines([{ dataset_sample_id: "t/0", prediction: "wrong" }]));
+    await end(second.id);
+    const comparison = await presage.call("GET", `/v1/comparisons?runs=${first.id},${second.id}`);
+    const { runs, evaluators } = Comparison.parse(await comparison.json());
+    expect(runs.map(({ left_out }) => left_out)).toEqual([0, 1]);
+    expect(evaluators[0]?.candidates[0]).toMatchObject({ count: 1, difference: -1 });
   });
 
   test("the export of a run can be imported into another, compressed", async () => {

@@ -131,6 +131,11 @@ onEachDatabase((database) => {
       ["b/1", "context_exceeded"],
       ["b/2", "not_reached"],
     ]);
+    // Reports show failures in the groups of these samples.
+    expect(failed.map(({ verb, changes }) => [verb, changes])).toEqual([
+      ["go", 1],
+      ["stop", 0],
+    ]);
   });
 
   test("repeats are predictions of their own, each with its own seed", async () => {

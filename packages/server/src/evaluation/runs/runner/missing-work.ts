@@ -1,12 +1,15 @@
 import type { DatasetSample } from "@presage/contract";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { readPlacedSamples } from "../../datasets/read-samples.ts";
+import { type PlacedSample, readPlacedSamples } from "../../datasets/read-samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
+import { selectLastPosition } from "../outcomes/outcomes-store.ts";
+import { readInStretches } from "../outcomes/read-in-stretches.ts";
 import type { Run, RunDataset } from "../run.ts";
 import {
   selectKeptPredictions,
   selectKeptVerdicts,
   selectOutputs,
+  selectSizesWithoutTraits,
   selectTraitPositions,
   selectTrajectoryIds,
 } from "../run-work-store.ts";
@@ -46,6 +49,19 @@ export async function* missingSteps(reader: Database, run: WorkedOn): AsyncGener
     const last = sizes.at(-1);
     if (last === undefined || sizes.length < pageSize) return;
     after = last.position;
+  }
+}
+
+/** The samples that no run has reached, a piece at a time: what they are grouped by is missing. */
+export async function* samplesWithoutTraits(
+  reader: Database,
+  revisionId: number,
+): AsyncGenerator<PlacedSample[], void> {
+  const last = await selectLastPosition(reader, revisionId);
+  const read = readInStretches(last, 1, (stretch) => selectSizesWithoutTraits(reader, revisionId, stretch));
+  for await (const sizes of read) {
+    for (let start = 0; start < sizes.length; start += pageSize)
+      yield* readPlacedSamples(reader, revisionId, sizes.slice(start, start + pageSize));
   }
 }
 

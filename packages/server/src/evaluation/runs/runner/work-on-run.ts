@@ -1,4 +1,5 @@
 import pMap, { pMapSkip } from "p-map";
+import type { SampleTraitsTable } from "../../../storage/schema/runs.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
@@ -9,6 +10,7 @@ import {
   missingSteps,
   type Step,
   type StepPrediction,
+  samplesWithoutTraits,
   stepsOfTrajectory,
   trajectoriesOf,
   unpredictedAfter,
@@ -61,6 +63,16 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
       concurrency,
       signal,
     });
+  }
+  await keepMissingTraits(worker);
+}
+
+/** Of samples that no step reached: an uploaded prediction says that it failed, or a free-running trajectory ended before them. */
+async function keepMissingTraits(worker: RunWorker): Promise<void> {
+  const { services, run, reader, writer, signal } = worker;
+  for await (const piece of whileGoingOn(worker, samplesWithoutTraits(reader, run.dataset.revisionId))) {
+    const traits = await Promise.all(piece.map((one) => readTraits(services, run, one, signal)));
+    await writer.add({ traits });
   }
 }
 
@@ -120,11 +132,16 @@ async function workOnStep(worker: StepWorker, step: Step, predicted: readonly st
   if (step.missing.length === 0) return { output, isEnd: false };
   const { services, run, signal, writer } = worker;
   const evaluators = worker.evaluators.filter(({ index }) => step.missing.includes(index));
-  const verdicts = await evaluateStep(services, run, evaluators, step, { output, model }, signal);
+  const [verdicts, traits] = await Promise.all([
+    evaluateStep(services, run, evaluators, step, { output, model }, signal),
+    // Those of a new prediction are stored with it.
+    step.prediction === undefined ? [] : readMissingTraits(worker, step),
+  ]);
   const hasFailed = verdicts.some(({ status }) => status !== "success");
   const givenUp = hasFailed ? await giveUpRest(worker, step) : [];
   await writer.add({
     verdicts,
+    traits,
     predictions: givenUp,
     counts: {
       predicted: 0,
@@ -140,10 +157,10 @@ async function predictAndKeep(
   step: Step,
   predicted: readonly string[],
 ): Promise<StepPrediction> {
-  const { services, run, signal, writer, predictor } = worker;
+  const { run, signal, writer, predictor } = worker;
   const [outcome, traits] = await Promise.all([
     predictor(step, predicted, signal),
-    step.hasTraits ? [] : readTraits(services, run, step, signal).then((one) => [one]),
+    readMissingTraits(worker, step),
   ]);
   const kept = toRows(run, step, outcome);
   const { output } = kept.payload;
@@ -157,6 +174,13 @@ async function predictAndKeep(
     counts: { predicted: output === null ? 0 : 1, evaluated: ended, failed: ended },
   });
   return { output: output ?? undefined, model };
+}
+
+async function readMissingTraits(
+  { services, run, signal }: StepWorker,
+  step: Step,
+): Promise<SampleTraitsTable[]> {
+  return step.hasTraits ? [] : [await readTraits(services, run, step, signal)];
 }
 
 /** In a free-running trajectory, nothing can be told to the steps behind a failed one. */
