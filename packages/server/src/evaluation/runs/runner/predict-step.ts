@@ -72,7 +72,9 @@ export async function predictStep(
         pace.limited(retryAfterMs(error.retryAfter));
         continue;
       }
-      pace.failed(error.message);
+      // The deployment has read what it was asked.
+      if (error.category === "context_exceeded") pace.succeeded();
+      else pace.failed(error.message);
       const failure = { category: error.category, message: error.message };
       if (isRefusal(error)) return { failure, latencyMs: latencyMs() };
       // What failed because the deployment was away says nothing about this step.
