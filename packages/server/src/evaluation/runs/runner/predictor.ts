@@ -11,7 +11,7 @@ import {
   type StepOutcome,
   type StepResponse,
 } from "./predict-step.ts";
-import { actionOf, promptOf, stateOf } from "./run-sample.ts";
+import { promptOf, stateOf } from "./run-sample.ts";
 
 /** Predicts one step. `predicted` are the predictions of the trajectory's earlier steps, if it is told them. */
 export type Predictor = (
@@ -47,9 +47,9 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
     case "no-change":
       return async ({ sample }, predicted) => here(predicted.at(-1) ?? stateOf(sample));
     case "most-frequent":
-      return async ({ sample }, predicted, signal) => {
-        const found = await services.mostFrequent?.(sample, actionOf(sample), signal);
-        return here(found ?? predicted.at(-1) ?? stateOf(sample));
+      return async (step, predicted) => {
+        const found = await services.mostFrequent?.(step);
+        return here(found ?? predicted.at(-1) ?? stateOf(step.sample));
       };
     case "imported":
     case "external":
@@ -114,9 +114,9 @@ export function toRows(
       status: failure === undefined ? "success" : "failed",
       error_category: failure?.category ?? null,
       deployment: response.deployment,
-      model: response.model,
+      model: response.model === null ? null : toStorable(response.model),
       replica: response.replica,
-      finish_reason: response.finishReason,
+      finish_reason: response.finishReason === null ? null : toStorable(response.finishReason),
       prompt_tokens: response.promptTokens,
       cached_tokens: response.cachedTokens,
       completion_tokens: response.completionTokens,
