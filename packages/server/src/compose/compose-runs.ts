@@ -66,6 +66,7 @@ export function composeRuns(
       const deployment = deployments.find(name);
       if (deployment === undefined)
         throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+      const startedAtMs = performance.now();
       const completion = await deployment.upstream.complete(
         { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
         signal,
@@ -83,6 +84,7 @@ export function composeRuns(
         promptTokens: usage.prompt_tokens,
         cachedTokens: 0,
         completionTokens: usage.completion_tokens,
+        latencyMs: performance.now() - startedAtMs,
       };
     } finally {
       release();

@@ -155,8 +155,8 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
 
 function outcomeOf({ prediction, reasoning }: PredictionLine): Parameters<typeof toRows>[2] {
   if (prediction === null)
-    return { failure: { category: "missing", message: "The line has no prediction." }, latencyMs: 0 };
-  return { response: { ...nothingSaid, output: prediction, reasoning }, latencyMs: 0 };
+    return { failure: { category: "missing", message: "The line has no prediction." } };
+  return { response: { ...nothingSaid, output: prediction, reasoning } };
 }
 
 /** The position of each line's sample; undefined if the revision has none. */

@@ -55,7 +55,6 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
     case "external":
       return async () => ({
         failure: { category: "missing", message: "No prediction of this sample was uploaded." },
-        latencyMs: 0,
       });
   }
 }
@@ -69,11 +68,10 @@ function paramsOf({ params = {} }: Run, repeat: number): Readonly<Record<string,
 /** A sample of a file of predictions, which does not say what was asked. */
 const nothingToAsk: StepOutcome = {
   failure: { category: "missing", message: "The sample has neither an interaction nor messages to send." },
-  latencyMs: 0,
 };
 
 function here(output: string): StepOutcome {
-  return { response: { ...nothingSaid, output }, latencyMs: 0 };
+  return { response: { ...nothingSaid, output } };
 }
 
 export const nothingSaid: StepResponse = {
@@ -86,6 +84,7 @@ export const nothingSaid: StepResponse = {
   promptTokens: 0,
   cachedTokens: 0,
   completionTokens: 0,
+  latencyMs: null,
 };
 
 export interface PredictionRows {
@@ -120,7 +119,7 @@ export function toRows(
       prompt_tokens: response.promptTokens,
       cached_tokens: response.cachedTokens,
       completion_tokens: response.completionTokens,
-      latency_micros: outcome.latencyMs === 0 ? null : Math.round(outcome.latencyMs * 1000),
+      latency_micros: response.latencyMs === null ? null : Math.round(response.latencyMs * 1000),
       api_key_id: null,
       request_id: null,
     },

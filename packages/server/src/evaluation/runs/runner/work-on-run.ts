@@ -114,7 +114,7 @@ async function workOnTrajectory(
   for await (const step of stepsOfTrajectory(worker.reader, run, trajectory)) {
     if (worker.isStopping()) return;
     if (hasFailed && step.prediction === undefined) {
-      rest.predictions.push(toRows(run, step, { failure: notReached, latencyMs: 0 }));
+      rest.predictions.push(toRows(run, step, { failure: notReached }));
       if (step.needsTraits) rest.traits.push(await readTraits(services, run, step, signal));
       if (rest.predictions.length === notReachedAtOnce) await keepRest();
       continue;
