@@ -73,6 +73,7 @@ export function composeRuns(
       const deployment = deployments.find(name);
       if (deployment === undefined)
         throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+      const startedAtMs = performance.now();
       const caller = { accountId, keyId: undefined };
       const completion = await deployment.upstream
         .complete(
@@ -100,6 +101,7 @@ export function composeRuns(
         promptTokens: usage.prompt_tokens,
         cachedTokens: readUpstreamCachedTokens(body.usage),
         completionTokens: usage.completion_tokens,
+        latencyMs: performance.now() - startedAtMs,
       };
     } finally {
       release();

@@ -159,6 +159,30 @@ onEachDatabase((database) => {
     expect((await end(id)).progress).toMatchObject({ predicted: 1, failed: 2 });
   });
 
+  test("the samples have what reports group them by", async () => {
+    const { id } = await newRun();
+    await upload(id, toLines([0, 1, 2].map((index) => ({ index, prediction: "x" }))));
+    await end(id);
+    expect((await list(id)).map(({ verb, changes }) => [verb, changes])).toEqual([
+      ["go", expect.any(Number)],
+      ["go", expect.any(Number)],
+      ["go", expect.any(Number)],
+    ]);
+  });
+
+  test("a free-running trajectory is judged to its end, since all its predictions are there", async () => {
+    const { id } = await newRun({ mode: "free-running" });
+    await upload(
+      id,
+      toLines([
+        { index: 0, prediction: "state 1" },
+        { index: 1, prediction: null },
+        { index: 2, prediction: "state 3" },
+      ]),
+    );
+    expect((await end(id)).progress).toEqual({ samples: 3, predicted: 2, evaluated: 3, failed: 1 });
+  });
+
   test("predictions are uploaded to imported runs only", async () => {
     const dataset_id = await datasets.create();
     await datasets.uploadNew(dataset_id, samples);

@@ -23,7 +23,7 @@ const dataset = { datasetId: "d", revisionId: 1, revision: 1 };
 
 const reads: Record<string, (database: Kysely<Tables>) => Promise<unknown>> = {
   "a page of runs": (database) => selectRuns(database, "a", {}, page),
-  "the runs of a dataset": (database) => countRunsOf(database, "d"),
+  "the runs of a dataset": (database) => countRunsOf(database, "a", "d"),
   "a run that waits for a process": (database) => claimRun(database, "l", { now: 1, leaseMicros: 1 }),
   "a deleted run": (database) => selectDiscardedRun(database),
   "a page of predictions": (database) =>

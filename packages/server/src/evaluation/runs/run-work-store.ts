@@ -2,8 +2,6 @@ import { insertRows } from "../../storage/insert-rows.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { SampleSize } from "../datasets/samples-store.ts";
-import type { Stretch } from "./outcomes/outcomes-store.ts";
 import type { RunCounts } from "./run.ts";
 import { addProgress } from "./runs-store.ts";
 
@@ -104,28 +102,6 @@ export async function selectTraitPositions(
     .where("position", "in", positions)
     .execute();
   return new Set(rows.map(({ position }) => position));
-}
-
-/** The samples of a stretch that have no traits yet. */
-export async function selectSizesWithoutTraits(
-  reader: Database,
-  revisionId: number,
-  { after, upTo }: Stretch,
-): Promise<SampleSize[]> {
-  return await reader
-    .selectFrom("dataset_samples as sample")
-    .leftJoin("sample_traits as traits", (join) =>
-      join
-        .onRef("traits.revision_id", "=", "sample.revision_id")
-        .onRef("traits.position", "=", "sample.position"),
-    )
-    .select(["sample.position", "sample.bytes"])
-    .where("sample.revision_id", "=", revisionId)
-    .where("sample.position", ">", after)
-    .where("sample.position", "<=", upTo)
-    .where("traits.position", "is", null)
-    .orderBy("sample.position")
-    .execute();
 }
 
 /** Some trajectories of a revision after one, in the order of their ids' bytes. */

@@ -201,14 +201,21 @@ export const resumedStatus: RawBuilder<RunStatus> = sql`
 `;
 
 /** How many runs name a dataset. */
-export async function countRunsOf(database: Database, datasetId: string): Promise<number> {
+export async function countRunsOf(database: Database, accountId: string, datasetId: string): Promise<number> {
   const { count } = await database
     .selectFrom("runs")
     .select((of) => of.fn.countAll<number>().as("count"))
-    .where("dataset_id", "=", datasetId)
+    .where(namesDataset(accountId, datasetId))
     .where("status", "!=", "deleted")
     .executeTakeFirstOrThrow();
   return Number(count);
+}
+
+/** Runs of its samples, and those whose baseline learns from it. */
+function namesDataset(accountId: string, datasetId: string): RawBuilder<SqlBool> {
+  const learnsFrom = `%"datasetId":${JSON.stringify(datasetId)}%`;
+  return sql<SqlBool>`account_id = ${accountId}
+    and (dataset_id = ${datasetId} or (target_kind = 'baseline' and target like ${learnsFrom}))`;
 }
 
 /** Reads a run that nobody changes until the transaction ends. */
@@ -247,8 +254,8 @@ export async function replaceEvaluators(
       evaluated: Number(failed),
       failed: Number(failed),
       // Whoever works on it now counts by the old list. It loses the run, and what is missing is found again.
-      lease_id: null,
-      lease_until: 0,
+      // While it is queued, only an upload can have it.
+      ...(run.status === "queued" ? {} : { lease_id: null, lease_until: 0 }),
       ...(run.status === "finished" ? { status: "running" as const, finished_at: null } : {}),
     })
     .where("id", "=", run.id)
@@ -271,11 +278,15 @@ export async function discardRun(database: Database, accountId: string, id: stri
 }
 
 /** The same for all runs of a dataset. */
-export async function discardRunsOf(transaction: Database, datasetId: string): Promise<void> {
+export async function discardRunsOf(
+  transaction: Database,
+  accountId: string,
+  datasetId: string,
+): Promise<void> {
   await transaction
     .updateTable("runs")
     .set({ status: "deleted", lease_id: null })
-    .where("dataset_id", "=", datasetId)
+    .where(namesDataset(accountId, datasetId))
     .execute();
 }
 
