@@ -86,10 +86,27 @@ const StrataLeftOut = z
   })
   .meta({ id: "RunStrataLeftOut" });
 
+/** An evaluator of a report. */
+export const ReportEvaluator = z
+  .object({
+    evaluator: RunEvaluator.shape.evaluator,
+    profile_name: z.string().nullable().meta({
+      description: "The profile's name. Null if a client's own evaluator has none.",
+    }),
+    profile_id: z.uuid().nullable().meta({
+      description: "The profile's id. Null if a client's own evaluator judged.",
+    }),
+    profile_revision: z.int().nullable().meta({
+      description: "The revision that judged. Null if a client's own evaluator did.",
+    }),
+  })
+  .meta({ id: "ReportEvaluator" });
+export type ReportEvaluator = z.infer<typeof ReportEvaluator>;
+
 /** What a run says by one of its evaluators. */
 export const RunEvaluatorReport = z
   .object({
-    ...RunEvaluator.shape,
+    ...ReportEvaluator.shape,
     ...figures,
     strata: RunStrata.meta({ description: "The same figures of groups of samples." }),
     strata_left_out: StrataLeftOut.meta({ description: "How many groups `strata` does not show." }),
@@ -180,7 +197,8 @@ const RunFailures = z
         "Failed predictions by category, as in errors. `missing`: it was not uploaded. `not_reached`: its free-running trajectory had ended.",
     }),
     evaluations: z.record(z.string(), z.int()).meta({
-      description: "Evaluations without a verdict, of all evaluators, by their status.",
+      description:
+        "Evaluations without a verdict, of all evaluators, by their status. `incomplete`: a client's result lacks what others of its evaluator have.",
     }),
   })
   .meta({ id: "RunFailures" });
@@ -189,7 +207,9 @@ const RunFailures = z
 export const RunReport = z
   .object({
     run: Run.meta({ description: "The run." }),
-    evaluators: z.array(RunEvaluatorReport).meta({ description: "In the order of the run's evaluators." }),
+    evaluators: z.array(RunEvaluatorReport).meta({
+      description: "In the order of the run's evaluators. Of an external run, those of its results, by name.",
+    }),
     survival: z.array(RunSurvival).optional().meta({
       description: "Of a free-running run: the time of the first divergence, for each evaluator.",
     }),

@@ -1,13 +1,14 @@
 import packageJson from "../../package.json" with { type: "json" };
 import type { Config } from "../config.ts";
 import { UpstreamError } from "../errors.ts";
-import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { RunServices } from "../evaluation/runs/run-services.ts";
 import { storeWork } from "../evaluation/runs/run-work-store.ts";
 import type { PredictStep } from "../evaluation/runs/runner/predict-step.ts";
 import { type Runner, startRunner } from "../evaluation/runs/runner/start-runner.ts";
+import type { RunnerServices } from "../evaluation/runs/runner/work-on-run.ts";
 import type { WriteWork } from "../evaluation/runs/runner/work-writer.ts";
 import { writeWorkInThread } from "../evaluation/runs/runner/write-in-thread.ts";
+import type { Lease } from "../evaluation/runs/runs-store.ts";
 import { createFairSlots } from "../limits/fair-slots.ts";
 import type { Log } from "../observability/logger.ts";
 import { readPrediction, upstreamFields } from "../prediction/predict.ts";
@@ -23,8 +24,8 @@ interface RunOptions {
 }
 
 export interface ComposedRuns extends RunServices {
-  /** Begins to work on runs, this process's and those that others left. */
-  start(services: EvaluationServices): void;
+  /** Begins to work on runs, this process's and those that others left, or on one only. */
+  start(services: RunnerServices, only?: Lease): void;
   dispose(): Promise<void>;
 }
 
@@ -97,11 +98,12 @@ export function composeRuns(
     hasDeployment: (name) => deployments.find(name) !== undefined,
     version: packageJson.version,
     wake: () => runner?.wake(),
-    start(services) {
-      runner = startRunner(services, (error) => {
+    start(services, only) {
+      const onError = (error: unknown) => {
         if (isStoreUnavailable(error)) log.storeFailed(error);
         else log.logger.error({ err: error }, "a run stopped; it will be continued");
-      });
+      };
+      runner = startRunner(services, onError, only);
     },
     async dispose() {
       await runner?.stop();

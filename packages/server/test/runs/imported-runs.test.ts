@@ -124,6 +124,31 @@ onEachDatabase((database) => {
     expect((await end(id)).progress).toEqual({ samples: 3, predicted: 2, evaluated: 3, failed: 1 });
   });
 
+  test("a number names the sample with this id, if there is one, otherwise the sample at this place", async () => {
+    const dataset_id = await datasets.create();
+    const ids = ["2", "0", "other"];
+    await datasets.uploadNew(
+      dataset_id,
+      samples.map((sample, index) => ({ ...sample, dataset_sample_id: ids[index] })),
+    );
+    const { id } = await create({ dataset_id, target: { predictions: "imported" } });
+    const lines = [0, 1, 2].map((index) => ({ index, prediction: `of ${index}` }));
+    // The id of the second sample is 0, and no id is 1, so that two lines name the second sample.
+    expect(await upload(id, toLines(lines))).toMatchObject({ status: 422 });
+    await upload(id, toLines([lines[0], lines[2]]));
+    await end(id);
+    expect((await exported(id)).map(({ prediction }) => prediction)).toEqual(["of 2", "of 0", null]);
+  });
+
+  test("a run that is paused and resumed before its predictions are there still waits for them", async () => {
+    const { id } = await newRun();
+    await presage.call("POST", `/v1/runs/${id}/pause`);
+    await presage.call("POST", `/v1/runs/${id}/resume`);
+    expect(await read(id)).toMatchObject({ status: "queued" });
+    expect(await upload(id, toLines([{ index: 0, prediction: "x" }]))).toMatchObject({ status: 200 });
+    expect((await end(id)).progress).toMatchObject({ predicted: 1, failed: 2 });
+  });
+
   test("predictions are uploaded to imported runs only", async () => {
     const dataset_id = await datasets.create();
     await datasets.uploadNew(dataset_id, samples);

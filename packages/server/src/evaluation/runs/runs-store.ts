@@ -1,11 +1,11 @@
 import type { RunStatus } from "@presage/contract";
-import { type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
+import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
 import { databaseNow } from "../../storage/database-clock.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Database, Tables } from "../../storage/schema/tables.ts";
 import type { Run, RunCounts, RunEvaluator, RunTarget } from "./run.ts";
 
 const columns = [
@@ -73,8 +73,22 @@ function toVisible(status: RunsTable["status"]): RunStatus {
   return status === "deleted" ? "cancelled" : status;
 }
 
-/** A run that nobody works on yet. */
-export async function insertRun(transaction: Database, run: Run): Promise<void> {
+/** Nobody works on a run that its client makes: its lease never runs out. */
+const never = Number.MAX_SAFE_INTEGER;
+
+export interface InsertedRun {
+  /** Of a run that its client makes. */
+  placement?: Pick<RunsTable, "project_id" | "metadata">;
+  /** The process that has its lease from the beginning. */
+  heldBy?: HeldLease | undefined;
+}
+
+/** A run that nobody works on yet, unless it is held. With a placement, nobody ever will. */
+export async function insertRun(
+  transaction: Database,
+  run: Run,
+  { placement, heldBy }: InsertedRun = {},
+): Promise<void> {
   const { counts, dataset } = run;
   await transaction
     .insertInto("runs")
@@ -96,16 +110,16 @@ export async function insertRun(transaction: Database, run: Run): Promise<void> 
       dataset_id: dataset?.datasetId ?? null,
       revision_id: dataset?.revisionId ?? null,
       revision: dataset?.revision ?? null,
-      project_id: null,
-      metadata: null,
+      project_id: placement?.project_id ?? null,
+      metadata: placement?.metadata ?? null,
       ...counts,
       provenance: JSON.stringify(run.provenance),
       notes: JSON.stringify(run.notes),
-      lease_id: null,
-      lease_until: 0,
+      lease_id: heldBy?.leaseId ?? null,
+      lease_until: placement === undefined ? (heldBy?.until ?? 0) : never,
       created_by: run.createdBy,
       created_at: run.createdAt,
-      started_at: null,
+      started_at: run.startedAt ?? null,
       finished_at: null,
     })
     .execute();
@@ -164,7 +178,10 @@ export async function updateStatus(
   id: string,
   from: readonly RunStatus[],
   change: Updateable<
-    Pick<RunsTable, "status" | "status_reason" | "paused_by"> & { finished_at: RawBuilder<Micros> }
+    Pick<RunsTable, "status_reason" | "paused_by"> & {
+      status: RunStatus | RawBuilder<RunStatus>;
+      finished_at: RawBuilder<Micros>;
+    }
   >,
 ): Promise<Run | undefined> {
   const row = await database
@@ -177,6 +194,11 @@ export async function updateStatus(
     .executeTakeFirst();
   return row && toRun(row);
 }
+
+/** What a paused run becomes: one whose predictions are not uploaded yet waits for them again. */
+export const resumedStatus: RawBuilder<RunStatus> = sql`
+  case when target_kind = 'imported' and predicted = 0 and failed = 0 then 'queued' else 'running' end
+`;
 
 /** How many runs name a dataset. */
 export async function countRunsOf(database: Database, accountId: string, datasetId: string): Promise<number> {
@@ -282,18 +304,36 @@ export async function deleteRunRow(database: Database, id: string): Promise<void
 const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
 const isDeleted = sql<SqlBool>`status = 'deleted'`;
 
-/** Takes a run that waits for a process, for as long as the lease holds. Times are the database's. */
+/** A lease of a run that is not stored yet. Times are the database's. */
+export interface HeldLease {
+  leaseId: string;
+  until: Micros;
+}
+
+interface Claim {
+  now: Micros;
+  leaseMicros: Micros;
+  /** Absent: whichever run waits longest. */
+  runId?: string | undefined;
+}
+
+/** Takes a run that waits for a process, or has this lease already, for as long as the lease holds. Times are the database's. */
 export async function claimRun(
   database: Database,
   leaseId: string,
-  { now, leaseMicros }: { now: Micros; leaseMicros: Micros },
+  { now, leaseMicros, runId }: Claim,
 ): Promise<Run | undefined> {
   return await database.transaction().execute(async (transaction) => {
+    const isFree = (of: ExpressionBuilder<Tables, "runs">) => {
+      const hasEnded = of("lease_until", "<", now);
+      return runId === undefined ? hasEnded : of.or([hasEnded, of("lease_id", "=", leaseId)]);
+    };
     const free = await transaction
       .selectFrom("runs")
       .select("id")
       .where(isUnfinished)
-      .where("lease_until", "<", now)
+      .where(isFree)
+      .$if(runId !== undefined, (query) => query.where("id", "=", runId ?? ""))
       .where((of) => of.or([of("status", "!=", "paused"), of("paused_by", "=", "deployment")]))
       .where((of) =>
         of.or([of("target_kind", "in", ["deployment", "baseline"]), of("status", "=", "running")]),
@@ -316,7 +356,7 @@ export async function claimRun(
         started_at: of.fn.coalesce("started_at", of.val(now)),
       }))
       .where("id", "=", free.id)
-      .where("lease_until", "<", now)
+      .where(isFree)
       .where("status", "in", ["queued", "running", "paused"])
       .returning(columns)
       .executeTakeFirst();

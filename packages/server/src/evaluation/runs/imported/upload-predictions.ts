@@ -168,7 +168,7 @@ async function resolvePositions(
 ): Promise<(number | undefined)[]> {
   const names = lines.map(({ line }) => line.sample);
   const found = await selectNamedPositions(database, revisionId, {
-    ids: names.flatMap((name) => ("id" in name ? name.id : [])),
+    ids: names.flatMap((name) => ("id" in name ? name.id : "index" in name ? String(name.index) : [])),
     steps: names.flatMap((name) => ("step" in name ? name : [])),
   });
   const byId = new Map(found.map((one) => [one.sample_id, one.position]));
@@ -177,8 +177,10 @@ async function resolvePositions(
   return names.map((name) => {
     if ("id" in name) return byId.get(name.id);
     if ("step" in name) return byStep.get(JSON.stringify([name.trajectoryId, name.step]));
+    // The revision may have been made of the same file, whose index is then the sample's id.
+    const named = byId.get(String(name.index));
     // Lines of files count from 0, positions from 1.
-    return name.index < samples ? name.index + 1 : undefined;
+    return named ?? (name.index < samples ? name.index + 1 : undefined);
   });
 }
 

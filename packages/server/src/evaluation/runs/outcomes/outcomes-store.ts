@@ -43,6 +43,21 @@ export async function selectTraits(
     .execute();
 }
 
+/** The ids of a revision's samples. */
+export async function selectSampleIds(
+  reader: Database,
+  revisionId: number,
+  { after, upTo }: Stretch,
+): Promise<Pick<DatasetSamplesTable, "position" | "sample_id">[]> {
+  return await reader
+    .selectFrom("dataset_samples")
+    .select(["position", "sample_id"])
+    .where("revision_id", "=", revisionId)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
 /** Digests of a revision's samples, of those that a run has reached. */
 export async function selectDigests(
   reader: Database,

@@ -3,11 +3,12 @@ import { microsPerSecond } from "../../../storage/micros.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
+import { reportExternal } from "../external/report-external.ts";
 import { selectLastPredictionTime } from "../outcomes/outcomes-store.ts";
 import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
 import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
 import { byStep } from "../outcomes/strata.ts";
-import { hasEnded, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { hasEnded, isExternal, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { findTeacherForced } from "./find-teacher-forced.ts";
 import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
 import { overallFigures, reportDimensions, reportOutcomes, strataOf } from "./report-strata.ts";
@@ -36,6 +37,7 @@ export async function reportRun(
   run: Run,
 ): Promise<RunFindings> {
   const reader = store.reader(requester);
+  if (isExternal(run)) return await externalFindings(reader, run);
   const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
   const predictions = await totalPredictions(reader, run, samples.count);
   const dimensions = await reportDimensions(samples);
@@ -62,6 +64,20 @@ export async function reportRun(
     tokens: predictions.tokens,
     failures: { predictions: predictions.failures, evaluations },
     provenance: { ...run.provenance, warnings: warningsOf(run) },
+  };
+}
+
+/** Its predictions are not known. */
+async function externalFindings(reader: Database, run: Run): Promise<RunFindings> {
+  const { evaluators, failures } = await reportExternal(reader, run);
+  return {
+    evaluators,
+    latency_ms: null,
+    predictions_per_second: null,
+    tokens: { prompt: 0, cached: 0, completion: 0 },
+    cost: null,
+    failures: { predictions: {}, evaluations: failures },
+    provenance: { ...run.provenance, warnings: [] },
   };
 }
 

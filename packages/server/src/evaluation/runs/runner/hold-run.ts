@@ -2,11 +2,10 @@ import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import { InvalidEvaluatorsError } from "../../evaluate/evaluation-request.ts";
-import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { Run } from "../run.ts";
 import { endRun, markAway, readRunState, releaseLease, renewLease, saveProvenance } from "../runs-store.ts";
 import { createPace } from "./pace.ts";
-import { workOnRun } from "./work-on-run.ts";
+import { type RunnerServices, workOnRun } from "./work-on-run.ts";
 import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
 export const leaseMs = 30_000;
@@ -46,7 +45,7 @@ export interface HeldRun {
 
 /** Works on a run whose lease this process has, until it has ended, is paused, or the process stops. */
 export function holdRun(
-  services: EvaluationServices,
+  services: RunnerServices,
   run: Run,
   leaseId: string,
   onError: (error: unknown) => void,

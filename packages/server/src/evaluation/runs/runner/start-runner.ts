@@ -1,9 +1,9 @@
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
-import type { EvaluationServices } from "../../evaluation-services.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
-import { claimRun, deleteRunRow, selectDiscardedRun } from "../runs-store.ts";
+import { claimRun, deleteRunRow, type Lease, selectDiscardedRun } from "../runs-store.ts";
 import { type HeldRun, holdRun, leaseMs } from "./hold-run.ts";
+import type { RunnerServices } from "./work-on-run.ts";
 
 const lookEveryMs = 1_000;
 /** Some tens of milliseconds of the writer's time. */
@@ -18,8 +18,12 @@ export interface Runner {
   stop(): Promise<void>;
 }
 
-/** Works on runs that no other process works on, as they appear in the store. */
-export function startRunner(services: EvaluationServices, onError: (error: unknown) => void): Runner {
+/** Works on runs that no other process works on, as they appear in the store, or on the only one that it is told to. */
+export function startRunner(
+  services: RunnerServices,
+  onError: (error: unknown) => void,
+  only?: Lease,
+): Runner {
   const { database } = services.store;
   const held = new Set<HeldRun>();
   let isStopping = false;
@@ -27,10 +31,11 @@ export function startRunner(services: EvaluationServices, onError: (error: unkno
   let isLooking = false;
 
   async function takeRuns(): Promise<void> {
-    while (!isStopping && held.size < maxRuns) {
-      const leaseId = Bun.randomUUIDv7();
+    while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
+      const leaseId = only?.leaseId ?? Bun.randomUUIDv7();
       const now = await readDatabaseClock(database);
-      const run = await claimRun(database, leaseId, { now, leaseMicros: leaseMs * microsPerMs });
+      const claim = { now, leaseMicros: leaseMs * microsPerMs, runId: only?.id };
+      const run = await claimRun(database, leaseId, claim);
       if (run === undefined) return;
       const one = holdRun(services, run, leaseId, onError);
       held.add(one);

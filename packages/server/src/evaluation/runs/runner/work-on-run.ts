@@ -5,7 +5,7 @@ import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { countNextStates, type MostFrequent } from "../baselines/most-frequent.ts";
 import type { Run, RunDataset } from "../run.ts";
-import { evaluateStep, readTraits } from "./evaluate-step.ts";
+import { evaluateStep, readTraits, type StepServices } from "./evaluate-step.ts";
 import {
   missingSteps,
   type Step,
@@ -18,9 +18,11 @@ import { createPredictor, type PredictionRows, type Predictor, toRows } from "./
 import { resolveRunEvaluators } from "./resolve-run-evaluators.ts";
 import type { WorkWriter } from "./work-writer.ts";
 
+export type RunnerServices = StepServices & Pick<EvaluationServices, "runs">;
+
 /** What one process needs to work on one run. */
 export interface RunWorker {
-  services: EvaluationServices;
+  services: RunnerServices;
   run: Run & { dataset: RunDataset };
   reader: Database;
   writer: WorkWriter;
