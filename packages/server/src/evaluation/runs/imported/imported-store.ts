@@ -60,11 +60,21 @@ export async function completeUpload(database: Database, { id, leaseId }: Lease)
   return row !== undefined;
 }
 
-/** Lets the next upload begin. */
+/** Lets the next upload begin, even if the run was paused and resumed during this one. */
 export async function abandonUpload(database: Database, { id, leaseId }: Lease): Promise<void> {
   await database
     .updateTable("runs")
-    .set({ lease_id: null, lease_until: 0, ...noCounts })
+    .set((of) => ({
+      lease_id: null,
+      lease_until: 0,
+      status: of
+        .case()
+        .when("status", "=", "running")
+        .then("queued" as const)
+        .else(of.ref("status"))
+        .end(),
+      ...noCounts,
+    }))
     .where("id", "=", id)
     .where("lease_id", "=", leaseId)
     .execute();
