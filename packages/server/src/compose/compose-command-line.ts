@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import type { EvaluateServices } from "../evaluation/evaluate/evaluate.ts";
+import type { Lease } from "../evaluation/runs/run-leases-store.ts";
 import type { RunnerServices } from "../evaluation/runs/runner/work-on-run.ts";
-import type { Lease } from "../evaluation/runs/runs-store.ts";
 import { createKeyDigest, type KeyDigest } from "../identity/api-keys/verify-api-key.ts";
 import { ensureOwner } from "../identity/users/ensure-owner.ts";
 import type { User } from "../identity/users/users-store.ts";

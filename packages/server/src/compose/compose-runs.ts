@@ -2,6 +2,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { Config } from "../config.ts";
 import { UpstreamError } from "../errors.ts";
 import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluation/model-use.ts";
+import type { Lease } from "../evaluation/runs/run-leases-store.ts";
 import type { RunServices } from "../evaluation/runs/run-services.ts";
 import { storeWork } from "../evaluation/runs/run-work-store.ts";
 import type { PredictStep } from "../evaluation/runs/runner/predict-step.ts";
@@ -9,7 +10,6 @@ import { type Runner, startRunner } from "../evaluation/runs/runner/start-runner
 import type { RunnerServices } from "../evaluation/runs/runner/work-on-run.ts";
 import type { WriteWork } from "../evaluation/runs/runner/work-writer.ts";
 import { writeWorkInThread } from "../evaluation/runs/runner/write-in-thread.ts";
-import type { Lease } from "../evaluation/runs/runs-store.ts";
 import { createFairSlots } from "../limits/fair-slots.ts";
 import type { Log } from "../observability/logger.ts";
 import { readPrediction, upstreamFields } from "../prediction/predict.ts";

@@ -1,17 +1,13 @@
 import { expect, test } from "bun:test";
 import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
+import { claimRun } from "../../src/evaluation/runs/run-leases-store.ts";
 import { selectRunSamples } from "../../src/evaluation/runs/run-samples-store.ts";
 import {
   selectKeptPredictions,
   selectKeptVerdicts,
   selectTrajectoryIds,
 } from "../../src/evaluation/runs/run-work-store.ts";
-import {
-  claimRun,
-  countRunsOf,
-  selectDiscardedRun,
-  selectRuns,
-} from "../../src/evaluation/runs/runs-store.ts";
+import { countRunsOf, selectDiscardedRun, selectRuns } from "../../src/evaluation/runs/runs-store.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";

@@ -1,6 +1,6 @@
 import type { Micros } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import type { Lease } from "../runs-store.ts";
+import type { Lease } from "../run-leases-store.ts";
 
 const noCounts = { predicted: 0, evaluated: 0, failed: 0 };
 

@@ -10,9 +10,10 @@ import { UploadError } from "../../datasets/upload/upload-error.ts";
 import { uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
 import { noSuchRun } from "../find-run.ts";
 import type { Run } from "../run.ts";
+import { type Lease, renewLease } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
 import { nothingSaid, type PredictionRows, toRows } from "../runner/predictor.ts";
-import { type Lease, renewLease, selectRun } from "../runs-store.ts";
+import { selectRun } from "../runs-store.ts";
 import {
   abandonUpload,
   addUploaded,

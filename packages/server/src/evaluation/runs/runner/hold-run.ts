@@ -3,7 +3,14 @@ import { microsPerMs } from "../../../storage/micros.ts";
 import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import { InvalidEvaluatorsError } from "../../evaluate/evaluation-request.ts";
 import type { Run } from "../run.ts";
-import { endRun, markAway, readRunState, releaseLease, renewLease, saveProvenance } from "../runs-store.ts";
+import {
+  endRun,
+  markAway,
+  readRunState,
+  releaseLease,
+  renewLease,
+  saveProvenance,
+} from "../run-leases-store.ts";
 import { createPace } from "./pace.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
 import { createWorkWriter, LostRunError } from "./work-writer.ts";
