@@ -11,8 +11,29 @@ export interface BenchArguments {
   readonly dashboard: boolean;
   readonly replicas: boolean;
   readonly cache: boolean;
+  readonly runs: boolean;
   readonly statistics: boolean;
 }
+
+/** `--only exactness`: it needs Python, so it is not part of the others. */
+export interface ExactnessArguments {
+  /** Transitions as JSON lines. Undefined: made ones. */
+  readonly data: string | undefined;
+  /** The interpreter that has numpy. */
+  readonly python: string;
+}
+
+export const readExactnessArguments = (argv: readonly string[]): ExactnessArguments | undefined => {
+  const { values } = parseArgs({ args: [...argv], options });
+  return values.only === "exactness" ? { data: values.data, python: values.python } : undefined;
+};
+
+const options = {
+  quick: { type: "boolean", default: false },
+  only: { type: "string" },
+  data: { type: "string" },
+  python: { type: "string", default: "python3" },
+} as const;
 
 const partNames = [
   ...targetNames,
@@ -22,6 +43,7 @@ const partNames = [
   "dashboard",
   "replicas",
   "cache",
+  "runs",
   "statistics",
 ] as const;
 
@@ -29,14 +51,11 @@ const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
 
 export const readArguments = (argv: readonly string[]): BenchArguments => {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
-  });
+  const { values } = parseArgs({ args: [...argv], options });
   const wanted = values.only?.split(",").map((name) => name.trim()) ?? partNames;
   const unknown = wanted.filter((name) => !isPartName(name));
   if (unknown.length > 0) {
-    throw new Error(`--only: got ${unknown.join(",")}; expected ${partNames.join(",")}`);
+    throw new Error(`--only: got ${unknown.join(",")}; expected ${partNames.join(",")}, or exactness alone`);
   }
   return {
     quick: values.quick,
@@ -47,6 +66,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     dashboard: wanted.includes("dashboard"),
     replicas: wanted.includes("replicas"),
     cache: wanted.includes("cache"),
+    runs: wanted.includes("runs"),
     statistics: wanted.includes("statistics"),
   };
 };

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { readArguments } from "./arguments.ts";
+import { type ExactnessArguments, readArguments, readExactnessArguments } from "./arguments.ts";
 import { findDashboardProblems } from "./dashboard/run-dashboard.ts";
 import { findEvaluationProblems } from "./evaluations/run-evaluations.ts";
 import { installPortkey } from "./host/install-portkey.ts";
@@ -11,12 +11,15 @@ import { findReplicasProblems } from "./replicas/run-replicas.ts";
 import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
+import { writeExactness } from "./report/write-exactness.ts";
 import { writeProcesses } from "./report/write-processes.ts";
 import { writeReplicas } from "./report/write-replicas.ts";
 import { writeGoalTable, writeReport } from "./report/write-report.ts";
+import { writeRuns } from "./report/write-runs.ts";
 import { replaceStatistics, writeStatistics } from "./report/write-statistics.ts";
 import { writeWorkers } from "./report/write-workers.ts";
 import { runBench } from "./run-bench.ts";
+import { runExactness } from "./runs/exactness/run-exactness.ts";
 import type { StatisticsPlan } from "./statistics/plan-statistics.ts";
 import { runStatistics } from "./statistics/run-statistics.ts";
 import { targetNames } from "./targets/target.ts";
@@ -34,7 +37,18 @@ const simulateAlone = async (plan: StatisticsPlan, quick: boolean): Promise<bool
   return true;
 };
 
+/** Whether the server's figures are those that Python computes. They do not depend on the machine. */
+const checkFigures = async (wanted: ExactnessArguments): Promise<boolean> => {
+  rmSync(workDirectory, { recursive: true, force: true });
+  const result = await runExactness(group, wanted);
+  process.stdout.write(writeExactness(result));
+  if (result.disagreements === 0) rmSync(workDirectory, { recursive: true, force: true });
+  return result.disagreements === 0;
+};
+
 const bench = async (): Promise<boolean> => {
+  const exactness = readExactnessArguments(process.argv.slice(2));
+  if (exactness !== undefined) return checkFigures(exactness);
   const { quick, ...parts } = readArguments(process.argv.slice(2));
   const { targets, ...sections } = parts;
   const plan = quick ? quickPlan : fullPlan;
@@ -61,6 +75,7 @@ const bench = async (): Promise<boolean> => {
         writeReplicas(result) +
         writeDashboard(result) +
         writeCache(result) +
+        writeRuns(result) +
         writeStatistics(result.statistics, plan.statistics),
     );
   }
@@ -79,6 +94,7 @@ const bench = async (): Promise<boolean> => {
     !dashboardFailed &&
     !replicasFailed &&
     (result.cache ?? []).every(({ problem }) => problem === undefined) &&
+    (result.runs?.live ?? []).every(({ problem }) => problem === undefined) &&
     result.samples.every(({ problem }) => problem === undefined)
   );
 };

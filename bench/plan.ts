@@ -11,6 +11,7 @@ import {
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
 import { fullReplicasPlan, quickReplicasPlan, type ReplicasPlan } from "./replicas/plan-replicas.ts";
+import { fullRunsPlan, quickRunsPlan, type RunsPlan } from "./runs/plan-runs.ts";
 import {
   fullStatisticsPlan,
   quickStatisticsPlan,
@@ -41,6 +42,7 @@ export interface Plan {
   readonly dashboard: DashboardPlan;
   readonly replicas: ReplicasPlan;
   readonly cache: CachePlan;
+  readonly runs: RunsPlan;
   readonly statistics: StatisticsPlan;
 }
 
@@ -74,6 +76,7 @@ export const fullPlan: Plan = {
   dashboard: fullDashboardPlan,
   replicas: fullReplicasPlan,
   cache: fullCachePlan,
+  runs: fullRunsPlan,
   statistics: fullStatisticsPlan,
 };
 
@@ -94,5 +97,6 @@ export const quickPlan: Plan = {
   dashboard: quickDashboardPlan,
   replicas: quickReplicasPlan,
   cache: quickCachePlan,
+  runs: quickRunsPlan,
   statistics: quickStatisticsPlan,
 };

@@ -15,6 +15,7 @@ import { workDirectory } from "./paths.ts";
 import type { Plan } from "./plan.ts";
 import type { ProcessGroup } from "./processes.ts";
 import { type ReplicasResult, runReplicas } from "./replicas/run-replicas.ts";
+import { type RunsResult, runRuns } from "./runs/run-runs.ts";
 import { runStatistics, type StatisticsResult } from "./statistics/run-statistics.ts";
 import { chatRequest } from "./targets/chat-request.ts";
 import { type StartedName, startTarget } from "./targets/start-target.ts";
@@ -41,6 +42,7 @@ export interface BenchResult {
   readonly dashboard: DashboardResult | undefined;
   readonly replicas: ReplicasResult | undefined;
   readonly cache: readonly CacheSample[] | undefined;
+  readonly runs: RunsResult | undefined;
   readonly statistics: StatisticsResult | undefined;
 }
 
@@ -54,6 +56,7 @@ export const runBench = async (
     dashboard: withDashboard,
     replicas: withReplicas,
     cache: withCache,
+    runs: withRuns,
     statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
@@ -103,6 +106,7 @@ export const runBench = async (
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
   const replicas = withReplicas ? await runReplicas(group, plan.replicas) : undefined;
   const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
+  const runs = withRuns ? await runRuns(group, upstream, plan.runs) : undefined;
   const statistics = withStatistics ? await runStatistics(plan.statistics) : undefined;
   return {
     machine,
@@ -119,6 +123,7 @@ export const runBench = async (
     dashboard,
     replicas,
     cache,
+    runs,
     statistics,
   };
 };

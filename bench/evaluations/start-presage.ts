@@ -15,8 +15,9 @@ export const startPresage = async (
   upstreamOrigin: string,
   directory: string,
   databaseUrl: string,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<RunningPresage> => {
-  const environment = { PRESAGE_DATABASE_URL: databaseUrl };
+  const environment = { PRESAGE_DATABASE_URL: databaseUrl, ...more };
   const { process, request } = await startTarget(group, "presage", upstreamOrigin, directory, environment);
   return { process, origin: new URL(request.url).origin, headers: request.headers, predict: request };
 };

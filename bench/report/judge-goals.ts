@@ -8,6 +8,7 @@ import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
 import { judgeReplicas } from "./judge-replicas.ts";
 import { judgeCache } from "./write-cache.ts";
+import { judgeRuns } from "./write-runs.ts";
 import { judgeWorkers } from "./write-workers.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
@@ -48,6 +49,7 @@ export const judgeGoals = ({
   dashboard,
   replicas,
   cache,
+  runs,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
@@ -105,5 +107,6 @@ export const judgeGoals = ({
     ...judgeWorkers(workers, plan.workers),
     ...judgeDashboard(dashboard, plan.dashboard),
     ...judgeCache(cache),
+    ...judgeRuns(runs, plan.runs),
   ];
 };

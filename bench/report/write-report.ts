@@ -10,6 +10,7 @@ import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import { writeProcesses } from "./write-processes.ts";
 import { writeReplicas } from "./write-replicas.ts";
+import { writeRuns } from "./write-runs.ts";
 import { writeStatistics } from "./write-statistics.ts";
 import {
   writeInFlightTable,
@@ -41,6 +42,7 @@ const writeProblems = ({
   dashboard,
   replicas,
   cache,
+  runs,
 }: BenchResult): string => {
   const problems = [
     ...samples.flatMap(({ target, scenario, round, problem }) => {
@@ -58,6 +60,9 @@ const writeProblems = ({
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
     ...(cache ?? []).flatMap(({ kind, round, problem }) =>
       problem === undefined ? [] : [`cache, ${kind}, round ${round + 1}: ${problem}`],
+    ),
+    ...(runs?.live ?? []).flatMap(({ round, problem }) =>
+      problem === undefined ? [] : [`predictions beside a run, round ${round + 1}: ${problem}`],
     ),
   ];
   if (problems.length === 0) return "No request failed, and the upstream received each of them.";
@@ -118,4 +123,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeReplicas(result)}${writeDashboard(result)}${writeCache(result)}${writeStatistics(result.statistics, result.plan.statistics)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeReplicas(result)}${writeDashboard(result)}${writeCache(result)}${writeRuns(result)}${writeStatistics(result.statistics, result.plan.statistics)}`;

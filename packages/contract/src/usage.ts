@@ -4,8 +4,8 @@ import { ErrorCategory } from "./errors.ts";
 
 const instant = z.iso.datetime({ offset: true });
 
-/** What a request was for. `judge`: one of an evaluation's calls to the judges' model. */
-export const UsageOperation = z.enum(["predict", "chat", "evaluate", "judge"]);
+/** What a request was for. `judge`: one of an evaluation's calls to the judges' model. `run`: one of a run's calls to a deployment. */
+export const UsageOperation = z.enum(["predict", "chat", "evaluate", "judge", "run"]);
 export type UsageOperation = z.infer<typeof UsageOperation>;
 
 const outcomes = [...ErrorCategory.options, "invalid", "other"] as const;
@@ -46,7 +46,10 @@ const coveredPeriod = {
 export const UsageRow = z
   .object({
     start: instant.meta({ description: "Start of the step." }),
-    api_key_id: z.uuid().nullable().meta({ description: "The key; null for requests from the dashboard." }),
+    api_key_id: z
+      .uuid()
+      .nullable()
+      .meta({ description: "The key; null for requests from the dashboard, and for runs." }),
     operation: UsageOperation.meta({ description: "What the requests were for." }),
     requests: z.int().meta({ description: "All requests, including failed ones." }),
     failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Failed requests by cause." }),

@@ -15,7 +15,7 @@ import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
 import { type Models, models } from "./resources/models.ts";
 import { type Predict, predict } from "./resources/predictions.ts";
 import { type Projects, projects } from "./resources/projects.ts";
-import { type RunReports, runReports } from "./resources/run-reports.ts";
+import { type Runs, runs } from "./resources/runs.ts";
 import { type Sessions, type SignOut, sessions, signOut } from "./resources/sessions.ts";
 import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -54,7 +54,7 @@ export interface Presage {
   projects: Projects;
   experiments: Experiments;
   datasets: Datasets;
-  runs: RunReports;
+  runs: Runs;
   comparisons: Comparisons;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
@@ -93,7 +93,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     projects: projects(transport),
     experiments: experiments(transport),
     datasets: datasets(transport),
-    runs: runReports(transport),
+    runs: runs(transport),
     comparisons: comparisons(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),

@@ -1,4 +1,5 @@
 import { PresageError } from "./presage-error.ts";
+import { sleep } from "./sleep.ts";
 
 /** Longer timers fire immediately. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -57,20 +58,5 @@ export function startDeadline(
 function timedOut(baseUrl: string, timeoutMs: number): PresageError {
   return new PresageError(`Presage at ${baseUrl} did not respond within ${timeoutMs} ms.`, {
     category: "timeout",
-  });
-}
-
-function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    }, delayMs);
-    signal.addEventListener("abort", onAbort, { once: true });
   });
 }

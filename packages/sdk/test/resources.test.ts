@@ -199,6 +199,64 @@ describe("against a real Presage", () => {
     expect((await caught(presage.datasets.get(id))).category).toBe("not_found");
   });
 
+  test("runs are created, followed to their end, judged again, read, exported and deleted", async () => {
+    const dataset = await presage.datasets.create({ name: "runs" });
+    const samples = Array.from({ length: 120 }, (_, step) => ({
+      trajectory_id: "t",
+      step,
+      interaction: { state: "A closed door.", action: "open the door" },
+      next_state: step === 0 ? "The door is stuck." : "The door is open.",
+    }));
+    const lines = (of: readonly object[]) => of.map((one) => `${JSON.stringify(one)}\n`).join("");
+    await presage.datasets.upload(dataset.id, lines(samples));
+    const request = { dataset_id: dataset.id, evaluators: [{ evaluator: "exact-match" }] };
+    const { id } = await presage.runs.create({ ...request, name: "sdk", target: { deployment: "default" } });
+    const seen: number[] = [];
+    const ended = await presage.runs.waitUntilEnded(id, {
+      onProgress: ({ progress }) => seen.push(progress.evaluated),
+      pollEveryMs: 20,
+    });
+    expect([ended.status, seen.at(-1)]).toEqual(["finished", 120]);
+    expect(await presage.runs.list({ name: "sdk" })).toEqual([await presage.runs.get(id)]);
+
+    const more = await presage.runs
+      .addEvaluators(id, [{ evaluator: "contains", profile_name: "none" }])
+      .catch((error: unknown) => error);
+    expect(more).toMatchObject({ category: "invalid" });
+    await presage.runs.addEvaluators(id, [{ evaluator: "state-change" }]);
+    await presage.runs.waitUntilEnded(id, { pollEveryMs: 20 });
+    expect(await Array.fromAsync(presage.runs.iterateSamples(id))).toHaveLength(120);
+    const failed = presage.runs.iterateSamples(id, { evaluator: "exact-match", pass: false });
+    expect((await Array.fromAsync(failed)).map(({ step }) => step)).toEqual([0]);
+    const exported = await Array.fromAsync(presage.runs.exportLines(id));
+    expect(exported).toHaveLength(120);
+
+    const imported = await presage.runs.create({ ...request, target: { predictions: "imported" } });
+    const upload = lines(exported.map((line) => JSON.parse(line)));
+    expect(await presage.runs.uploadPredictions(imported.id, Bun.gzipSync(upload), { isGzip: true })).toEqual(
+      {
+        predictions: 120,
+      },
+    );
+    await presage.runs.waitUntilEnded(imported.id, { pollEveryMs: 20 });
+    const { evaluators } = await presage.comparisons.get([id, imported.id]);
+    expect(evaluators[0]?.candidates[0]).toMatchObject({ difference: 0, ties: 120 });
+    expect((await presage.runs.report(imported.id)).evaluators[0]?.count).toBe(120);
+
+    const paused = await presage.runs.create({ ...request, target: { predictions: "imported" } });
+    expect((await presage.runs.pause(paused.id)).status).toBe("paused");
+    const controller = new AbortController();
+    const waiting = presage.runs.waitUntilEnded(paused.id, {
+      onProgress: ({ status }) => controller.abort(status),
+      signal: controller.signal,
+    });
+    expect(await waiting.catch((reason: unknown) => reason)).toBe("paused");
+    expect((await presage.runs.resume(paused.id)).status).toBe("queued");
+    expect((await presage.runs.cancel(paused.id)).status).toBe("cancelled");
+    for (const run of [id, imported.id, paused.id]) await presage.runs.delete(run);
+    expect((await caught(presage.runs.get(id))).category).toBe("not_found");
+  });
+
   test("projects and experiments are created, listed and found by their results", async () => {
     const project = await presage.projects.create("sdk");
     expect(await presage.projects.create("sdk")).toEqual(project);

@@ -7,6 +7,7 @@ import { environmentHelp } from "./cli/help/environment-help.ts";
 import { examples } from "./cli/help/examples.ts";
 import { refuseUnknownCommand } from "./cli/help/refuse-unknown-command.ts";
 import { warnOfUnknownVariables } from "./cli/help/warn-of-unknown-variables.ts";
+import { addRunsCommands } from "./cli/runs/runs-commands.ts";
 import { bypassProxyForLoopback, settleRuntime, settleRuntimeFor } from "./cli/settle-runtime.ts";
 import { closedPipeExitCode, endOnClosedPipe, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
 import { printNotice } from "./cli/terminal/print-notice.ts";
@@ -173,6 +174,7 @@ users
   .action(async (user: string) => (await import("./cli/users.ts")).endUserAccess(configure(), user));
 
 addDatasetsCommands(program, configure, json);
+addRunsCommands(program, configure, json);
 
 const results = program
   .command("results")

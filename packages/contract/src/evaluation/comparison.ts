@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { defaultPageLimit, nextCursor, queryInteger } from "../query.ts";
 import { storableText } from "../text.ts";
-import { Run, RunEvaluator } from "./run.ts";
-import { intervalOf, noVerdicts } from "./run-report.ts";
+import { Run } from "./run.ts";
+import { intervalOf, noVerdicts, ReportEvaluator } from "./run-report.ts";
 
 export const maxComparedRuns = 10;
 
@@ -123,7 +123,7 @@ export type ComparisonCandidate = z.infer<typeof ComparisonCandidate>;
 
 const ComparisonEvaluator = z
   .object({
-    ...RunEvaluator.shape,
+    ...ReportEvaluator.shape,
     reference: ComparisonReference.meta({ description: "The figures of the first run." }),
     candidates: z.array(ComparisonCandidate).meta({
       description: "The other runs that have this evaluator, in their order.",
@@ -141,7 +141,7 @@ export const Comparison = z
       description: "Those that the reference and another run have, at the same revision of the same profile.",
     }),
     evaluators_left_out: z
-      .array(z.object({ run_id: runId, ...RunEvaluator.shape }))
+      .array(z.object({ run_id: runId, ...ReportEvaluator.shape }))
       .meta({ description: "Evaluators that cannot be compared: of the reference, or not of it." }),
     seed: z.int().meta({ description: "Of the permutation tests." }),
   })

@@ -102,7 +102,10 @@ export const metadataFields = {
     .nullish()
     .meta({ description: "The sample's number or name in its dataset, returned unchanged." }),
   evaluation_run_project_id: shortText(200).nullish().meta(described.projectId),
-  evaluation_run_id: shortText(200).nullish().meta({ description: "Groups the results of one run." }),
+  evaluation_run_id: shortText(200).nullish().meta({
+    description:
+      "Groups the results of one run: any text, but not the id of a run whose results Presage makes.",
+  }),
 };
 
 /** A rule of everything that has `metadataFields`: a result has an app or an experiment. */

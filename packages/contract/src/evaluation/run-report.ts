@@ -86,10 +86,27 @@ const StrataLeftOut = z
   })
   .meta({ id: "RunStrataLeftOut" });
 
+/** An evaluator of a report. */
+export const ReportEvaluator = z
+  .object({
+    evaluator: RunEvaluator.shape.evaluator,
+    profile_name: z.string().nullable().meta({
+      description: "The profile's name. Null if a client's own evaluator has none.",
+    }),
+    profile_id: z.uuid().nullable().meta({
+      description: "The profile's id. Null if a client's own evaluator judged.",
+    }),
+    profile_revision: z.int().nullable().meta({
+      description: "The revision that judged. Null if a client's own evaluator did.",
+    }),
+  })
+  .meta({ id: "ReportEvaluator" });
+export type ReportEvaluator = z.infer<typeof ReportEvaluator>;
+
 /** What a run says by one of its evaluators. */
 export const RunEvaluatorReport = z
   .object({
-    ...RunEvaluator.shape,
+    ...ReportEvaluator.shape,
     ...figures,
     strata: RunStrata.meta({ description: "The same figures of groups of samples." }),
     strata_left_out: StrataLeftOut.meta({ description: "How many groups `strata` does not show." }),
@@ -169,6 +186,29 @@ const RunTokens = z
   })
   .meta({ id: "RunTokens" });
 
+const RunCost = z
+  .object({
+    currency: z.string().meta({ description: "An ISO 4217 code." }),
+    total: figure(
+      "What the tokens of models with a price cost, by today's prices. Null if none of the models has one.",
+    ),
+    unpriced_tokens: count("Tokens that `total` leaves out, as their model has no price or is not known."),
+    models: z
+      .array(
+        z.object({
+          model: z.string().nullable().meta({
+            description: "The name that was sent to the deployment. Null where it is not known.",
+          }),
+          prompt_tokens: count("Of the prompts."),
+          cached_tokens: count("How many of these the upstream had in its cache."),
+          completion_tokens: count("Of the completions."),
+          cost: figure("What they cost. Null if the model has no price."),
+        }),
+      )
+      .meta({ description: "The tokens of each model." }),
+  })
+  .meta({ id: "RunCost" });
+
 const RunLatency = z
   .object({ p50: number("The median."), p95: number("95th percentile."), p99: number("99th percentile.") })
   .meta({ id: "RunLatency" });
@@ -180,7 +220,8 @@ const RunFailures = z
         "Failed predictions by category, as in errors. `missing`: it was not uploaded. `not_reached`: its free-running trajectory had ended.",
     }),
     evaluations: z.record(z.string(), z.int()).meta({
-      description: "Evaluations without a verdict, of all evaluators, by their status.",
+      description:
+        "Evaluations without a verdict, of all evaluators, by their status. `incomplete`: a client's result lacks what others of its evaluator have.",
     }),
   })
   .meta({ id: "RunFailures" });
@@ -189,7 +230,9 @@ const RunFailures = z
 export const RunReport = z
   .object({
     run: Run.meta({ description: "The run." }),
-    evaluators: z.array(RunEvaluatorReport).meta({ description: "In the order of the run's evaluators." }),
+    evaluators: z.array(RunEvaluatorReport).meta({
+      description: "In the order of the run's evaluators. Of an external run, those of its results, by name.",
+    }),
     survival: z.array(RunSurvival).optional().meta({
       description: "Of a free-running run: the time of the first divergence, for each evaluator.",
     }),
@@ -204,13 +247,10 @@ export const RunReport = z
       description: "Predictions of a deployment, from the run's start to its end or its last prediction.",
     }),
     tokens: RunTokens.meta({ description: "Of all predictions, as the upstream counted them." }),
-    cost: z
-      .object({
-        currency: z.string().meta({ description: "An ISO 4217 code." }),
-        total: number("What the tokens cost, by today's prices."),
-      })
-      .nullish()
-      .meta({ id: "RunCost", description: "What the predictions cost. Absent without prices." }),
+    cost: RunCost.nullish().meta({
+      description:
+        "What the predictions cost. Null if the server has no price list, or the run did not ask for them.",
+    }),
     failures: RunFailures.meta({ description: "What failed, and how often." }),
     provenance: z
       .object({

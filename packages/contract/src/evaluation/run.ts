@@ -126,7 +126,9 @@ export type RunProgress = z.infer<typeof RunProgress>;
 export const RunProvenance = z
   .object({
     presage_version: z.string().meta({ description: "The version of Presage." }),
-    prompt_version: z.string().meta({ description: "The version of the composed prompt." }),
+    prompt_version: z.string().nullable().meta({
+      description: "The version of the composed prompt. Null if the target is external.",
+    }),
     dataset_digest: z.string().nullable().meta({ description: "The digest of the dataset's revision." }),
     models: z.array(z.string()).meta({
       description: "The model as the upstream named it. More than one: it changed while the run was running.",
@@ -254,7 +256,10 @@ export const RunPredictionLine = z
     index: z
       .union([z.string(), z.int().min(0)])
       .nullish()
-      .meta({ description: "In place of both: the id, or the number of the revision's line from 0." }),
+      .meta({
+        description:
+          "In place of both: the id, or if there is no such id the number of the revision's sample from 0.",
+      }),
     repeat: z
       .int()
       .min(0)

@@ -1,5 +1,7 @@
 import type { Config } from "../config.ts";
 import type { EvaluateServices } from "../evaluation/evaluate/evaluate.ts";
+import type { Lease } from "../evaluation/runs/run-leases-store.ts";
+import type { RunnerServices } from "../evaluation/runs/runner/work-on-run.ts";
 import { createKeyDigest, type KeyDigest } from "../identity/api-keys/verify-api-key.ts";
 import { ensureOwner } from "../identity/users/ensure-owner.ts";
 import type { User } from "../identity/users/users-store.ts";
@@ -8,7 +10,8 @@ import { migrations } from "../storage/migrations/index.ts";
 import { type OpenedDatabase, type OpenOptions, openDatabase } from "../storage/open-database.ts";
 import { sharedSecret } from "../storage/settings-store.ts";
 import { composeDeployments } from "./compose-deployments.ts";
-import { composeEvaluation } from "./compose-evaluation.ts";
+import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
+import { composeRuns } from "./compose-runs.ts";
 
 export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {
   owner: User;
@@ -35,19 +38,62 @@ export async function composeStore(config: Config, log: Log, options?: OpenOptio
   }
 }
 
+export interface ComposedEvaluator {
+  services: EvaluateServices;
+  accountId: string;
+  stop(): Promise<void>;
+}
+
 /** Evaluation without a server, for the command line. */
 export async function composeEvaluator(
   config: Config,
   log: Log,
   options?: OpenOptions,
-): Promise<{ services: EvaluateServices; accountId: string; stop(): Promise<void> }> {
+): Promise<ComposedEvaluator> {
+  const { services, store, stop } = await composeWork(config, log, options);
+  return { services, accountId: store.owner.account_id, stop };
+}
+
+export interface ComposedRunner {
+  store: OpenedStore;
+  services: RunnerServices & Pick<ComposedEvaluation, "hasModel">;
+  defaultDeployment: string;
+  /** Works on one run in this process. */
+  start(run: Lease): void;
+  stop(): Promise<void>;
+}
+
+/** Runs without a server, for the command line. Servers may work on the same database. */
+export async function composeRunner(
+  config: Config,
+  log: Log,
+  options?: OpenOptions,
+): Promise<ComposedRunner> {
+  const { services: evaluation, store, deployments, stop } = await composeWork(config, log, options);
+  // No prediction here is live.
+  const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0 });
+  const services = { ...evaluation, runs };
+  return {
+    store,
+    services,
+    defaultDeployment: deployments.getDefault().name,
+    start: (run) => runs.start(services, run),
+    async stop() {
+      await runs.dispose();
+      await stop();
+    },
+  };
+}
+
+async function composeWork(config: Config, log: Log, options: OpenOptions | undefined) {
   const store = await composeStore(config, log, options);
   // Without a configured model judges have none, so that nothing is said of the sandbox.
   const { deployments, stopSandbox } = await composeDeployments(config, createLog("silent").logger);
   const { dispose, ...evaluation } = composeEvaluation(config, log, store, { deployments });
   return {
     services: { store, ...evaluation },
-    accountId: store.owner.account_id,
+    store,
+    deployments,
     async stop() {
       await dispose();
       await stopSandbox();

@@ -18,6 +18,7 @@ import { rollUpInThread } from "../evaluation/results/tag-rollup/roll-up-in-thre
 import { rollUpSoon } from "../evaluation/results/tag-rollup/roll-up-soon.ts";
 import { hasUncounted, rollUpSomeTags } from "../evaluation/results/tag-rollup/roll-up-tags-store.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
+import { createFreeRunIds } from "../evaluation/runs/external/refuse-run-ids.ts";
 import { findLabelledRevision } from "../evaluation/taxonomies/find-revision.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
@@ -38,7 +39,14 @@ type Complete = Upstream["complete"];
 export interface ComposedEvaluation
   extends Pick<
     EvaluationServices,
-    "registry" | "hasModel" | "rules" | "runEvaluator" | "keysInFlight" | "resultWriter" | "folder"
+    | "registry"
+    | "hasModel"
+    | "rules"
+    | "runEvaluator"
+    | "keysInFlight"
+    | "freeRunIds"
+    | "resultWriter"
+    | "folder"
   > {
   /** The calls to the judge's model; undefined if none is configured. */
   judgeCalls: FairSlots | undefined;
@@ -97,6 +105,7 @@ export function composeEvaluation(
       onUnexpectedError: (error) => logger.error({ err: error }, "internal error in an evaluator"),
     }),
     keysInFlight: createKeysInFlight(),
+    freeRunIds: createFreeRunIds(),
     resultWriter,
     folder,
     judgeCalls: judgeModel?.slots,

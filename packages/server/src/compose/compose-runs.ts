@@ -1,30 +1,37 @@
 import packageJson from "../../package.json" with { type: "json" };
 import type { Config } from "../config.ts";
 import { UpstreamError } from "../errors.ts";
-import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
+import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluation/model-use.ts";
+import type { Lease } from "../evaluation/runs/run-leases-store.ts";
 import type { RunServices } from "../evaluation/runs/run-services.ts";
 import { storeWork } from "../evaluation/runs/run-work-store.ts";
 import type { PredictStep } from "../evaluation/runs/runner/predict-step.ts";
 import { type Runner, startRunner } from "../evaluation/runs/runner/start-runner.ts";
+import type { RunnerServices } from "../evaluation/runs/runner/work-on-run.ts";
 import type { WriteWork } from "../evaluation/runs/runner/work-writer.ts";
 import { writeWorkInThread } from "../evaluation/runs/runner/write-in-thread.ts";
 import { createFairSlots } from "../limits/fair-slots.ts";
 import type { Log } from "../observability/logger.ts";
 import { readPrediction, upstreamFields } from "../prediction/predict.ts";
+import { isCountedModelName } from "../prices/counted-model-name.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
+import { readUpstreamCachedTokens } from "../upstream/read-completion.ts";
+import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 
 interface RunOptions {
   deployments: Deployments;
   /** Live predictions in progress. */
   liveInFlight(): number;
+  /** Called after each call to a deployment, for the account's usage. Absent: nobody counts it. */
+  recordCall?: (use: ModelUse) => void;
 }
 
 export interface ComposedRuns extends RunServices {
-  /** Begins to work on runs, this process's and those that others left. */
-  start(services: EvaluationServices): void;
+  /** Begins to work on runs, this process's and those that others left, or on one only. */
+  start(services: RunnerServices, only?: Lease): void;
   dispose(): Promise<void>;
 }
 
@@ -48,7 +55,7 @@ export function composeRuns(
   config: Config,
   log: Log,
   { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
-  { deployments, liveInFlight }: RunOptions,
+  { deployments, liveInFlight, recordCall }: RunOptions,
 ): ComposedRuns {
   const writer = sqlitePath === undefined ? undefined : writeWorkInThread(sqlitePath);
   const slots = createFairSlots({ slots: config.runs.maxInFlight });
@@ -66,23 +73,35 @@ export function composeRuns(
       const deployment = deployments.find(name);
       if (deployment === undefined)
         throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
-      const completion = await deployment.upstream.complete(
-        { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
-        signal,
-        // Without sharing: a repeat is a completion of its own.
-        { session: { name: "x-session-id", value: session } },
-      );
-      const { response, reasoning, finish_reason, usage } = readPrediction(completion.body);
+      const startedAtMs = performance.now();
+      const caller = { accountId, keyId: undefined };
+      const completion = await deployment.upstream
+        .complete(
+          { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
+          signal,
+          // Without sharing: a repeat is a completion of its own.
+          { session: { name: "x-session-id", value: session } },
+        )
+        .catch((error: unknown) => {
+          recordCall?.(useOfFailure(caller, error, signal));
+          throw error;
+        });
+      recordCall?.(useOfCompletion(caller, completion));
+      const { model: sentModel, replica, body } = completion;
+      const { response, reasoning, finish_reason, usage } = readPrediction(body);
       return {
         output: response.content,
         reasoning: reasoning ?? null,
         finishReason: finish_reason ?? null,
         deployment: completion.deployment,
-        model: typeof completion.body.model === "string" ? completion.body.model.slice(0, 200) : null,
-        replica: null,
+        model: typeof body.model === "string" ? body.model.slice(0, 200) : null,
+        // Any other name has no price.
+        sentModel: sentModel !== undefined && isCountedModelName(sentModel) ? sentModel : null,
+        replica: replica === undefined ? null : replicaAddress(replica),
         promptTokens: usage.prompt_tokens,
-        cachedTokens: 0,
+        cachedTokens: readUpstreamCachedTokens(body.usage),
         completionTokens: usage.completion_tokens,
+        latencyMs: performance.now() - startedAtMs,
       };
     } finally {
       release();
@@ -95,11 +114,12 @@ export function composeRuns(
     hasDeployment: (name) => deployments.find(name) !== undefined,
     version: packageJson.version,
     wake: () => runner?.wake(),
-    start(services) {
-      runner = startRunner(services, (error) => {
+    start(services, only) {
+      const onError = (error: unknown) => {
         if (isStoreUnavailable(error)) log.storeFailed(error);
         else log.logger.error({ err: error }, "a run stopped; it will be continued");
-      });
+      };
+      runner = startRunner(services, onError, only);
     },
     async dispose() {
       await runner?.stop();

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { ModelUse } from "../evaluation/model-use.ts";
 import { builtInProfileRevisions } from "../evaluation/profiles/built-in-profiles.ts";
 import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
 import { type App, createApp } from "../http/app.ts";
@@ -113,6 +114,9 @@ export async function composeServer(
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
     (model) => prices.current()?.models.has(model) === true,
   );
+  // Latencies are those of clients' predictions.
+  const recordCall = (operation: "judge" | "run") => (call: ModelUse) =>
+    usage.record({ ...call, operation, totalMs: 0, upstreamMs: undefined });
   const limits = composeLimits(config, { redis, keyDigest, metrics });
   const {
     dispose: disposeEvaluation,
@@ -122,15 +126,14 @@ export async function composeServer(
     deployments,
     memory,
     countUnreachable,
-    // Latencies are those of predictions.
-    recordJudgeCall: (call) =>
-      usage.record({ ...call, operation: "judge", totalMs: 0, upstreamMs: undefined }),
+    recordJudgeCall: recordCall("judge"),
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   const { dispose: disposeCapture, ...capture } = composeCapture(config, log, store, { memory, metrics });
   const runs = composeRuns(config, log, store, {
     deployments,
     liveInFlight: limits.predictions.inFlight,
+    recordCall: recordCall("run"),
   });
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({

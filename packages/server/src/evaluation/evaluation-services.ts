@@ -8,6 +8,7 @@ import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
 import type { ResultWriter } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
+import type { FreeRunIds } from "./runs/external/refuse-run-ids.ts";
 import type { RunServices } from "./runs/run-services.ts";
 
 /** What operations on evaluators, profiles, taxonomies and results need. */
@@ -22,6 +23,7 @@ export interface EvaluationServices {
   /** Limits of requests that evaluate. */
   readonly admission: Admission;
   readonly keysInFlight: KeysInFlight;
+  readonly freeRunIds: FreeRunIds;
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;
   readonly datasets: DatasetServices;

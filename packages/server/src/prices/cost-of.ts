@@ -40,3 +40,10 @@ export function costOf(
     million
   );
 }
+
+const significantDigits = 12;
+
+/** Sums of decimal fractions have digits at their end that mean nothing. */
+export function withoutNoise(cost: number): number {
+  return Number(cost.toPrecision(significantDigits));
+}

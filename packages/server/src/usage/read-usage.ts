@@ -1,5 +1,5 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
-import { costOf, type Prices } from "../prices/cost-of.ts";
+import { costOf, type Prices, withoutNoise } from "../prices/cost-of.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
 import {
@@ -36,8 +36,6 @@ export interface UsageReport {
 
 /** This many make a response of about 10 MB and block other requests for a tenth of a second. */
 const maxRows = 100_000;
-
-const significantDigits = 12;
 
 /** An account's usage, or one key's; undefined if there are too many rows for one response. */
 export async function readUsage(
@@ -101,9 +99,4 @@ function addCosts(steps: readonly UsageOfStep[], byModel: readonly ModelTokens[]
     step.unpricedTokens = Math.max(0, asked - pricedTokens);
     if (pricedTokens > 0 || asked === 0) step.cost = withoutNoise(cost);
   }
-}
-
-/** Sums of decimal fractions have digits at their end that mean nothing. */
-function withoutNoise(cost: number): number {
-  return Number(cost.toPrecision(significantDigits));
 }

@@ -58,7 +58,7 @@ onEachDatabase((database) => {
   });
   const statusAndText = async (response: Response) => [response.status, await response.text()] as const;
   const rowsOf = (
-    table: "evaluator_profiles" | "error_taxonomies" | "projects" | "experiments" | "datasets",
+    table: "evaluator_profiles" | "error_taxonomies" | "projects" | "runs" | "datasets",
     name: string,
   ) => store.database.selectFrom(table).select("name").where("name", "=", name).execute();
 
@@ -151,7 +151,7 @@ onEachDatabase((database) => {
     "an experiment": {
       path: "/v1/experiments",
       body: (name) => ({ project_id: projectId, name, tags: { split: "test" }, metadata: { seed: 7 } }),
-      count: async (name) => (await rowsOf("experiments", name)).length,
+      count: async (name) => (await rowsOf("runs", name)).length,
       async disturb(answer) {
         const path = `/v1/experiments/${JSON.parse(answer).experiment.id}`;
         expect((await one.call("POST", path, { metadata: { seed: 8 } })).status).toBe(200);

@@ -45,6 +45,7 @@ onEachDatabase((database) => {
         error_category: null,
         deployment: null,
         model: null,
+        sent_model: null,
         replica: null,
         finish_reason: null,
         prompt_tokens: 0,

@@ -48,6 +48,7 @@ function rowAt(at: number): PredictionsTable {
     error_category: hasFailed ? "timeout" : null,
     deployment: `deployment${at % 40}`,
     model: `model${at % 40}`,
+    sent_model: null,
     replica: null,
     finish_reason: null,
     prompt_tokens: 0,

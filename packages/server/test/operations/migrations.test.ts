@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test";
 import { Kysely, sql } from "kysely";
+import { selectExperiment } from "../../src/evaluation/experiments/experiments-store.ts";
+import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
+import { openMigratedTo } from "../support/store/open-migrated-to.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const several = [1, 2, 3, 4];
@@ -110,6 +113,28 @@ onEachDatabase((database) => {
       code: 0,
       stdout: "The schema is up to date.\n",
       stderr: "",
+    });
+  });
+
+  test("experiments of before are runs with the same ids, and look as they did", async () => {
+    const url = await database.create();
+    const row = { id: "experiment", project_id: "project", name: "e", tags: null, metadata: '{"seed":7}' };
+    const earlier = await openMigratedTo(url, "020-capture");
+    await sql`insert into projects (id, account_id, name, created_by, created_at)
+      values ('project', 'account', 'p', 'user', 1)`.execute(earlier);
+    await sql`insert into experiments (id, account_id, project_id, name, tags, metadata, created_at)
+      values (${row.id}, 'account', ${row.project_id}, ${row.name}, null, ${row.metadata}, 2)`.execute(
+      earlier,
+    );
+    await earlier.destroy();
+    await using store = await openStore(url);
+    expect(await selectExperiment(store.database, "account", row.id)).toEqual({ ...row, created_at: 2 });
+    expect(await selectRun(store.database, "account", row.id)).toMatchObject({
+      status: "running",
+      target: { kind: "external" },
+      dataset: undefined,
+      createdBy: "user",
+      startedAt: 2,
     });
   });
 });

@@ -82,7 +82,6 @@ const withoutChanges = new Set([
   "dataset_samples",
   "datasets",
   "error_finding_counts",
-  "experiments",
   "prediction_contexts",
   "prediction_payloads",
   "predictions",

@@ -12,6 +12,11 @@ import { searchResults } from "../../src/evaluation/results/search/search-result
 import { selectTags } from "../../src/evaluation/results/search/tags-store.ts";
 import { selectScoreCounts } from "../../src/evaluation/results/summary/rollup-store.ts";
 import { summarise } from "../../src/evaluation/results/summary/summarise.ts";
+import {
+  countResults,
+  resultsParts,
+  selectExternalResults,
+} from "../../src/evaluation/runs/external/external-results-store.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
@@ -267,6 +272,15 @@ onEachDatabase((database) => {
       "experiments of a project",
       () => selectExperimentSizes(watched, account, { projectId: "project1", limit: 50, offset: 0 }),
     ],
+    ["results of an external run", () => countResults(watched, { id: "experiment1", accountId: account })],
+    ...resultsParts.map((part): [string, () => Promise<unknown>] => [
+      `results of an external run by ${part.column}, ${part.hasVerdict ? "with" : "without"} a verdict`,
+      () =>
+        selectExternalResults(watched, { id: "experiment1", accountId: account }, part, {
+          after: 0,
+          limit: 50,
+        }),
+    ]),
     ["projects of a name", () => selectProjectByName(watched, account, "name1")],
   ])("%s are found by an index", async (_, select) => {
     const plans = await plansOf(select);
@@ -328,9 +342,13 @@ async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> 
   await sql`insert into projects (id, account_id, name, created_by, created_at)
     select 'project' || i, case when i % 100 = 0 then ${sql.lit(account)} else 'others' end, 'name' || i, 'user', i
     from ${numbers}`.execute(database);
-  await sql`insert into experiments (id, account_id, project_id, name, created_at)
+  await sql`insert into runs (id, account_id, project_id, name, status, target_kind, target, mode, evaluators, repeats,
+      concurrency, samples, predicted, evaluated, failed, provenance, notes, lease_until, created_by, created_at)
     select 'experiment' || i, case when i % 100 = 0 then ${sql.lit(account)} else 'others' end,
-      'project' || (1 + i % 50), 'name' || i, i from ${numbers}`.execute(database);
+      'project' || (1 + i % 50), 'name' || i, 'running', case when i % 7 = 0 then 'deployment' else 'external' end,
+      '{}', 'teacher-forced', '[]', 1, 1, 0, 0, 0, 0, '{}', '[]', 0, 'user', i from ${numbers}`.execute(
+    database,
+  );
   const accounts = sql`case when i % 2 = 0 then 'others' else ${sql.lit(account)} end`;
   await sql`insert into usage_counts (account_id, hour, key_id, operation, outcome, requests, prompt_tokens, completion_tokens)
     select ${accounts}, i / 20, 'key' || (i % 20), 'predict', '', 1, 1, 1 from ${numbers}`.execute(database);

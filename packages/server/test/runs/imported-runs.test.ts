@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { Comparison, RunReport } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -47,6 +48,39 @@ onEachDatabase((database) => {
       ["missing", undefined],
     ]);
     expect(await upload(id, toLines(lines))).toMatchObject({ status: 409 });
+  });
+
+  test("what samples are grouped and compared by is there, whether a prediction was uploaded, failed or is missing", async () => {
+    const first = await newRun();
+    const lines = [
+      { index: 0, prediction: "state 1" },
+      { index: 1, prediction: null },
+    ];
+    await upload(first.id, toLines(lines));
+    await end(first.id);
+    const found = await list(first.id);
+    expect(found.map(({ verb, changes }) => [verb, changes])).toEqual([
+      ["go", 1],
+      ["go", 1],
+      ["go", 1],
+    ]);
+    const report = await (await presage.call("GET", `/v1/runs/${first.id}/report`)).json();
+    expect(RunReport.parse(report).evaluators[0]?.strata.verb).toMatchObject([
+      { key: "go", count: 1, failed: 2 },
+    ]);
+
+    // The same samples and one more, in another revision.
+    await datasets.uploadNew(first.dataset_id ?? "", [...samples, { ...samples[0], trajectory_id: "u" }]);
+    const second = await create({
+      dataset_id: first.dataset_id,
+      target: { predictions: "imported" },
+    });
+    await upload(second.id, toLines([{ dataset_sample_id: "t/0", prediction: "wrong" }]));
+    await end(second.id);
+    const comparison = await presage.call("GET", `/v1/comparisons?runs=${first.id},${second.id}`);
+    const { runs, evaluators } = Comparison.parse(await comparison.json());
+    expect(runs.map(({ left_out }) => left_out)).toEqual([0, 1]);
+    expect(evaluators[0]?.candidates[0]).toMatchObject({ count: 1, difference: -1 });
   });
 
   test("the export of a run can be imported into another, compressed", async () => {
@@ -98,6 +132,55 @@ onEachDatabase((database) => {
     expect(await list(id)).toEqual([]);
     await upload(id, toLines([good]));
     expect((await end(id)).progress).toMatchObject({ predicted: 1, failed: 2 });
+  });
+
+  test("a number names the sample with this id, if there is one, otherwise the sample at this place", async () => {
+    const dataset_id = await datasets.create();
+    const ids = ["2", "0", "other"];
+    await datasets.uploadNew(
+      dataset_id,
+      samples.map((sample, index) => ({ ...sample, dataset_sample_id: ids[index] })),
+    );
+    const { id } = await create({ dataset_id, target: { predictions: "imported" } });
+    const lines = [0, 1, 2].map((index) => ({ index, prediction: `of ${index}` }));
+    // The id of the second sample is 0, and no id is 1, so that two lines name the second sample.
+    expect(await upload(id, toLines(lines))).toMatchObject({ status: 422 });
+    await upload(id, toLines([lines[0], lines[2]]));
+    await end(id);
+    expect((await exported(id)).map(({ prediction }) => prediction)).toEqual(["of 2", "of 0", null]);
+  });
+
+  test("a run that is paused and resumed before its predictions are there still waits for them", async () => {
+    const { id } = await newRun();
+    await presage.call("POST", `/v1/runs/${id}/pause`);
+    await presage.call("POST", `/v1/runs/${id}/resume`);
+    expect(await read(id)).toMatchObject({ status: "queued" });
+    expect(await upload(id, toLines([{ index: 0, prediction: "x" }]))).toMatchObject({ status: 200 });
+    expect((await end(id)).progress).toMatchObject({ predicted: 1, failed: 2 });
+  });
+
+  test("the samples have what reports group them by", async () => {
+    const { id } = await newRun();
+    await upload(id, toLines([0, 1, 2].map((index) => ({ index, prediction: "x" }))));
+    await end(id);
+    expect((await list(id)).map(({ verb, changes }) => [verb, changes])).toEqual([
+      ["go", expect.any(Number)],
+      ["go", expect.any(Number)],
+      ["go", expect.any(Number)],
+    ]);
+  });
+
+  test("a free-running trajectory is judged to its end, since all its predictions are there", async () => {
+    const { id } = await newRun({ mode: "free-running" });
+    await upload(
+      id,
+      toLines([
+        { index: 0, prediction: "state 1" },
+        { index: 1, prediction: null },
+        { index: 2, prediction: "state 3" },
+      ]),
+    );
+    expect((await end(id)).progress).toEqual({ samples: 3, predicted: 2, evaluated: 3, failed: 1 });
   });
 
   test("predictions are uploaded to imported runs only", async () => {

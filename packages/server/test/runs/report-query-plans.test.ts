@@ -88,7 +88,9 @@ onEachDatabase((database) => {
 
   test("A report reads its own rows only, by an index", async () => {
     const run = await find(runs[0]);
-    const plans = await plansOf(() => reportRun({ store: storeOf(watched) }, anyRequester(account), run));
+    const plans = await plansOf(() =>
+      reportRun({ store: storeOf(watched) }, anyRequester(account), run, undefined),
+    );
     expect(plans.filter(isScan)).toEqual([]);
   });
 

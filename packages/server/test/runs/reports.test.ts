@@ -108,6 +108,7 @@ onEachDatabase((database) => {
       latency_ms: { p50: 30, p95: 50, p99: 50 },
       predictions_per_second: 0.6,
       tokens: { prompt: 500, cached: 200, completion: 35 },
+      cost: null,
       failures: { predictions: { timeout: 1 }, evaluations: { failed: 1 } },
       provenance: {
         ...run.provenance,

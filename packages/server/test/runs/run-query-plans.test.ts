@@ -1,17 +1,13 @@
 import { expect, test } from "bun:test";
 import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
+import { claimRun } from "../../src/evaluation/runs/run-leases-store.ts";
 import { selectRunSamples } from "../../src/evaluation/runs/run-samples-store.ts";
 import {
   selectKeptPredictions,
   selectKeptVerdicts,
   selectTrajectoryIds,
 } from "../../src/evaluation/runs/run-work-store.ts";
-import {
-  claimRun,
-  countRunsOf,
-  selectDiscardedRun,
-  selectRuns,
-} from "../../src/evaluation/runs/runs-store.ts";
+import { countRunsOf, selectDiscardedRun, selectRuns } from "../../src/evaluation/runs/runs-store.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
@@ -23,7 +19,7 @@ const dataset = { datasetId: "d", revisionId: 1, revision: 1 };
 
 const reads: Record<string, (database: Kysely<Tables>) => Promise<unknown>> = {
   "a page of runs": (database) => selectRuns(database, "a", {}, page),
-  "the runs of a dataset": (database) => countRunsOf(database, "d"),
+  "the runs of a dataset": (database) => countRunsOf(database, "a", "d"),
   "a run that waits for a process": (database) => claimRun(database, "l", { now: 1, leaseMicros: 1 }),
   "a deleted run": (database) => selectDiscardedRun(database),
   "a page of predictions": (database) =>

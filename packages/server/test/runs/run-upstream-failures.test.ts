@@ -97,6 +97,29 @@ test("an upstream that is away pauses a run with the reason, and it continues by
   });
 });
 
+test("a run that is taken again while its upstream is away continues by itself, too", async () => {
+  upstream.answer = () => Response.json({ error: { message: "Loading the model." } }, { status: 503 });
+  const { id } = await startRun();
+  await eventually(
+    () => read(id),
+    ({ status }) => status === "paused",
+    30_000,
+  );
+  upstream.answer = () => Response.json(completion("next"));
+  // Whoever works on a run loses it when it is given another evaluator.
+  const evaluators = [{ evaluator: "state-change" }];
+  expect((await presage.call("POST", `/v1/runs/${id}/evaluators`, { evaluators })).status).toBe(200);
+  expect(await end(id, 30_000)).toMatchObject({ status: "finished", status_reason: null, progress: all });
+});
+
+test("twenty samples that are too long for the model do not mean that it is away", async () => {
+  upstream.answer = () =>
+    Response.json({ error: { message: "maximum context length exceeded" } }, { status: 400 });
+  const { id } = await startRun(1);
+  const run = await end(id, 30_000);
+  expect(run).toMatchObject({ progress: { predicted: 0, failed: 60 }, notes: [] });
+});
+
 test("a run can be cancelled while its upstream is away", async () => {
   await upstream.stop();
   const { id } = await startRun();

@@ -96,6 +96,29 @@ onEachDatabase((database) => {
     expect(lines.map(({ prediction }) => prediction)).toEqual(samples.map(({ next_state }) => next_state));
   });
 
+  test("an action may be any JSON", async () => {
+    const actions = [
+      '[{"function":"look"}]',
+      '[{"function":{"name":"Take"}}]',
+      '[{"name":"Go"}]',
+      "[null]",
+      "[7]",
+    ];
+    const dataset_id = await datasets.create();
+    await datasets.uploadNew(
+      dataset_id,
+      actions.map((action, step) => ({
+        trajectory_id: "t",
+        step,
+        interaction: { state: "here", action },
+        next_state: "there",
+      })),
+    );
+    const { id } = await create({ dataset_id, target: { baseline: "no-change" } });
+    expect(await end(id, 20_000)).toMatchObject({ status: "finished" });
+    expect((await listSamples(id)).map(({ verb }) => verb)).toEqual(["look", "take", "go", "[null]", "[7]"]);
+  });
+
   test("a free-running run tells each step what was predicted for the one before", async () => {
     const told = answerWith(upBy(2));
     const dataset_id = await newDataset();
@@ -130,6 +153,11 @@ onEachDatabase((database) => {
     ).toEqual([
       ["b/1", "context_exceeded"],
       ["b/2", "not_reached"],
+    ]);
+    // Reports show failures in the groups of these samples.
+    expect(failed.map(({ verb, changes }) => [verb, changes])).toEqual([
+      ["go", 1],
+      ["stop", 0],
     ]);
   });
 
@@ -277,6 +305,15 @@ onEachDatabase((database) => {
       expect((await presage.call("DELETE", `/v1/datasets/${dataset_id}?with_runs=true`)).status).toBe(204);
       expect((await presage.call("GET", `/v1/runs/${id}`)).status).toBe(404);
       open();
+    });
+
+    test("keeps the dataset that its baseline learns from", async () => {
+      const [dataset_id, from] = [await newDataset(), await newDataset()];
+      const target = { baseline: "most-frequent", from: { dataset_id: from } };
+      const { id } = await create({ dataset_id, target });
+      expect((await presage.call("DELETE", `/v1/datasets/${from}`)).status).toBe(409);
+      expect((await presage.call("DELETE", `/v1/datasets/${from}?with_runs=true`)).status).toBe(204);
+      expect((await presage.call("GET", `/v1/runs/${id}`)).status).toBe(404);
     });
 
     test("can be deleted", async () => {

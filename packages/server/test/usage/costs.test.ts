@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RunReport } from "@presage/contract";
 import { sql } from "kysely";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
@@ -9,6 +10,8 @@ import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
+import { runClient } from "../support/resources/runs.ts";
 import { requestsIn, usageClient } from "../support/resources/usage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openMigratedTo } from "../support/store/open-migrated-to.ts";
@@ -139,6 +142,74 @@ onEachDatabase((database) => {
       },
     ]);
     expect((await server.latency()).overall.count).toBe(0);
+  });
+
+  test.concurrent("a run's report says what its predictions cost, and its calls are usage of their own", async () => {
+    const url = await database.create();
+    await using server = await startWithPrices(url, { PRESAGE_JUDGE_MODEL: "org/judge" });
+    const usage = {
+      prompt_tokens: 1_000,
+      completion_tokens: 10,
+      prompt_tokens_details: { cached_tokens: 900 },
+    };
+    let tries = 0;
+    server.upstream.answer = ({ body }) => {
+      if (body.model === "org/judge") return say(passing);
+      tries += 1;
+      if (tries === 1) return Response.json({ error: { message: "broken" } }, { status: 500 });
+      return Response.json(completion("Open.", { usage, model: "small-2026-11-21" }));
+    };
+    const datasets = datasetClient(server);
+    const runs = runClient(server);
+    const dataset_id = await datasets.create();
+    const samples = [0, 1].map((step) => ({
+      trajectory_id: "a",
+      step,
+      interaction: { state: `s${step}`, action: "go" },
+      next_state: "Open.",
+    }));
+    await datasets.uploadNew(dataset_id, samples);
+    const evaluators = [{ evaluator: "judge", profile_name: "system:is-concise" }];
+    const reportOf = async (body: Record<string, unknown>) => {
+      const { id } = await runs.create({ dataset_id, target: { deployment: "default" }, ...body });
+      await runs.end(id);
+      const response = await server.call("GET", `/v1/runs/${id}/report`);
+      return { id, report: RunReport.parse(await response.json()) };
+    };
+    const { id, report } = await reportOf({ evaluators });
+    expect(report.tokens).toEqual({ prompt: 2_000, cached: 1_800, completion: 20 });
+    const tokens = { prompt_tokens: 2_000, cached_tokens: 1_800, completion_tokens: 20 };
+    expect(report.cost).toEqual({
+      currency: "EUR",
+      total: 1_160e-6,
+      unpriced_tokens: 0,
+      models: [{ model: "org/small", ...tokens, cost: 1_160e-6 }],
+    });
+    const document = await server.call("GET", `/v1/runs/${id}/report?format=md`);
+    expect(await document.text()).toContain("0.00116 EUR");
+    await using store = await openStore(url);
+    const kept = await store.database.selectFrom("predictions").select("replica").distinct().execute();
+    expect(kept).toEqual([{ replica: server.upstream.url }]);
+    const { data } = await server.counted(5);
+    expect(data).toMatchObject([
+      { operation: "judge", api_key_id: null, requests: 2, prompt_tokens: 22, cost: 500e-6 },
+      {
+        operation: "run",
+        api_key_id: null,
+        requests: 3,
+        failures: { upstream: 1 },
+        prompt_tokens: 2_000,
+        completion_tokens: 20,
+        cost: 1_160e-6,
+        unpriced_tokens: 0,
+      },
+    ]);
+    expect((await server.latency()).overall.count).toBe(0);
+
+    const unpriced = await reportOf({ target: { deployment: "default", model: "org/unpriced" } });
+    expect(unpriced.report.cost).toMatchObject({ total: null, unpriced_tokens: 2_020 });
+    const baseline = await reportOf({ target: { baseline: "no-change" } });
+    expect(baseline.report.cost).toEqual({ currency: "EUR", total: 0, unpriced_tokens: 0, models: [] });
   });
 
   test.concurrent("usage from before the price list, and from a release before it, is read as it was", async () => {

@@ -15,4 +15,5 @@ export const operationLabels: Record<UsageOperation, string> = {
   chat: "Chat completions",
   evaluate: "Evaluations",
   judge: "Calls to judges",
+  run: "Predictions of runs",
 };

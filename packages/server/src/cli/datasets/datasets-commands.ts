@@ -15,7 +15,7 @@ export function addDatasetsCommands(
 ): void {
   const datasets = program
     .command("datasets")
-    .description("import, list, show or delete datasets of recorded transitions")
+    .description("import, list, show or delete recorded datasets")
     .addHelpText(
       "after",
       examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),
@@ -36,7 +36,8 @@ export function addDatasetsCommands(
       "after",
       examples(
         "presage datasets import --name kitchen --file transitions.jsonl",
-        "presage datasets import --name alfworld --file conversations.jsonl.gz --format chat",
+        "presage datasets import --name alfworld --format chat \\",
+        "  --file conversations.jsonl.gz",
       ),
     )
     .action(async (options) => (await import("./import.ts")).importDataset(configure(), options));

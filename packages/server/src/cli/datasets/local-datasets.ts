@@ -1,3 +1,4 @@
+import type { OpenedStore } from "../../compose/compose-command-line.ts";
 import type { Config } from "../../config.ts";
 import { createDataset } from "../../evaluation/datasets/create-dataset.ts";
 import { deleteDataset } from "../../evaluation/datasets/delete-dataset.ts";
@@ -18,44 +19,52 @@ export async function localDatasets(
   config: Config,
   work: (target: DatasetTarget) => Promise<void>,
 ): Promise<void> {
-  await withDatabase(config, async (store) => {
-    const { owner, database } = store;
-    const { signal } = new AbortController();
-    const requester = { accountId: owner.account_id, signal };
-    await work({
-      list: () =>
-        readAll(async (after: Keyset | undefined) => {
-          const { datasets, next } = await listDatasets({ store }, requester, { limit, after });
-          return { items: datasets.map(toDataset), next };
-        }),
-      async create(name) {
-        const newDataset = { name, description: undefined, tags: undefined, userId: owner.id };
-        const dataset = await createDataset({ store }, requester, newDataset);
-        return toDataset({ dataset, latest: undefined });
-      },
-      async upload(datasetId, { path, ...options }) {
-        const upload = { accountId: owner.account_id, datasetId, ...options, ...config.datasets };
-        const { revision } = await uploadRevision(database, upload, Bun.file(path).stream()).catch(
-          (error: unknown) => {
-            throw error instanceof UploadError ? new CommandError(`${path}: ${error.message}`) : error;
-          },
-        );
-        return toDatasetRevision(revision);
-      },
-      listRevisions: (id) =>
-        readAll(async (below: number | undefined) => {
-          const { revisions, next } = await listRevisions({ store }, requester, id, { limit, below });
-          return { items: revisions.map(toDatasetRevision), next };
-        }),
-      async delete(id) {
-        await deleteDataset({ store }, requester, { id, withRuns: false });
-        await sweepRevisions(database, signal);
-      },
-    });
+  await withDatabase(config, (store) => work(datasetsOf(store, config)));
+}
+
+/** The owner's datasets in an opened database. */
+export function datasetsOf(store: OpenedStore, config: Pick<Config, "datasets">): DatasetTarget {
+  const { owner, database } = store;
+  const { signal } = new AbortController();
+  const requester = { accountId: owner.account_id, signal };
+  return {
+    list: () =>
+      readAll(async (after: Keyset | undefined) => {
+        const { datasets, next } = await listDatasets({ store }, requester, { limit, after });
+        return { items: datasets.map(toDataset), next };
+      }),
+    async create(name) {
+      const newDataset = { name, description: undefined, tags: undefined, userId: owner.id };
+      const dataset = await createDataset({ store }, requester, newDataset);
+      return toDataset({ dataset, latest: undefined });
+    },
+    async upload(datasetId, { path, ...options }) {
+      const upload = { accountId: owner.account_id, datasetId, ...options, ...config.datasets };
+      const uploading = uploadRevision(database, upload, Bun.file(path).stream());
+      const { revision } = await nameFile(uploading, path);
+      return toDatasetRevision(revision);
+    },
+    listRevisions: (id) =>
+      readAll(async (below: number | undefined) => {
+        const { revisions, next } = await listRevisions({ store }, requester, id, { limit, below });
+        return { items: revisions.map(toDatasetRevision), next };
+      }),
+    async delete(id) {
+      await deleteDataset({ store }, requester, { id, withRuns: false });
+      await sweepRevisions(database, signal);
+    },
+  };
+}
+
+/** Says in which file a line is wrong. */
+export async function nameFile<Value>(uploading: Promise<Value>, path: string): Promise<Value> {
+  return await uploading.catch((error: unknown) => {
+    throw error instanceof UploadError ? new CommandError(`${path}: ${error.message}`) : error;
   });
 }
 
-async function readAll<Item, Place>(
+/** All items of a paged list. */
+export async function readAll<Item, Place>(
   readPage: (after: Place | undefined) => Promise<{ items: Item[]; next: Place | undefined }>,
 ): Promise<Item[]> {
   const all: Item[] = [];

@@ -1,9 +1,12 @@
-import { connectToServer } from "../connect-to-server.ts";
+import { connectToServer, type ServerConnection } from "../connect-to-server.ts";
 import type { DatasetTarget } from "./dataset-target.ts";
 
 /** The datasets of the Presage at `server`. */
 export function remoteDatasets(server: string, apiKey: string | undefined): DatasetTarget {
-  const { call } = connectToServer(server, apiKey);
+  return datasetsBehind(connectToServer(server, apiKey));
+}
+
+export function datasetsBehind({ call }: Pick<ServerConnection, "call">): DatasetTarget {
   return {
     list: () => call(({ datasets }) => datasets.list()),
     create: (name) => call(({ datasets }) => datasets.create({ name })),

@@ -10,6 +10,7 @@ import { connectToServer } from "../connect-to-server.ts";
 import { checkFiles, readConcurrency, readOutput } from "../files/file-options.ts";
 import { describeIssues } from "../files/read-lines.ts";
 import { findServer } from "../find-server.ts";
+import { readTags } from "../read-tags.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import { evaluateFile, findRunId } from "./evaluate-file.ts";
 import { type EvaluateSample, type MetadataFields, metadataFields } from "./evaluate-line.ts";
@@ -146,16 +147,6 @@ function readMetadata(
       describeIssues(error.issues, (field) => optionOfField.get(field.split(".")[0] ?? "") ?? field),
     );
   }
-}
-
-function readTags(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [name = "", ...value] = pair.split("=");
-      if (name === "" || value.length === 0) throw new CommandError("--tag takes NAME=VALUE");
-      return [name, value.join("=")];
-    }),
-  );
 }
 
 function readShare(text: string | undefined): number | undefined {

@@ -16,15 +16,7 @@ export async function evaluateLocally(
   evaluators: readonly WantedEvaluator[],
   hasModel: boolean,
 ): Promise<EvaluateSample> {
-  const issues = await findEvaluatorIssues(services, accountId, evaluators);
-  if (issues.length > 0) throw new CommandError(describe(issues, evaluators));
-  const judge = evaluators.find(
-    ({ evaluator }) => services.registry.find(evaluator)?.family.kind === "model",
-  );
-  if (judge !== undefined && !hasModel)
-    throw new CommandError(
-      `${optionOf(judge)}: needs a model; set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL`,
-    );
+  await checkEvaluatorsLocally(services, accountId, evaluators, hasModel);
   const neverAborted = new AbortController().signal;
   return async ({ sample, metadata, idempotencyKey }) => {
     const request = {
@@ -38,9 +30,7 @@ export async function evaluateLocally(
     } as const;
     // A profile may be archived meanwhile.
     const evaluations = await evaluate(services, request, neverAborted).catch((error: unknown) => {
-      throw error instanceof InvalidEvaluatorsError
-        ? new CommandError(describe(error.issues, evaluators))
-        : error;
+      throw namingOptions(error, evaluators);
     });
     return evaluations.map((evaluation) => ({
       evaluator_id: evaluation.evaluatorId,
@@ -53,6 +43,29 @@ export async function evaluateLocally(
       explanation: evaluation.outcome.explanation ?? null,
     }));
   };
+}
+
+/** Refuses evaluators that cannot be used. */
+export async function checkEvaluatorsLocally(
+  services: Pick<EvaluateServices, "store" | "registry">,
+  accountId: string,
+  evaluators: readonly WantedEvaluator[],
+  hasModel: boolean,
+): Promise<void> {
+  const issues = await findEvaluatorIssues(services, accountId, evaluators);
+  if (issues.length > 0) throw new CommandError(describe(issues, evaluators));
+  const judge = evaluators.find(
+    ({ evaluator }) => services.registry.find(evaluator)?.family.kind === "model",
+  );
+  if (judge === undefined || hasModel) return;
+  throw new CommandError(`${optionOf(judge)}: needs a model; set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL`);
+}
+
+/** An error of evaluators as one of the options that name them. */
+export function namingOptions(error: unknown, evaluators: readonly WantedEvaluator[]): unknown {
+  return error instanceof InvalidEvaluatorsError
+    ? new CommandError(describe(error.issues, evaluators))
+    : error;
 }
 
 function describe(issues: InvalidEvaluatorsError["issues"], evaluators: readonly WantedEvaluator[]): string {

@@ -1,3 +1,4 @@
+import type { EvaluatorReference } from "@presage/contract";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
 import { CommandError } from "../command-error.ts";
 import type { CallServer } from "../connect-to-server.ts";
@@ -9,22 +10,8 @@ export async function evaluateRemotely(
   call: CallServer,
   evaluators: readonly WantedEvaluator[],
 ): Promise<EvaluateSample> {
-  const known = await call((presage) => presage.evaluators.list());
-  for (const wanted of evaluators) {
-    const found = known.find(
-      ({ id, aliases }) => id === wanted.evaluator || aliases.includes(wanted.evaluator),
-    );
-    if (found === undefined) {
-      const families = [...new Set(known.map(({ evaluator_family }) => evaluator_family))];
-      throw new CommandError(`${optionOf(wanted)}: Unknown evaluator; available: ${families.join(", ")}`);
-    }
-    await checkProfile(call, wanted, found);
-  }
-  const references = evaluators.map(({ evaluator, profileName, explainStrategy }) => ({
-    evaluator,
-    profile_name: profileName,
-    explain_strategy: explainStrategy,
-  }));
+  await checkEvaluatorsRemotely(call, evaluators);
+  const references = evaluators.map(toReference);
   return async ({ sample, metadata, idempotencyKey }) => {
     const request = {
       ...metadata,
@@ -47,6 +34,33 @@ export async function evaluateRemotely(
       explanation: evaluation_result?.explanation ?? null,
     }));
   };
+}
+
+/** Refuses evaluators that the server does not have. */
+export async function checkEvaluatorsRemotely(
+  call: CallServer,
+  evaluators: readonly WantedEvaluator[],
+): Promise<void> {
+  const known = await call((presage) => presage.evaluators.list());
+  for (const wanted of evaluators) {
+    const found = known.find(
+      ({ id, aliases }) => id === wanted.evaluator || aliases.includes(wanted.evaluator),
+    );
+    if (found === undefined) {
+      const families = [...new Set(known.map(({ evaluator_family }) => evaluator_family))];
+      throw new CommandError(`${optionOf(wanted)}: Unknown evaluator; available: ${families.join(", ")}`);
+    }
+    await checkProfile(call, wanted, found);
+  }
+}
+
+/** An evaluator as requests name it. */
+export function toReference({
+  evaluator,
+  profileName,
+  explainStrategy,
+}: WantedEvaluator): EvaluatorReference {
+  return { evaluator, profile_name: profileName, explain_strategy: explainStrategy };
 }
 
 async function checkProfile(

@@ -15,7 +15,10 @@ export interface OutcomeCounts {
 }
 
 /** The evaluator, without the date of its version, and the profile of an outcome. */
-export function outcomeName({ evaluator_id, profile_name }: Outcome): string {
+export function outcomeName({
+  evaluator_id,
+  profile_name,
+}: Pick<Outcome, "evaluator_id" | "profile_name">): string {
   return `${evaluator_id.replace(/-\d{4}-\d{2}-\d{2}$/, "")} ${profile_name}`;
 }
 

@@ -13,12 +13,17 @@ export function checkFiles(file: string, out: string | undefined): void {
     throw new CommandError(`There is no file ${file}`);
   if (!isAllowed(file, constants.R_OK)) throw new CommandError(`${file} cannot be read by this user`);
   if (out === undefined) return;
-  if (!existsSync(dirname(resolve(out)))) throw new CommandError(`The directory of ${out} does not exist`);
-  if (!isAllowed(existsSync(out) ? out : dirname(resolve(out)), constants.W_OK))
-    throw new CommandError(`${out} cannot be written by this user`);
+  checkOutputFile(out);
   if (existsSync(out) && realpathSync(out) === realpathSync(file)) {
     throw new CommandError("--out would overwrite --file");
   }
+}
+
+/** Refuses a file that cannot be written. */
+export function checkOutputFile(out: string): void {
+  if (!existsSync(dirname(resolve(out)))) throw new CommandError(`The directory of ${out} does not exist`);
+  if (!isAllowed(existsSync(out) ? out : dirname(resolve(out)), constants.W_OK))
+    throw new CommandError(`${out} cannot be written by this user`);
 }
 
 function isAllowed(path: string, mode: number): boolean {

@@ -9,7 +9,7 @@ import { CommandError } from "../command-error.ts";
 import { connectToServer } from "../connect-to-server.ts";
 import { checkFiles, readConcurrency, readOutput } from "../files/file-options.ts";
 import { describeIssues } from "../files/read-lines.ts";
-import { printNotice } from "../terminal/print-notice.ts";
+import { printSandboxNotice } from "../print-sandbox-notice.ts";
 import { predictFile } from "./predict-file.ts";
 import type { Predict } from "./predict-line.ts";
 
@@ -84,11 +84,7 @@ async function withPredictor(
   }
   const { deployments, stopSandbox } = await composeDeployments(config, createLog("silent").logger);
   const { urls } = config.upstream;
-  if (needsSandbox(config)) {
-    printNotice(
-      "PRESAGE_UPSTREAM_URL is not set: using the built-in sandbox, a rule-based simulator, not a language model.",
-    );
-  }
+  if (needsSandbox(config)) printSandboxNotice();
   const neverAborted = new AbortController().signal;
   try {
     await work(async (request) => {

@@ -20,13 +20,13 @@ export async function deleteDataset(
     .execute(async (transaction) => {
       // A revision that is being sealed is either sealed before this, or finds no dataset.
       if ((await lockDataset(transaction, accountId, id)) === undefined) throw noSuchDataset();
-      const runs = withRuns ? 0 : await countRunsOf(transaction, id);
+      const runs = withRuns ? 0 : await countRunsOf(transaction, accountId, id);
       if (runs > 0)
         throw new ServiceError(
           "conflict",
           `${countOf(runs, "run")} of the dataset would lose what they are about. Delete them first, or send with_runs=true.`,
         );
-      await discardRunsOf(transaction, id);
+      await discardRunsOf(transaction, accountId, id);
       await discardRevisions(transaction, id);
       await deleteDatasetRow(transaction, accountId, id);
     });

@@ -6,6 +6,7 @@ import { findPlacements, placeResults } from "../projects/place-results.ts";
 import type { EvaluationRecord, StoredResult } from "../results/record/evaluation-record.ts";
 import { selectByRequestKeys } from "../results/record/stored-results-store.ts";
 import { findConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
+import { refuseRunIds } from "../runs/external/refuse-run-ids.ts";
 import type { EvaluationRequest } from "./evaluation-request.ts";
 import { type ResolvedEvaluator, resolveEvaluators } from "./resolve-evaluators.ts";
 import type { RequestAllowance } from "./run-evaluator.ts";
@@ -15,7 +16,7 @@ const maxMainThreadMs = 10;
 
 export type EvaluateServices = Pick<
   EvaluationServices,
-  "store" | "registry" | "runEvaluator" | "resultWriter" | "keysInFlight"
+  "store" | "registry" | "runEvaluator" | "resultWriter" | "keysInFlight" | "freeRunIds"
 >;
 
 /** A stored result, or one that the request did not want stored. */
@@ -32,6 +33,7 @@ export async function evaluate(
 ): Promise<Evaluation[]> {
   const { accountId } = request;
   const resolved = await resolveEvaluators(services, accountId, request.evaluators);
+  await refuseRunIds(services, accountId, [request.metadata.runId]);
   const keys = requestKeys(request, resolved);
   if (keys.length === 0) return await evaluateAll(services, request, resolved, clientSignal);
   const accountKeys = keys.map((key) => `${accountId}/${key}`);

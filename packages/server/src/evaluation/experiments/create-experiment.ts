@@ -4,7 +4,9 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { selectProject } from "../projects/projects-store.ts";
-import { type Experiment, insertExperiment, selectExperiment } from "./experiments-store.ts";
+import type { Run } from "../runs/run.ts";
+import { insertRun } from "../runs/runs-store.ts";
+import { type Experiment, selectExperiment } from "./experiments-store.ts";
 import { noSuchExperiment } from "./find-experiment.ts";
 
 export interface NewExperiment {
@@ -12,6 +14,7 @@ export interface NewExperiment {
   name: string;
   tags: Readonly<Record<string, string>> | undefined;
   metadata: Readonly<Record<string, unknown>> | undefined;
+  userId: string;
 }
 
 /** An experiment in a project that the account does not have. */
@@ -22,11 +25,11 @@ export class UnknownProjectError extends Error {
   }
 }
 
-/** Creates an experiment. Throws an `UnknownProjectError` if the account has no such project. */
+/** Creates an experiment: a run whose results its client makes. Throws an `UnknownProjectError` if the account has no such project. */
 export async function createExperiment(
-  { store }: Pick<EvaluationServices, "store">,
+  { store, runs }: Pick<EvaluationServices, "store" | "runs">,
   requester: Requester,
-  { projectId, name, tags, metadata }: NewExperiment,
+  { projectId, metadata, ...wanted }: NewExperiment,
   once: Once | undefined,
 ): Promise<Experiment> {
   const { accountId } = requester;
@@ -35,16 +38,17 @@ export async function createExperiment(
     async work(transaction) {
       const project = await selectProject(transaction, accountId, projectId);
       if (project === undefined) throw new UnknownProjectError();
-      const experiment = {
-        id: Bun.randomUUIDv7(),
-        project_id: project.id,
+      const run = toRun({ ...wanted, accountId, version: runs.version });
+      const placement = { project_id: project.id, metadata: metadataJson };
+      await insertRun(transaction, run, { placement });
+      const { id, name, tags, createdAt } = run;
+      return {
+        ...placement,
+        id,
         name,
         tags: tags === undefined ? null : JSON.stringify(tags),
-        metadata: metadataJson,
-        created_at: nowMicros(),
+        created_at: createdAt,
       };
-      await insertExperiment(transaction, { ...experiment, account_id: accountId });
-      return experiment;
     },
     toReceipt: ({ id }) => ({ id }),
     async recall({ id }) {
@@ -54,4 +58,40 @@ export async function createExperiment(
       return { ...experiment, metadata: metadataJson };
     },
   });
+}
+
+type NewExternalRun = Omit<NewExperiment, "projectId" | "metadata"> & { accountId: string; version: string };
+
+/** It runs from the start, until it is cancelled: only the client knows what is still to come. */
+function toRun({ accountId, name, tags, userId, version }: NewExternalRun): Run {
+  const createdAt = nowMicros();
+  return {
+    id: Bun.randomUUIDv7(),
+    accountId,
+    name,
+    status: "running",
+    statusReason: undefined,
+    pausedBy: undefined,
+    target: { kind: "external" },
+    mode: "teacher-forced",
+    params: undefined,
+    evaluators: [],
+    repeats: 1,
+    concurrency: 1,
+    tags,
+    dataset: undefined,
+    counts: { samples: 0, predicted: 0, evaluated: 0, failed: 0 },
+    provenance: {
+      presage_version: version,
+      prompt_version: null,
+      dataset_digest: null,
+      models: [],
+      in_sample: false,
+    },
+    notes: [],
+    createdBy: userId,
+    createdAt,
+    startedAt: createdAt,
+    finishedAt: undefined,
+  };
 }

@@ -1,14 +1,16 @@
-import { sql } from "kysely";
-import type { ExperimentsTable } from "../../storage/schema/projects.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 
-export type Experiment = Omit<ExperimentsTable, "account_id">;
-
-const columns = ["id", "project_id", "name", "tags", "metadata", "created_at"] as const;
-
-export async function insertExperiment(transaction: Database, row: ExperimentsTable): Promise<void> {
-  await transaction.insertInto("experiments").values(row).execute();
+/** A run whose target is external, as `/v1/experiments` has it. */
+export interface Experiment extends Pick<RunsTable, "id" | "name" | "tags" | "metadata" | "created_at"> {
+  project_id: string;
 }
+
+const columns = ["id", "name", "tags", "metadata", "created_at"] as const;
+
+/** Without a parameter, so that the indexes of external runs serve it. */
+const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
 
 export async function selectExperiment(
   database: Database,
@@ -26,10 +28,13 @@ export async function selectProjectsOfExperiments(
 ): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = await database
-    .selectFrom("experiments")
-    .select(["id", "project_id"])
+    .selectFrom("runs")
+    .select("id")
+    // All external runs have a project.
+    .select((of) => of.ref("project_id").$notNull().as("project_id"))
     .where("id", "in", ids)
     .where("account_id", "=", accountId)
+    .where(isExperiment)
     .execute();
   return new Map(rows.map(({ id, project_id }) => [id, project_id]));
 }
@@ -42,11 +47,13 @@ export async function replaceMetadata(
   metadata: string,
 ): Promise<Experiment | undefined> {
   return await writer
-    .updateTable("experiments")
+    .updateTable("runs")
     .set({ metadata })
     .where("id", "=", id)
     .where("account_id", "=", accountId)
+    .where(isExperiment)
     .returning(columns)
+    .returning((of) => of.ref("project_id").$notNull().as("project_id"))
     .executeTakeFirst();
 }
 
@@ -65,9 +72,10 @@ export async function selectExperimentSizes(
 ): Promise<{ id: string; bytes: number }[]> {
   const bytes = sql<number>`coalesce(octet_length(tags), 0) + coalesce(octet_length(metadata), 0)`;
   let query = reader
-    .selectFrom("experiments")
+    .selectFrom("runs")
     .select(["id", bytes.as("bytes")])
-    .where("account_id", "=", accountId);
+    .where("account_id", "=", accountId)
+    .where(isExperiment);
   if (projectId !== undefined) query = query.where("project_id", "=", projectId);
   return await query
     .orderBy("created_at", "desc")
@@ -85,9 +93,11 @@ export async function selectExperimentsByIds(
 ): Promise<Experiment[]> {
   if (ids.length === 0) return [];
   return await reader
-    .selectFrom("experiments")
+    .selectFrom("runs")
     .select(columns)
+    .select((of) => of.ref("project_id").$notNull().as("project_id"))
     .where("id", "in", ids)
     .where("account_id", "=", accountId)
+    .where(isExperiment)
     .execute();
 }

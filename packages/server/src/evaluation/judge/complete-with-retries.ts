@@ -7,7 +7,7 @@ import { retryAfterMs } from "../../upstream/retry-after-ms.ts";
 import { traceCompletion } from "../../upstream/trace-completion.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../evaluation-error.ts";
-import { type JudgeUse, useOfCompletion, useOfFailure } from "./judge-use.ts";
+import { type ModelUse, useOfCompletion, useOfFailure } from "../model-use.ts";
 
 const retries = 5;
 const minPauseMs = 250;
@@ -19,7 +19,7 @@ export interface JudgeModel {
   complete: Upstream["complete"];
   slots: FairSlots;
   /** Called after each call to the model, for the account's usage. Absent: nobody counts it. */
-  recordCall?: ((use: JudgeUse) => void) | undefined;
+  recordCall?: ((use: ModelUse) => void) | undefined;
 }
 
 /** On whose behalf a judge calls its model, and for how long. */

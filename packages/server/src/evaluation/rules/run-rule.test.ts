@@ -95,7 +95,7 @@ test("an explanation is made only if it is wanted", async () => {
 test("the real threads know the real families", async () => {
   const runner = start({ families: ruleFamilies, threadModule: ruleRunnerDefaults.threadModule });
   const text = "x".repeat(ruleRunnerDefaults.maxMainThreadCharacters);
-  const config = { trim: true, ignore_case: false, strip_tags: false };
+  const config = { variant: "presage", trim: true, ignore_case: false, strip_tags: false };
   const sample = { output: text, goldAnswer: text };
   expect(await runner.run("exact-match", config, sample, patient, "never")).toMatchObject({ score: 1 });
 });

@@ -24,7 +24,12 @@ export async function addEvaluators(
     .execute(async (transaction) => {
       const run = await lockRun(transaction, accountId, id);
       if (run === undefined) throw noSuchRun();
-      if (run.target.kind === "external" || run.status === "cancelled" || run.status === "failed")
+      if (run.target.kind === "external")
+        throw new ServiceError(
+          "conflict",
+          "The run's target is external: it has no predictions to evaluate.",
+        );
+      if (run.status === "cancelled" || run.status === "failed")
         throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
       const keyOf = (one: Run["evaluators"][number]) => JSON.stringify([one.id, one.profile]);
       const known = new Set(run.evaluators.map(keyOf));

@@ -5,9 +5,10 @@ import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./run.ts";
-import { updateStatus } from "./runs-store.ts";
+import type { RunServices } from "./run-services.ts";
+import { resumedStatus, updateStatus } from "./runs-store.ts";
 
-type Services = Pick<EvaluationServices, "store" | "runs">;
+type Services = Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> };
 
 const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 
@@ -28,6 +29,7 @@ export async function cancelRun(services: Services, requester: Requester, id: st
 
 /** Stops a run until it is resumed. Predictions that are in progress are finished. */
 export async function pauseRun(services: Services, requester: Requester, id: string): Promise<Run> {
+  await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: unfinished,
     change: () => ({ status: "paused", status_reason: null, paused_by: "user" }),
@@ -38,12 +40,20 @@ export async function pauseRun(services: Services, requester: Requester, id: str
 
 /** Lets a paused run go on. */
 export async function resumeRun(services: Services, requester: Requester, id: string): Promise<Run> {
+  await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
-    change: () => ({ status: "running", status_reason: null, paused_by: null }),
+    change: () => ({ status: resumedStatus, status_reason: null, paused_by: null }),
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",
   });
+}
+
+/** No run changes its target, so that it is enough to look before. */
+async function refuseExternal(services: Services, requester: Requester, id: string): Promise<void> {
+  const { target } = await findRun(services, requester, id);
+  if (target.kind === "external")
+    throw new ServiceError("conflict", "The run's target is external: only its client can stop and go on.");
 }
 
 interface StatusChange {

@@ -11,7 +11,7 @@ import { type ResolvedEvaluator, resolveEvaluators } from "../evaluate/resolve-e
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { noSuchRun } from "./find-run.ts";
 import type { Run, RunEvaluator, RunTarget } from "./run.ts";
-import { insertRun, selectRun } from "./runs-store.ts";
+import { type HeldLease, insertRun, selectRun } from "./runs-store.ts";
 
 /** A revision of a dataset as a client names it; without a number, the latest. */
 export interface NamedRevision {
@@ -30,6 +30,8 @@ export interface NewRun extends Pick<Run, "mode" | "params" | "repeats" | "concu
   target: WantedTarget;
   evaluators: readonly WantedEvaluator[];
   userId: string;
+  /** Who works on it first. Absent: whichever process takes it. */
+  heldBy?: HeldLease;
 }
 
 /** A run that names a dataset, a revision or a deployment that there is none of. */
@@ -49,7 +51,7 @@ export class InvalidRunError extends Error {
  * or profiles that cannot be used.
  */
 export async function createRun(
-  services: EvaluationServices,
+  services: Pick<EvaluationServices, "store" | "registry" | "runs">,
   requester: Requester,
   wanted: NewRun,
   once: Once | undefined,
@@ -68,6 +70,7 @@ export async function createRun(
         dataset: named,
         userId,
         name,
+        heldBy,
         ...rest
       } = {
         ...wanted,
@@ -102,7 +105,7 @@ export async function createRun(
         startedAt: undefined,
         finishedAt: undefined,
       };
-      await insertRun(transaction, created);
+      await insertRun(transaction, created, { heldBy });
       return created;
     },
     toReceipt: ({ id }) => ({ id }),

@@ -3,7 +3,7 @@ import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/sc
 import type { RunVerdictsTable, SampleTraitsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { RunCounts } from "./run.ts";
-import { addProgress } from "./runs-store.ts";
+import { addProgress } from "./run-leases-store.ts";
 
 /** What was done for a run, to be stored together. Plain data: it crosses threads. */
 export interface RunWork {

@@ -1,4 +1,10 @@
-import type { RunEvaluator as EvaluatorNames, RunMode, RunProvenance, RunStatus } from "@presage/contract";
+import type {
+  ReportEvaluator as EvaluatorNames,
+  RunEvaluator as NamedEvaluator,
+  RunMode,
+  RunProvenance,
+  RunStatus,
+} from "@presage/contract";
 import type { Micros } from "../../storage/micros.ts";
 
 /** What predicts. */
@@ -59,6 +65,11 @@ export interface Run {
   finishedAt: Micros | undefined;
 }
 
+/** Whether a client makes its results. */
+export function isExternal({ target }: Pick<Run, "target">): boolean {
+  return target.kind === "external";
+}
+
 /** Of the statuses that a run never leaves. */
 export function hasEnded({ status }: Pick<Run, "status">): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
@@ -72,11 +83,28 @@ export function isSameEvaluator(a: RunEvaluator, b: RunEvaluator): boolean {
 }
 
 /** An evaluator as the API names it. */
-export function toEvaluatorNames({ id, profile }: RunEvaluator): EvaluatorNames {
+export function toEvaluatorNames({ id, profile }: RunEvaluator): NamedEvaluator {
   return {
     evaluator: id,
     profile_name: profile.name,
     profile_id: profile.publicId,
     profile_revision: profile.revision,
   };
+}
+
+export type { EvaluatorNames };
+
+/** The same of evaluators by their names. A client's own has no profile, or one of which only the name is known. */
+export function isSameNamed(a: EvaluatorNames, b: EvaluatorNames): boolean {
+  return (
+    a.evaluator === b.evaluator &&
+    a.profile_id === b.profile_id &&
+    a.profile_revision === b.profile_revision &&
+    (a.profile_id !== null || a.profile_name === b.profile_name)
+  );
+}
+
+/** The name of a sample of a dataset, by which runs of different kinds are matched. */
+export function sampleName(datasetId: string | null, sampleKey: string): string {
+  return JSON.stringify([datasetId, sampleKey]);
 }

@@ -1,14 +1,13 @@
 import type { RunStatus } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
-import { databaseNow } from "../../storage/database-clock.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { Run, RunCounts, RunEvaluator, RunTarget } from "./run.ts";
+import type { Run, RunEvaluator, RunTarget } from "./run.ts";
 
-const columns = [
+export const runColumns = [
   "id",
   "account_id",
   "name",
@@ -37,9 +36,9 @@ const columns = [
   "finished_at",
 ] as const;
 
-type Row = Pick<RunsTable, (typeof columns)[number]>;
+type Row = Pick<RunsTable, (typeof runColumns)[number]>;
 
-function toRun(row: Row): Run {
+export function toRun(row: Row): Run {
   const { dataset_id: datasetId, revision_id: revisionId, revision } = row;
   const { samples, predicted, evaluated, failed } = row;
   const hasDataset = datasetId !== null && revisionId !== null && revision !== null;
@@ -73,8 +72,28 @@ function toVisible(status: RunsTable["status"]): RunStatus {
   return status === "deleted" ? "cancelled" : status;
 }
 
-/** A run that nobody works on yet. */
-export async function insertRun(transaction: Database, run: Run): Promise<void> {
+/** Nobody works on a run that its client makes: its lease never runs out. */
+const never = Number.MAX_SAFE_INTEGER;
+
+/** A lease of a run that is not stored yet. Times are the database's. */
+export interface HeldLease {
+  leaseId: string;
+  until: Micros;
+}
+
+export interface InsertedRun {
+  /** Of a run that its client makes. */
+  placement?: Pick<RunsTable, "project_id" | "metadata">;
+  /** The process that has its lease from the beginning. */
+  heldBy?: HeldLease | undefined;
+}
+
+/** A run that nobody works on yet, unless it is held. With a placement, nobody ever will. */
+export async function insertRun(
+  transaction: Database,
+  run: Run,
+  { placement, heldBy }: InsertedRun = {},
+): Promise<void> {
   const { counts, dataset } = run;
   await transaction
     .insertInto("runs")
@@ -96,16 +115,16 @@ export async function insertRun(transaction: Database, run: Run): Promise<void> 
       dataset_id: dataset?.datasetId ?? null,
       revision_id: dataset?.revisionId ?? null,
       revision: dataset?.revision ?? null,
-      project_id: null,
-      metadata: null,
+      project_id: placement?.project_id ?? null,
+      metadata: placement?.metadata ?? null,
       ...counts,
       provenance: JSON.stringify(run.provenance),
       notes: JSON.stringify(run.notes),
-      lease_id: null,
-      lease_until: 0,
+      lease_id: heldBy?.leaseId ?? null,
+      lease_until: placement === undefined ? (heldBy?.until ?? 0) : never,
       created_by: run.createdBy,
       created_at: run.createdAt,
-      started_at: null,
+      started_at: run.startedAt ?? null,
       finished_at: null,
     })
     .execute();
@@ -118,7 +137,7 @@ function kindOf({ kind }: RunTarget): RunsTable["target_kind"] {
 export async function selectRun(database: Database, accountId: string, id: string): Promise<Run | undefined> {
   const row = await database
     .selectFrom("runs")
-    .select(columns)
+    .select(runColumns)
     .where("id", "=", id)
     .where("account_id", "=", accountId)
     .where("status", "!=", "deleted")
@@ -141,7 +160,7 @@ export async function selectRuns(
 ): Promise<ListPart<Run>> {
   let query = reader
     .selectFrom("runs")
-    .select(columns)
+    .select(runColumns)
     .where("account_id", "=", accountId)
     .where("status", "!=", "deleted");
   if (datasetId !== undefined) query = query.where("dataset_id", "=", datasetId);
@@ -164,7 +183,10 @@ export async function updateStatus(
   id: string,
   from: readonly RunStatus[],
   change: Updateable<
-    Pick<RunsTable, "status" | "status_reason" | "paused_by"> & { finished_at: RawBuilder<Micros> }
+    Pick<RunsTable, "status_reason" | "paused_by"> & {
+      status: RunStatus | RawBuilder<RunStatus>;
+      finished_at: RawBuilder<Micros>;
+    }
   >,
 ): Promise<Run | undefined> {
   const row = await database
@@ -173,20 +195,32 @@ export async function updateStatus(
     .where("id", "=", id)
     .where("account_id", "=", accountId)
     .where("status", "in", from)
-    .returning(columns)
+    .returning(runColumns)
     .executeTakeFirst();
   return row && toRun(row);
 }
 
+/** What a paused run becomes: one whose predictions are not uploaded yet waits for them again. */
+export const resumedStatus: RawBuilder<RunStatus> = sql`
+  case when target_kind = 'imported' and predicted = 0 and failed = 0 then 'queued' else 'running' end
+`;
+
 /** How many runs name a dataset. */
-export async function countRunsOf(database: Database, datasetId: string): Promise<number> {
+export async function countRunsOf(database: Database, accountId: string, datasetId: string): Promise<number> {
   const { count } = await database
     .selectFrom("runs")
     .select((of) => of.fn.countAll<number>().as("count"))
-    .where("dataset_id", "=", datasetId)
+    .where(namesDataset(accountId, datasetId))
     .where("status", "!=", "deleted")
     .executeTakeFirstOrThrow();
   return Number(count);
+}
+
+/** Runs of its samples, and those whose baseline learns from it. */
+function namesDataset(accountId: string, datasetId: string): RawBuilder<SqlBool> {
+  const learnsFrom = `%"datasetId":${JSON.stringify(datasetId)}%`;
+  return sql<SqlBool>`account_id = ${accountId}
+    and (dataset_id = ${datasetId} or (target_kind = 'baseline' and target like ${learnsFrom}))`;
 }
 
 /** Reads a run that nobody changes until the transaction ends. */
@@ -197,7 +231,7 @@ export async function lockRun(
 ): Promise<Run | undefined> {
   const row = await transaction
     .selectFrom("runs")
-    .select(columns)
+    .select(runColumns)
     .where("id", "=", id)
     .where("account_id", "=", accountId)
     .where("status", "!=", "deleted")
@@ -225,12 +259,12 @@ export async function replaceEvaluators(
       evaluated: Number(failed),
       failed: Number(failed),
       // Whoever works on it now counts by the old list. It loses the run, and what is missing is found again.
-      lease_id: null,
-      lease_until: 0,
+      // While it is queued, only an upload can have it.
+      ...(run.status === "queued" ? {} : { lease_id: null, lease_until: 0 }),
       ...(run.status === "finished" ? { status: "running" as const, finished_at: null } : {}),
     })
     .where("id", "=", run.id)
-    .returning(columns)
+    .returning(runColumns)
     .executeTakeFirstOrThrow();
   return toRun(row);
 }
@@ -249,11 +283,15 @@ export async function discardRun(database: Database, accountId: string, id: stri
 }
 
 /** The same for all runs of a dataset. */
-export async function discardRunsOf(transaction: Database, datasetId: string): Promise<void> {
+export async function discardRunsOf(
+  transaction: Database,
+  accountId: string,
+  datasetId: string,
+): Promise<void> {
   await transaction
     .updateTable("runs")
     .set({ status: "deleted", lease_id: null })
-    .where("dataset_id", "=", datasetId)
+    .where(namesDataset(accountId, datasetId))
     .execute();
 }
 
@@ -267,171 +305,5 @@ export async function deleteRunRow(database: Database, id: string): Promise<void
   await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
 }
 
-/** As the indexes of these rows have them: with parameters, neither database would use them. */
-const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
+/** As the index of these rows has it: with a parameter, neither database would use it. */
 const isDeleted = sql<SqlBool>`status = 'deleted'`;
-
-/** Takes a run that waits for a process, for as long as the lease holds. Times are the database's. */
-export async function claimRun(
-  database: Database,
-  leaseId: string,
-  { now, leaseMicros }: { now: Micros; leaseMicros: Micros },
-): Promise<Run | undefined> {
-  return await database.transaction().execute(async (transaction) => {
-    const free = await transaction
-      .selectFrom("runs")
-      .select("id")
-      .where(isUnfinished)
-      .where("lease_until", "<", now)
-      .where((of) => of.or([of("status", "!=", "paused"), of("paused_by", "=", "deployment")]))
-      .where((of) =>
-        of.or([of("target_kind", "in", ["deployment", "baseline"]), of("status", "=", "running")]),
-      )
-      .orderBy("lease_until")
-      .limit(1)
-      .executeTakeFirst();
-    if (free === undefined) return undefined;
-    const claimed = await transaction
-      .updateTable("runs")
-      .set((of) => ({
-        lease_id: leaseId,
-        lease_until: now + leaseMicros,
-        status: of
-          .case()
-          .when("status", "=", "queued")
-          .then("running" as const)
-          .else(of.ref("status"))
-          .end(),
-        started_at: of.fn.coalesce("started_at", of.val(now)),
-      }))
-      .where("id", "=", free.id)
-      .where("lease_until", "<", now)
-      .where("status", "in", ["queued", "running", "paused"])
-      .returning(columns)
-      .executeTakeFirst();
-    return claimed && toRun(claimed);
-  });
-}
-
-/** A run as the process names it that works on it. */
-export interface Lease {
-  id: string;
-  leaseId: string;
-}
-
-/** Keeps a run for longer. Returns whether it was still this process's. */
-export async function renewLease(
-  database: Database,
-  { id, leaseId, until }: Lease & { until: Micros },
-): Promise<boolean> {
-  const row = await database
-    .updateTable("runs")
-    .set({ lease_until: until })
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Lets go of a run that nobody is to take before a time. */
-export async function releaseLease(database: Database, { id, leaseId }: Lease, until: Micros): Promise<void> {
-  await database
-    .updateTable("runs")
-    .set({ lease_id: null, lease_until: until })
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .execute();
-}
-
-/** What became of a run; undefined if it is another process's, or deleted. */
-export async function readRunState(
-  database: Database,
-  { id, leaseId }: Lease,
-): Promise<Pick<RunsTable, "status" | "paused_by"> | undefined> {
-  return await database
-    .selectFrom("runs")
-    .select(["status", "paused_by"])
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .executeTakeFirst();
-}
-
-/** Says why a run waits, or that it does not any more. A user's pause stays. */
-export async function markAway(
-  database: Database,
-  { id, leaseId }: Lease,
-  reason: string | undefined,
-): Promise<void> {
-  const isAway = reason !== undefined;
-  await database
-    .updateTable("runs")
-    .set({
-      status: isAway ? "paused" : "running",
-      paused_by: isAway ? "deployment" : null,
-      status_reason: reason ?? null,
-    })
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .where((of) => of.or([of("status", "=", "running"), of("paused_by", "=", "deployment")]))
-    .execute();
-}
-
-export async function saveProvenance(
-  database: Database,
-  { id, leaseId }: Lease,
-  provenance: Run["provenance"],
-  notes: readonly string[],
-): Promise<void> {
-  await database
-    .updateTable("runs")
-    .set({ provenance: JSON.stringify(provenance), notes: JSON.stringify(notes) })
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .execute();
-}
-
-/** Ends a run in which nothing is missing. Returns false if it was cancelled or paused, or given more evaluators. */
-export async function endRun(
-  database: Database,
-  { id, leaseId }: Lease,
-  evaluators: readonly RunEvaluator[],
-): Promise<boolean> {
-  const row = await database
-    .updateTable("runs")
-    .set({
-      status: "finished",
-      status_reason: null,
-      finished_at: databaseNow(database),
-      lease_id: null,
-      lease_until: 0,
-    })
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .where("status", "=", "running")
-    .where("evaluators", "=", JSON.stringify(evaluators))
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Counts work of the process that has the lease. Returns whether it still has it. */
-export async function addProgress(
-  transaction: Database,
-  { id, leaseId }: Lease,
-  { predicted, evaluated, failed }: Omit<RunCounts, "samples">,
-): Promise<boolean> {
-  const row = await transaction
-    .updateTable("runs")
-    .set((of) => ({
-      predicted: of("predicted", "+", predicted),
-      evaluated: of("evaluated", "+", evaluated),
-      failed: of("failed", "+", failed),
-    }))
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .where("status", "in", ["running", "paused"])
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}

@@ -13,6 +13,7 @@ import type {
   ExplainStrategy,
   ImportedEvaluationResult,
 } from "@presage/contract";
+import { externalPrefix } from "../../evaluation/results/record/external-name.ts";
 import type { Sample } from "../../evaluation/sample.ts";
 
 /** When the old names were replaced (RFC 9745: seconds since 1970). */
@@ -92,13 +93,6 @@ export function readSample(fields: SampleFields): Sample {
     goldAnswer: fields.evaluated_model_gold_answer ?? fields.gold_answer ?? fields.label ?? undefined,
     retrievedContext: typeof retrievedContext === "string" ? [retrievedContext] : retrievedContext,
   };
-}
-
-const externalPrefix = "external:";
-
-/** An imported evaluator as responses name it, so that it does not look like one of Presage's. */
-export function toExternalName(name: string): string {
-  return externalPrefix + name;
 }
 
 /** The evaluator that a request names, and whether only an imported one is meant. */

@@ -84,6 +84,7 @@ function toPredictionRow({ outcome, ...one }: CapturedPrediction): PredictionsTa
     error_category: outcome.status === "failed" ? (outcome.category ?? null) : null,
     deployment: one.deployment,
     model: toName(answered?.model),
+    sent_model: null,
     replica: answered?.replica ?? null,
     finish_reason: toName(answered?.finishReason),
     prompt_tokens: answered?.promptTokens ?? 0,

@@ -11,7 +11,7 @@ import type {
 import type { Database } from "../../storage/schema/tables.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 
-export type StoredPrediction = Omit<PredictionsTable, "account_id">;
+export type StoredPrediction = Omit<PredictionsTable, "account_id" | "sent_model">;
 export type StoredPayload = Omit<PredictionPayloadsTable, "prediction_id" | "context_digest"> & {
   context: string | null;
 };

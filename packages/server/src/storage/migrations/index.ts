@@ -18,6 +18,7 @@ import { runs } from "./017-runs.ts";
 import { tagRollup } from "./018-tag-rollup.ts";
 import { usageByModel } from "./019-usage-by-model.ts";
 import { capture } from "./020-capture.ts";
+import { externalRuns } from "./021-external-runs.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -40,4 +41,5 @@ export const migrations: Record<string, Migration> = {
   "018-tag-rollup": tagRollup,
   "019-usage-by-model": usageByModel,
   "020-capture": capture,
+  "021-external-runs": externalRuns,
 };

@@ -21,6 +21,8 @@ export interface PredictionsTable {
   deployment: string | null;
   /** As the upstream named it. */
   model: string | null;
+  /** The name that was sent, by which prices are. Of runs only. */
+  sent_model: string | null;
   /** The address of the replica that answered, without user and query. */
   replica: string | null;
   finish_reason: string | null;

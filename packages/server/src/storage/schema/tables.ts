@@ -39,7 +39,7 @@ import type {
   UsersTable,
 } from "./identity.ts";
 import type { PredictionContextsTable, PredictionPayloadsTable, PredictionsTable } from "./predictions.ts";
-import type { ExperimentsTable, ProjectsTable } from "./projects.ts";
+import type { ProjectsTable } from "./projects.ts";
 import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "./runs.ts";
 import type { SettingsTable } from "./settings.ts";
 import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "./usage.ts";
@@ -58,7 +58,6 @@ export interface Tables {
   evaluator_profiles: EvaluatorProfilesTable;
   evaluator_profile_revisions: EvaluatorProfileRevisionsTable;
   projects: ProjectsTable;
-  experiments: ExperimentsTable;
   datasets: DatasetsTable;
   dataset_revisions: DatasetRevisionsTable;
   dataset_samples: DatasetSamplesTable;

@@ -210,6 +210,7 @@ function toPredictionRow(
     error_category: isFailed ? prediction.failed : null,
     deployment: "sandbox",
     model: "sandbox",
+    sent_model: "sandbox",
     replica: null,
     finish_reason: isFailed ? null : "stop",
     prompt_tokens: isFailed ? 0 : 100,

@@ -8,11 +8,12 @@ import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { NewProject } from "../../projects/create-project.ts";
 import { placeResults } from "../../projects/place-results.ts";
+import { refuseRunIds } from "../../runs/external/refuse-run-ids.ts";
 import type { Sample } from "../../sample.ts";
 import type { ResultMetadata } from "../record/evaluation-record.ts";
 import { selectRowsByRequestKeys } from "../record/stored-results-store.ts";
 
-type ImportServices = Pick<EvaluationServices, "store" | "resultWriter" | "keysInFlight">;
+type ImportServices = Pick<EvaluationServices, "store" | "resultWriter" | "keysInFlight" | "freeRunIds">;
 
 /** An external result: only the names of its evaluator and profile are known. */
 export interface ImportedResult {
@@ -46,6 +47,11 @@ export async function importResults(
 ): Promise<ImportReceipt[]> {
   const { store, keysInFlight } = services;
   const { accountId } = requester;
+  await refuseRunIds(
+    services,
+    accountId,
+    results.map(({ metadata }) => metadata.runId),
+  );
   if (once === undefined) return await writeImported(services, requester, results);
   const name = await nameImport(store, requester, once);
   const keys = results.map((_, index) => `import/${name}/${index}`);

@@ -1,15 +1,15 @@
 import type { Comparison, ComparisonCandidate } from "@presage/contract";
 import type { Requester } from "../../../storage/reader.ts";
-import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { holm } from "../../statistics/holm.ts";
-import { matchSamples, type SampleMatch } from "../outcomes/match-samples.ts";
-import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
-import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
+import type { SampleMatch } from "../outcomes/match-samples.ts";
+import type { RunSamples } from "../outcomes/run-samples.ts";
 import { byChanges, byStep, byWhetherChanged } from "../outcomes/strata.ts";
-import { isSameEvaluator, type Run, type RunEvaluator, toEvaluatorNames } from "../run.ts";
+import { type EvaluatorNames, isExternal, type Run } from "../run.ts";
 import { type ComparisonDimensions, compareValues, permutationSeed } from "./compare-values.ts";
 import { indexesOfAll, meanOf, type Values, valuesOf } from "./paired-values.ts";
+import { readSidesByName } from "./read-sides-by-name.ts";
+import { findEvaluator, readSides, type Side } from "./sides.ts";
 
 /** A comparison without the runs themselves. */
 export interface RunDifferences extends Omit<Comparison, "runs"> {
@@ -22,26 +22,6 @@ type Unadjusted = Omit<Comparison["evaluators"][number], "candidates"> & {
   candidates: Omit<ComparisonCandidate, "p_adjusted">[];
 };
 
-/** One of the runs, and where it has the reference's samples. */
-interface Side {
-  run: Run;
-  match: SampleMatch;
-  failed: Uint8Array;
-}
-
-const bytesPerSample = 200;
-const bytesPerSampleOfRun = 60;
-const bytesPerRepeat = 2;
-const bytesOfComparison = 4_000_000;
-
-/** The memory that a comparison takes while it is made. */
-export function comparisonMemoryBytes(runs: readonly Pick<Run, "counts" | "repeats">[]): number {
-  return runs.reduce((sum, { counts, repeats }, index) => {
-    const perSample = bytesPerSampleOfRun + (index === 0 ? bytesPerSample : 0);
-    return sum + (counts.samples / repeats) * perSample + counts.samples * bytesPerRepeat;
-  }, bytesOfComparison);
-}
-
 /** How runs differ from the first one, on the samples that all of them have a verdict for. */
 export async function compareRuns(
   { store }: Pick<EvaluationServices, "store">,
@@ -49,30 +29,26 @@ export async function compareRuns(
   runs: readonly [Run, ...Run[]],
 ): Promise<RunDifferences> {
   const reader = store.reader(requester);
-  const [reference] = runs;
-  const samples = await readRunSamples(reader, reference.dataset?.revisionId ?? 0);
-  const matches = await matchSamples(reader, reference, runs, samples.count);
-  const sides: Side[] = [];
-  for (const [place, run] of runs.entries()) {
-    const match = matches[place];
-    if (match === undefined) continue;
-    sides.push({ run, match, failed: await readFailedPredictions(reader, run, match.samples) });
-  }
+  const hasExternal = runs.some(isExternal);
+  const { samples, sides } = await (hasExternal ? readSidesByName(reader, runs) : readSides(reader, runs));
+  const none = { keys: [], of: new Int32Array(samples.count).fill(-1) };
   const dimensions = {
     step: byStep(samples).dimension,
-    changed: byWhetherChanged(samples),
-    changes: byChanges(samples),
+    // Nobody has compared the states of an external run.
+    changed: isExternal(runs[0]) ? none : byWhetherChanged(samples),
+    changes: isExternal(runs[0]) ? none : byChanges(samples),
   };
   const compared: Unadjusted[] = [];
-  for (const evaluator of reference.evaluators) {
-    const having = sides.filter(({ run }) => run.evaluators.some((one) => isSameEvaluator(one, evaluator)));
+  for (const { names } of sides[0].evaluators) {
+    const having = sides.filter((side) => findEvaluator(side, names) !== undefined);
     if (having.length < 2) continue;
-    compared.push(await compareBy(reader, evaluator, having, samples, dimensions));
+    compared.push(await compareBy(names, having, samples, dimensions));
   }
+  const matches = sides.map(({ match }) => match);
   const inAll = countInAll(matches, samples.count);
   return {
     evaluators: withAdjusted(compared),
-    evaluators_left_out: evaluatorsLeftOut(runs),
+    evaluators_left_out: evaluatorsLeftOut(sides),
     leftOut: matches.map((match) => match.samples - inAll),
     seed: permutationSeed,
   };
@@ -80,17 +56,17 @@ export async function compareRuns(
 
 /** Compares the runs that have this evaluator, the first of which is the reference. */
 async function compareBy(
-  reader: Database,
-  evaluator: RunEvaluator,
+  names: EvaluatorNames,
   sides: readonly Side[],
   samples: RunSamples,
   dimensions: ComparisonDimensions,
 ): Promise<Unadjusted> {
-  const all: { run: Run; values: Values }[] = [];
-  for (const { run, match, failed } of sides) {
-    const place = run.evaluators.findIndex((one) => isSameEvaluator(one, evaluator));
-    const outcomes = await readOutcomes(reader, run, place, failed);
-    all.push({ run, values: await valuesOf(outcomes, match.indexes) });
+  const all: { run: Run; values: Values; hasPasses: boolean }[] = [];
+  for (const side of sides) {
+    const evaluator = findEvaluator(side, names);
+    if (evaluator === undefined) continue;
+    const values = await valuesOf(await evaluator.outcomes(), side.match.indexes);
+    all.push({ run: side.run, values, hasPasses: evaluator.hasPasses });
   }
   const [reference, ...candidates] = all;
   if (reference === undefined) throw new Error("There is no reference to compare with");
@@ -106,16 +82,16 @@ async function compareBy(
     ),
   };
   const compared: Unadjusted["candidates"] = [];
-  for (const { run, values } of candidates) {
+  for (const { run, values, hasPasses } of candidates) {
     const found = await compareValues(reference.values, values, common, dimensions);
-    compared.push({ run_id: run.id, ...found });
+    compared.push({ run_id: run.id, ...found, ...(hasPasses ? {} : { pass_rate: null }) });
   }
   return {
-    ...toEvaluatorNames(evaluator),
+    ...names,
     reference: {
       run_id: reference.run.id,
       mean: meanOf(reference.values.score, common.judged),
-      pass_rate: meanOf(reference.values.pass, common.judged),
+      pass_rate: reference.hasPasses ? meanOf(reference.values.pass, common.judged) : null,
       count: common.judged.length,
       mean_failures_as_zero: meanOf(reference.values.withFailures, common.ended),
     },
@@ -138,20 +114,14 @@ function withAdjusted(compared: readonly Unadjusted[]): Comparison["evaluators"]
 
 /** What the reference has alone, and what it has not. */
 function evaluatorsLeftOut([reference, ...others]: readonly [
-  Run,
-  ...Run[],
+  Side,
+  ...Side[],
 ]): Comparison["evaluators_left_out"] {
-  const has = (run: Run, evaluator: RunEvaluator) =>
-    run.evaluators.some((one) => isSameEvaluator(one, evaluator));
-  const alone = reference.evaluators.filter((evaluator) => !others.some((run) => has(run, evaluator)));
-  return [
-    ...alone.map((evaluator) => ({ run_id: reference.id, ...toEvaluatorNames(evaluator) })),
-    ...others.flatMap((run) =>
-      run.evaluators
-        .filter((evaluator) => !has(reference, evaluator))
-        .map((evaluator) => ({ run_id: run.id, ...toEvaluatorNames(evaluator) })),
-    ),
-  ];
+  const leftOut = ({ run, evaluators }: Side, among: readonly Side[]) =>
+    evaluators
+      .filter(({ names }) => !among.some((side) => findEvaluator(side, names) !== undefined))
+      .map(({ names }) => ({ run_id: run.id, ...names }));
+  return [...leftOut(reference, others), ...others.flatMap((side) => leftOut(side, [reference]))];
 }
 
 /** How many samples all runs' revisions have. */

@@ -1,7 +1,7 @@
 import { ServiceError } from "../../../errors.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import { isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
+import { isExternal, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
 import {
   type ComparedSampleCursor,
   type ComparedSampleRow,
@@ -25,6 +25,11 @@ export async function listComparedSamples(
   { reference, candidate, direction, profileName, ...wanted }: WantedSamples,
   { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
 ): Promise<{ samples: ComparedSampleRow[]; next: ComparedSampleCursor | undefined }> {
+  if (isExternal(reference) || isExternal(candidate))
+    throw new ServiceError(
+      "conflict",
+      "A run's target is external: its samples are found by its results, with the search.",
+    );
   const ids = [wanted.evaluator, registry.find(wanted.evaluator)?.id];
   const evaluator = reference.evaluators.find(
     (one) =>

@@ -1,6 +1,6 @@
 import type { Micros } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import type { Lease } from "../runs-store.ts";
+import type { Lease } from "../run-leases-store.ts";
 
 const noCounts = { predicted: 0, evaluated: 0, failed: 0 };
 
@@ -47,21 +47,37 @@ export async function addUploaded(
   return row !== undefined;
 }
 
-/** Lets processes work on a run whose predictions are there, or the next upload begin if they are not. */
-export async function endUpload(
-  database: Database,
-  { id, leaseId }: Lease,
-  isComplete: boolean,
-): Promise<boolean> {
+/** Lets processes work on a run whose predictions are there. Returns false if it was cancelled or paused. */
+export async function completeUpload(database: Database, { id, leaseId }: Lease): Promise<boolean> {
   const row = await database
     .updateTable("runs")
-    .set({ lease_id: null, lease_until: 0, ...(isComplete ? { status: "running" as const } : noCounts) })
+    .set({ lease_id: null, lease_until: 0, status: "running" })
     .where("id", "=", id)
     .where("lease_id", "=", leaseId)
     .where("status", "=", "queued")
     .returning("id")
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Lets the next upload begin, even if the run was paused and resumed during this one. */
+export async function abandonUpload(database: Database, { id, leaseId }: Lease): Promise<void> {
+  await database
+    .updateTable("runs")
+    .set((of) => ({
+      lease_id: null,
+      lease_until: 0,
+      status: of
+        .case()
+        .when("status", "=", "running")
+        .then("queued" as const)
+        .else(of.ref("status"))
+        .end(),
+      ...noCounts,
+    }))
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .execute();
 }
 
 interface NamedPosition {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.ts";
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { insertRows } from "../../../storage/insert-rows.ts";
-import { microsPerMs } from "../../../storage/micros.ts";
+import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { adaptBatch, firstBatchRows, pauseMs } from "../../datasets/upload/batch-size.ts";
 import { atLine, createJsonLineReader } from "../../datasets/upload/read-json-line.ts";
@@ -10,10 +10,17 @@ import { UploadError } from "../../datasets/upload/upload-error.ts";
 import { uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
 import { noSuchRun } from "../find-run.ts";
 import type { Run } from "../run.ts";
+import { type Lease, renewLease } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
 import { nothingSaid, type PredictionRows, toRows } from "../runner/predictor.ts";
-import { type Lease, selectRun } from "../runs-store.ts";
-import { addUploaded, claimForUpload, endUpload, selectNamedPositions } from "./imported-store.ts";
+import { selectRun } from "../runs-store.ts";
+import {
+  abandonUpload,
+  addUploaded,
+  claimForUpload,
+  completeUpload,
+  selectNamedPositions,
+} from "./imported-store.ts";
 import { type PredictionLine, readPredictionLine } from "./read-prediction-line.ts";
 
 export interface PredictionsUpload {
@@ -55,7 +62,7 @@ export async function uploadPredictions(
   if (!(await claimForUpload(database, accountId, lease, span))) throw refused(run);
   try {
     // What a process left behind that died in the middle.
-    await deleteAll(database, runId);
+    await deleteAll(database, lease);
     let predictions = 0;
     const readJson = createJsonLineReader();
     const write = createBatchWriter(database, run, lease);
@@ -84,28 +91,41 @@ export async function uploadPredictions(
     await write(batch);
     if (predictions === 0)
       throw new UploadError({ line: undefined, path: [], reason: "The body has no predictions" });
-    if (!(await endUpload(database, lease, true))) throw interrupted();
+    if (!(await completeUpload(database, lease))) throw interrupted();
     return { predictions };
   } catch (error) {
-    await deleteAll(database, runId).catch(() => {});
-    await endUpload(database, lease, false).catch(() => {});
+    await deleteAll(database, lease).catch(() => {});
+    await abandonUpload(database, lease).catch(() => {});
     throw error;
   }
 }
 
-async function deleteAll(database: Database, runId: string): Promise<void> {
-  while (await deleteSomeRunRows(database, runId, deletedAtOnce)) await sleep(pauseMs);
+/** Deletes the run's rows as long as it is this upload's. Another one may have begun after a client that was silent for too long. */
+async function deleteAll(database: Database, lease: Lease): Promise<void> {
+  const deleteSome = async () =>
+    await database.transaction().execute(async (transaction) => {
+      const until = await nextEnd(transaction);
+      const isHeld = await renewLease(transaction, { ...lease, until });
+      return isHeld && (await deleteSomeRunRows(transaction, lease.id, deletedAtOnce));
+    });
+  while (await deleteSome()) await sleep(pauseMs);
+}
+
+/** The lease's, from now on. */
+async function nextEnd(database: Database): Promise<Micros> {
+  return (await readDatabaseClock(database)) + leaseMs * microsPerMs;
 }
 
 function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: Batch) => Promise<void> {
   const { dataset } = run;
   if (dataset === undefined) throw new Error("An imported run has a dataset");
-  const seen = new Set<string>();
+  // A byte for each, since there may be millions.
+  const isSeen = new Uint8Array(run.counts.samples);
 
   return async (batch) => {
     if (batch.lines.length === 0) return;
     const positions = await resolvePositions(database, dataset.revisionId, run, batch);
-    const now = await readDatabaseClock(database);
+    const until = await nextEnd(database);
     const rows = batch.lines.map(({ number, line }, index): PredictionRows => {
       const position = positions[index];
       if (position === undefined) throw unknownSample(number);
@@ -114,17 +134,16 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
         const reason = `The run has ${run.repeats} ${run.repeats === 1 ? "repeat" : "repeats"}, which count from 0`;
         throw new UploadError({ line: number, path: ["repeat"], reason });
       }
-      const key = `${position}/${repeat}`;
-      if (seen.has(key)) {
+      const place = (position - 1) * run.repeats + repeat;
+      if (isSeen[place] === 1) {
         const reason = "An earlier line has a prediction of this sample";
         throw new UploadError({ line: number, path: [], reason });
       }
-      seen.add(key);
+      isSeen[place] = 1;
       return toRows(run, { position, repeat }, outcomeOf(line));
     });
     const predicted = rows.filter(({ row }) => row.status === "success").length;
     await database.transaction().execute(async (transaction) => {
-      const until = now + leaseMs * microsPerMs;
       if (!(await addUploaded(transaction, lease, { predicted, failed: rows.length - predicted, until })))
         throw interrupted();
       const narrow = rows.map(({ row }) => row);
@@ -137,8 +156,8 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
 
 function outcomeOf({ prediction, reasoning }: PredictionLine): Parameters<typeof toRows>[2] {
   if (prediction === null)
-    return { failure: { category: "missing", message: "The line has no prediction." }, latencyMs: 0 };
-  return { response: { ...nothingSaid, output: prediction, reasoning }, latencyMs: 0 };
+    return { failure: { category: "missing", message: "The line has no prediction." } };
+  return { response: { ...nothingSaid, output: prediction, reasoning } };
 }
 
 /** The position of each line's sample; undefined if the revision has none. */
@@ -150,7 +169,7 @@ async function resolvePositions(
 ): Promise<(number | undefined)[]> {
   const names = lines.map(({ line }) => line.sample);
   const found = await selectNamedPositions(database, revisionId, {
-    ids: names.flatMap((name) => ("id" in name ? name.id : [])),
+    ids: names.flatMap((name) => ("id" in name ? name.id : "index" in name ? String(name.index) : [])),
     steps: names.flatMap((name) => ("step" in name ? name : [])),
   });
   const byId = new Map(found.map((one) => [one.sample_id, one.position]));
@@ -159,8 +178,10 @@ async function resolvePositions(
   return names.map((name) => {
     if ("id" in name) return byId.get(name.id);
     if ("step" in name) return byStep.get(JSON.stringify([name.trajectoryId, name.step]));
+    // The revision may have been made of the same file, whose index is then the sample's id.
+    const named = byId.get(String(name.index));
     // Lines of files count from 0, positions from 1.
-    return name.index < samples ? name.index + 1 : undefined;
+    return named ?? (name.index < samples ? name.index + 1 : undefined);
   });
 }
 

@@ -43,6 +43,21 @@ export async function selectTraits(
     .execute();
 }
 
+/** The ids of a revision's samples. */
+export async function selectSampleIds(
+  reader: Database,
+  revisionId: number,
+  { after, upTo }: Stretch,
+): Promise<Pick<DatasetSamplesTable, "position" | "sample_id">[]> {
+  return await reader
+    .selectFrom("dataset_samples")
+    .select(["position", "sample_id"])
+    .where("revision_id", "=", revisionId)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
 /** Digests of a revision's samples, of those that a run has reached. */
 export async function selectDigests(
   reader: Database,
@@ -82,7 +97,13 @@ export async function selectVerdicts(
 
 export type PredictionRow = Pick<
   PredictionsTable,
-  "status" | "error_category" | "prompt_tokens" | "cached_tokens" | "completion_tokens" | "latency_micros"
+  | "status"
+  | "error_category"
+  | "sent_model"
+  | "prompt_tokens"
+  | "cached_tokens"
+  | "completion_tokens"
+  | "latency_micros"
 > & { position: number; repeat: number };
 
 /** A run's predictions of some samples. */
@@ -96,6 +117,7 @@ export async function selectPredictions(
     .select([
       "status",
       "error_category",
+      "sent_model",
       "prompt_tokens",
       "cached_tokens",
       "completion_tokens",

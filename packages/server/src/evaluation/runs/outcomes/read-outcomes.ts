@@ -9,6 +9,8 @@ export const outcome = { none: 0, pass: 1, fail: 2, evaluatorFailed: 3, predicti
 /** What one evaluator said of a run's samples, by index. */
 export interface Outcomes {
   readonly repeats: number;
+  /** Where samples differ in the number of their repeats: the place of each sample's first one, and the end of all. */
+  readonly starts?: Int32Array;
   /** An `outcome` for each repeat of each sample, those of a sample together. */
   readonly of: Uint8Array;
   /** The sum of the scores of a sample's repeats. */
@@ -81,12 +83,12 @@ export interface Tally {
 }
 
 /** Writes into `tally`, as it is called for each of a million samples. */
-export function countRepeats({ repeats, of }: Outcomes, index: number, tally: Tally): void {
+export function countRepeats({ repeats, starts, of }: Outcomes, index: number, tally: Tally): void {
   tally.judged = 0;
   tally.passed = 0;
   tally.failed = 0;
-  const end = (index + 1) * repeats;
-  for (let place = index * repeats; place < end; place++) {
+  const end = starts?.[index + 1] ?? (index + 1) * repeats;
+  for (let place = starts?.[index] ?? index * repeats; place < end; place++) {
     const one = of[place];
     if (one === outcome.pass) {
       tally.judged += 1;

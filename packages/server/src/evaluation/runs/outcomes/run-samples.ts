@@ -13,6 +13,7 @@ export interface Texts {
 export interface RunSamples {
   count: number;
   trajectories: Texts;
+  /** NaN where it is not known, in external runs. */
   step: Float64Array;
   /** -1 if they cannot be compared, or no run has reached the sample. */
   changes: Int32Array;
@@ -53,7 +54,8 @@ export async function readRunSamples(reader: Database, revisionId: number): Prom
   };
 }
 
-function createTexts(count: number): Texts & { set(index: number, text: string | null): void } {
+/** Texts by number that are set one sample after the other. */
+export function createTexts(count: number): Texts & { set(index: number, text: string | null): void } {
   const numbers = new Map<string, number>();
   const texts: string[] = [];
   const of = new Int32Array(count).fill(-1);
@@ -73,7 +75,8 @@ function createTexts(count: number): Texts & { set(index: number, text: string |
   };
 }
 
-function inTrajectories({ texts, of }: Texts, step: Float64Array): Int32Array {
+/** All indexes: those of a trajectory one after the other, by step as far as it is known. */
+export function inTrajectories({ texts, of }: Texts, step: Float64Array): Int32Array {
   const starts = new Int32Array(texts.length + 1);
   for (const number of of) starts[number + 1] = (starts[number + 1] ?? 0) + 1;
   for (let number = 0; number < texts.length; number++) {

@@ -25,7 +25,7 @@ export function together({ count }: RunSamples): Dimension {
 
 /** The first steps, and how many others there are. */
 export function byStep({ step }: RunSamples): { dimension: Dimension; leftOut: number } {
-  const all = Float64Array.from(new Set(step)).sort();
+  const all = Float64Array.from(new Set(step.filter((one) => !Number.isNaN(one)))).sort();
   const keys = [...all.subarray(0, mostSteps)];
   const numbers = new Map(keys.map((key, number) => [key, number]));
   return {

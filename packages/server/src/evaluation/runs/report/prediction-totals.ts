@@ -1,7 +1,7 @@
 import type { RunReport } from "@presage/contract";
 import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { selectPredictions } from "../outcomes/outcomes-store.ts";
+import { type PredictionRow, selectPredictions } from "../outcomes/outcomes-store.ts";
 import { readInStretches } from "../outcomes/read-in-stretches.ts";
 import type { Run } from "../run.ts";
 
@@ -11,6 +11,8 @@ export interface PredictionTotals {
   asked: number;
   failures: Record<string, number>;
   tokens: RunReport["tokens"];
+  /** By the name that was sent; null where it is not known. */
+  tokensByModel: ReadonlyMap<string | null, RunReport["tokens"]>;
   latencyMs: RunReport["latency_ms"];
   /** For each repeat of each sample: 1 where the prediction failed. */
   failed: Uint8Array;
@@ -28,15 +30,19 @@ export async function totalPredictions(
   const latencies = new Float64Array(samples * repeats);
   const failures: Record<string, number> = {};
   const tokens = { prompt: 0, cached: 0, completion: 0 };
+  const tokensByModel = new Map<string | null, RunReport["tokens"]>();
   let asked = 0;
   let timed = 0;
   const read = readInStretches(samples, repeats, (stretch) => selectPredictions(reader, id, stretch));
   for await (const rows of read) {
     for (const row of rows) {
       if (!isNotAsked.has(row.error_category)) asked += 1;
-      tokens.prompt += row.prompt_tokens;
-      tokens.cached += row.cached_tokens;
-      tokens.completion += row.completion_tokens;
+      addTokens(tokens, row);
+      if (row.prompt_tokens + row.completion_tokens > 0) {
+        const ofModel = tokensByModel.get(row.sent_model) ?? { prompt: 0, cached: 0, completion: 0 };
+        tokensByModel.set(row.sent_model, ofModel);
+        addTokens(ofModel, row);
+      }
       if (row.status === "failed") {
         const category = row.error_category ?? "other";
         failures[category] = (failures[category] ?? 0) + 1;
@@ -47,7 +53,14 @@ export async function totalPredictions(
       }
     }
   }
-  return { asked, failures, tokens, latencyMs: percentiles(latencies.subarray(0, timed).sort()), failed };
+  const latencyMs = percentiles(latencies.subarray(0, timed).sort());
+  return { asked, failures, tokens, tokensByModel, latencyMs, failed };
+}
+
+function addTokens(tokens: RunReport["tokens"], row: PredictionRow): void {
+  tokens.prompt += row.prompt_tokens;
+  tokens.cached += row.cached_tokens;
+  tokens.completion += row.completion_tokens;
 }
 
 /** Of sorted latencies: the smallest one that the share does not exceed. */

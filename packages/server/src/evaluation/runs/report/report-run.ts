@@ -1,17 +1,20 @@
 import type { RunReport, TeacherForced } from "@presage/contract";
+import type { Prices } from "../../../prices/cost-of.ts";
 import { microsPerSecond } from "../../../storage/micros.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
+import { reportExternal } from "../external/report-external.ts";
 import { selectLastPredictionTime } from "../outcomes/outcomes-store.ts";
 import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
 import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
 import { byStep } from "../outcomes/strata.ts";
-import { hasEnded, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { hasEnded, isExternal, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { findTeacherForced } from "./find-teacher-forced.ts";
 import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
 import { overallFigures, reportDimensions, reportOutcomes, strataOf } from "./report-strata.ts";
 import { reportSurvival } from "./report-survival.ts";
+import { runCost } from "./run-cost.ts";
 
 /** A report without the run itself. */
 export type RunFindings = Omit<RunReport, "run">;
@@ -34,8 +37,10 @@ export async function reportRun(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   run: Run,
+  prices: Prices | undefined,
 ): Promise<RunFindings> {
   const reader = store.reader(requester);
+  if (isExternal(run)) return await externalFindings(reader, run);
   const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
   const predictions = await totalPredictions(reader, run, samples.count);
   const dimensions = await reportDimensions(samples);
@@ -60,8 +65,23 @@ export async function reportRun(
     latency_ms: predictions.latencyMs,
     predictions_per_second: await predictionsPerSecond(reader, run, predictions),
     tokens: predictions.tokens,
+    cost: runCost(run, predictions, prices),
     failures: { predictions: predictions.failures, evaluations },
     provenance: { ...run.provenance, warnings: warningsOf(run) },
+  };
+}
+
+/** Its predictions are not known. */
+async function externalFindings(reader: Database, run: Run): Promise<RunFindings> {
+  const { evaluators, failures } = await reportExternal(reader, run);
+  return {
+    evaluators,
+    latency_ms: null,
+    predictions_per_second: null,
+    tokens: { prompt: 0, cached: 0, completion: 0 },
+    cost: null,
+    failures: { predictions: {}, evaluations: failures },
+    provenance: { ...run.provenance, warnings: [] },
   };
 }
 

@@ -42,7 +42,7 @@ export async function evaluateStep(
       outcome: await evaluate(services, run, evaluator, evaluated, signal),
       ofUnchanged:
         repeat === 0 && evaluator.family.kind === "rule"
-          ? await evaluate(services, run, evaluator, unchanged, signal)
+          ? await evaluate(services, run, { ...evaluator, explainStrategy: "never" }, unchanged, signal)
           : undefined,
     })),
   );

@@ -2,17 +2,25 @@ import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import { InvalidEvaluatorsError } from "../../evaluate/evaluation-request.ts";
-import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { Run } from "../run.ts";
-import { endRun, markAway, readRunState, releaseLease, renewLease, saveProvenance } from "../runs-store.ts";
+import {
+  endRun,
+  markAway,
+  readRunState,
+  releaseLease,
+  renewLease,
+  saveProvenance,
+} from "../run-leases-store.ts";
 import { createPace } from "./pace.ts";
-import { workOnRun } from "./work-on-run.ts";
+import { type RunnerServices, workOnRun } from "./work-on-run.ts";
 import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
 export const leaseMs = 30_000;
 const renewEveryMs = 8_000;
 /** So that a cancelled run stops within two seconds, whichever process works on it. */
 const lookEveryMs = 700;
+/** A deployment that names each response's model differently would make the run's row grow. */
+const maxModels = 100;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
@@ -44,7 +52,7 @@ export interface HeldRun {
 
 /** Works on a run whose lease this process has, until it has ended, is paused, or the process stops. */
 export function holdRun(
-  services: EvaluationServices,
+  services: RunnerServices,
   run: Run,
   leaseId: string,
   onError: (error: unknown) => void,
@@ -57,6 +65,7 @@ export function holdRun(
   let isReleased = false;
   let renewedAtMs = performance.now();
   let looking: Promise<void> = Promise.resolve();
+  let willLook = false;
   const models = new Set(run.provenance.models);
   let isModelNew = false;
 
@@ -90,8 +99,16 @@ export function holdRun(
   }
 
   function lookSoon(): void {
-    // A store that is away for longer than the lease costs the run, which fails the next write.
-    looking = looking.then(look).catch(onError);
+    // While the store is slow, looks would pile up.
+    if (willLook) return;
+    willLook = true;
+    looking = looking
+      .then(() => {
+        willLook = false;
+        return look();
+      })
+      // A store that is away for longer than the lease costs the run, which fails the next write.
+      .catch(onError);
   }
 
   async function work(): Promise<void> {
@@ -99,6 +116,8 @@ export function holdRun(
     if (target.kind === "deployment" && !services.runs.hasDeployment(target.deployment))
       throw new DeploymentGoneError(target.deployment);
     if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
+    // It may have been away for another process, or for this one before.
+    if (run.status === "paused") await markAway(database, lease, undefined);
     const reader = services.store.reader({ accountId: run.accountId, signal });
     await workOnRun({
       services,
@@ -109,7 +128,7 @@ export function holdRun(
       signal,
       isStopping: () => isStopping || isReleased,
       onModel(model) {
-        if (models.has(model)) return;
+        if (models.has(model) || models.size >= maxModels) return;
         models.add(model);
         isModelNew = true;
       },

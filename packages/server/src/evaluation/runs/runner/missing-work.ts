@@ -28,7 +28,8 @@ export interface Step {
   missing: readonly number[];
   /** Whether an evaluator failed on it before. */
   hasFailedVerdict: boolean;
-  hasTraits: boolean;
+  /** Whether what reports group the sample by is missing; of its first repeat only. */
+  needsTraits: boolean;
 }
 
 type WorkedOn = Pick<Run, "id" | "evaluators" | "repeats"> & { dataset: RunDataset };
@@ -65,7 +66,7 @@ export async function* trajectoriesOf(
   }
 }
 
-/** All steps of a trajectory in their order, if one of them lacks something. */
+/** All steps of a trajectory in their order. */
 export async function* stepsOfTrajectory(
   reader: Database,
   run: WorkedOn,
@@ -82,28 +83,14 @@ export async function* stepsOfTrajectory(
   }
 }
 
-/** The positions of a trajectory's steps after one that have no prediction. */
-export async function unpredictedAfter(
-  reader: Database,
-  run: WorkedOn,
-  { trajectory_id, step, repeat }: { trajectory_id: string; step: number; repeat: number },
-): Promise<number[]> {
-  const page = { after: step, limit: Number.MAX_SAFE_INTEGER };
-  const sizes = await selectTrajectorySizes(reader, run.dataset.revisionId, trajectory_id, page);
-  const positions = sizes.map(({ position }) => position);
-  const kept = await selectKeptPredictions(reader, run.id, positions);
-  const predicted = new Set(kept.flatMap((one) => (one.repeat === repeat ? one.position : [])));
-  return positions.filter((position) => !predicted.has(position));
-}
-
 type StepState = Omit<Step, "sample" | "prediction"> & {
   predictionId: string | undefined;
   isFailed: boolean;
   model: string | null;
 };
 
-function isIncomplete({ predictionId, isFailed, missing }: StepState): boolean {
-  return predictionId === undefined || (!isFailed && missing.length > 0);
+function isIncomplete({ predictionId, isFailed, missing, needsTraits }: StepState): boolean {
+  return predictionId === undefined || (!isFailed && missing.length > 0) || needsTraits;
 }
 
 async function* stepsOf(
@@ -159,7 +146,7 @@ async function readStates(
         model: prediction?.model ?? null,
         missing: run.evaluators.flatMap((_, index) => (there.has(index) ? [] : [index])),
         hasFailedVerdict: kept.some(({ status }) => status !== "success"),
-        hasTraits: withTraits.has(position),
+        needsTraits: repeat === 0 && !withTraits.has(position),
       };
     }),
   );

@@ -22,10 +22,14 @@ export interface StepResponse {
   finishReason: string | null;
   deployment: string | null;
   model: string | null;
+  /** The name that was sent. */
+  sentModel: string | null;
   replica: string | null;
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
+  /** From the call to its response, without what the call waited for before; null if nobody was asked. */
+  latencyMs: number | null;
 }
 
 /** Asks a deployment, behind live requests. Throws an `UpstreamError`, or the signal's reason. */
@@ -36,7 +40,7 @@ export interface StepFailure {
   message: string;
 }
 
-export type StepOutcome = { latencyMs: number } & ({ response: StepResponse } | { failure: StepFailure });
+export type StepOutcome = { response: StepResponse } | { failure: StepFailure };
 
 /** A model that fails every third call fails ten in a row once in 59,000 times. */
 const maxTries = 10;
@@ -57,12 +61,10 @@ export async function predictStep(
   let outages = pace.outages();
   for (;;) {
     await pace.take(signal);
-    const startedAtMs = performance.now();
-    const latencyMs = () => performance.now() - startedAtMs;
     try {
       const response = await predict(request, signal);
       pace.succeeded();
-      return { response, latencyMs: latencyMs() };
+      return { response };
     } catch (error) {
       if (signal.aborted || !(error instanceof UpstreamError)) {
         pace.left();
@@ -72,16 +74,18 @@ export async function predictStep(
         pace.limited(retryAfterMs(error.retryAfter));
         continue;
       }
-      pace.failed(error.message);
+      // The deployment has read what it was asked.
+      if (error.category === "context_exceeded") pace.succeeded();
+      else pace.failed(error.message);
       const failure = { category: error.category, message: error.message };
-      if (isRefusal(error)) return { failure, latencyMs: latencyMs() };
+      if (isRefusal(error)) return { failure };
       // What failed because the deployment was away says nothing about this step.
       if (pace.outages() > outages || pace.isAway()) {
         outages = pace.outages();
         tries = 0;
       }
       tries += 1;
-      if (tries === maxTries) return { failure, latencyMs: latencyMs() };
+      if (tries === maxTries) return { failure };
       const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal });
     }

@@ -11,7 +11,7 @@ import {
   type StepOutcome,
   type StepResponse,
 } from "./predict-step.ts";
-import { actionOf, promptOf, stateOf } from "./run-sample.ts";
+import { promptOf, stateOf } from "./run-sample.ts";
 
 /** Predicts one step. `predicted` are the predictions of the trajectory's earlier steps, if it is told them. */
 export type Predictor = (
@@ -47,15 +47,14 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
     case "no-change":
       return async ({ sample }, predicted) => here(predicted.at(-1) ?? stateOf(sample));
     case "most-frequent":
-      return async ({ sample }, predicted, signal) => {
-        const found = await services.mostFrequent?.(sample, actionOf(sample), signal);
-        return here(found ?? predicted.at(-1) ?? stateOf(sample));
+      return async (step, predicted) => {
+        const found = await services.mostFrequent?.(step);
+        return here(found ?? predicted.at(-1) ?? stateOf(step.sample));
       };
     case "imported":
     case "external":
       return async () => ({
         failure: { category: "missing", message: "No prediction of this sample was uploaded." },
-        latencyMs: 0,
       });
   }
 }
@@ -69,11 +68,10 @@ function paramsOf({ params = {} }: Run, repeat: number): Readonly<Record<string,
 /** A sample of a file of predictions, which does not say what was asked. */
 const nothingToAsk: StepOutcome = {
   failure: { category: "missing", message: "The sample has neither an interaction nor messages to send." },
-  latencyMs: 0,
 };
 
 function here(output: string): StepOutcome {
-  return { response: { ...nothingSaid, output }, latencyMs: 0 };
+  return { response: { ...nothingSaid, output } };
 }
 
 export const nothingSaid: StepResponse = {
@@ -82,10 +80,12 @@ export const nothingSaid: StepResponse = {
   finishReason: null,
   deployment: null,
   model: null,
+  sentModel: null,
   replica: null,
   promptTokens: 0,
   cachedTokens: 0,
   completionTokens: 0,
+  latencyMs: null,
 };
 
 export interface PredictionRows {
@@ -114,13 +114,14 @@ export function toRows(
       status: failure === undefined ? "success" : "failed",
       error_category: failure?.category ?? null,
       deployment: response.deployment,
-      model: response.model,
+      model: response.model === null ? null : toStorable(response.model),
+      sent_model: response.sentModel,
       replica: response.replica,
-      finish_reason: response.finishReason,
+      finish_reason: response.finishReason === null ? null : toStorable(response.finishReason),
       prompt_tokens: response.promptTokens,
       cached_tokens: response.cachedTokens,
       completion_tokens: response.completionTokens,
-      latency_micros: outcome.latencyMs === 0 ? null : Math.round(outcome.latencyMs * 1000),
+      latency_micros: response.latencyMs === null ? null : Math.round(response.latencyMs * 1000),
       api_key_id: null,
       request_id: null,
     },

@@ -55,15 +55,16 @@ const maxVerbCharacters = 100;
 
 /** The action's first word in lower case; of a JSON list, the name of its first call. */
 export function verbOf(action: string): string {
-  const [first] = readList(action);
-  const name =
-    typeof first === "object" && first !== null
-      ? [Reflect.get(first, "name"), Reflect.get(Reflect.get(first, "function") ?? {}, "name")].find(
-          (candidate) => typeof candidate === "string",
-        )
-      : undefined;
-  const word = name ?? /\S+/.exec(action)?.[0] ?? "";
+  const word = nameOfCall(readList(action)[0]) ?? /\S+/.exec(action)?.[0] ?? "";
   return word.toLowerCase().slice(0, maxVerbCharacters).toWellFormed();
+}
+
+/** A call is `{name}`, `{function: {name}}` or `{function: name}`. */
+function nameOfCall(call: unknown): string | undefined {
+  if (typeof call !== "object" || call === null) return undefined;
+  const { name, function: called }: { name?: unknown; function?: unknown } = call;
+  if (typeof name === "string") return name;
+  return typeof called === "string" ? called : nameOfCall(called);
 }
 
 function readList(text: string): unknown[] {

@@ -1,15 +1,18 @@
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
-import type { EvaluationServices } from "../../evaluation-services.ts";
+import { claimRun, type Lease } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
-import { claimRun, deleteRunRow, selectDiscardedRun } from "../runs-store.ts";
+import { deleteRunRow, selectDiscardedRun } from "../runs-store.ts";
 import { type HeldRun, holdRun, leaseMs } from "./hold-run.ts";
+import type { RunnerServices } from "./work-on-run.ts";
 
 const lookEveryMs = 1_000;
 /** Some tens of milliseconds of the writer's time. */
 const rowsAtOnce = 500;
 /** Runs that this process works on at once; others wait, or are taken by other processes. */
-const maxRuns = 8;
+const maxRuns = 16;
+/** And of one account, so that its long runs leave room for others'. */
+const maxRunsEach = 8;
 
 export interface Runner {
   /** Looks for work at once: a run was created, resumed, cancelled or paused. */
@@ -18,27 +21,43 @@ export interface Runner {
   stop(): Promise<void>;
 }
 
-/** Works on runs that no other process works on, as they appear in the store. */
-export function startRunner(services: EvaluationServices, onError: (error: unknown) => void): Runner {
+/** Works on runs that no other process works on, as they appear in the store, or on the only one that it is told to. */
+export function startRunner(
+  services: RunnerServices,
+  onError: (error: unknown) => void,
+  only?: Lease,
+): Runner {
   const { database } = services.store;
-  const held = new Set<HeldRun>();
+  /** With their accounts. */
+  const held = new Map<HeldRun, string>();
   let isStopping = false;
   let looking: Promise<void> = Promise.resolve();
   let isLooking = false;
 
   async function takeRuns(): Promise<void> {
-    while (!isStopping && held.size < maxRuns) {
-      const leaseId = Bun.randomUUIDv7();
+    while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
+      const leaseId = only?.leaseId ?? Bun.randomUUIDv7();
       const now = await readDatabaseClock(database);
-      const run = await claimRun(database, leaseId, { now, leaseMicros: leaseMs * microsPerMs });
+      const claim = {
+        now,
+        leaseMicros: leaseMs * microsPerMs,
+        runId: only?.id,
+        busyAccounts: busyAccounts(),
+      };
+      const run = await claimRun(database, leaseId, claim);
       if (run === undefined) return;
       const one = holdRun(services, run, leaseId, onError);
-      held.add(one);
+      held.set(one, run.accountId);
       void one.ended.then(() => {
         held.delete(one);
         look();
       });
     }
+  }
+
+  function busyAccounts(): string[] {
+    const runsOf = Map.groupBy(held.values(), (accountId) => accountId);
+    return [...runsOf].flatMap(([accountId, { length }]) => (length >= maxRunsEach ? accountId : []));
   }
 
   /** Deletes some rows of deleted runs. */
@@ -63,14 +82,14 @@ export function startRunner(services: EvaluationServices, onError: (error: unkno
   look();
   return {
     wake() {
-      for (const run of held) run.look();
+      for (const run of held.keys()) run.look();
       look();
     },
     async stop() {
       isStopping = true;
       clearInterval(timer);
       await looking;
-      await Promise.all(Array.from(held, (run) => run.release()));
+      await Promise.all(Array.from(held.keys(), (run) => run.release()));
     },
   };
 }

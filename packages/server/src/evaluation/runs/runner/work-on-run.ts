@@ -1,26 +1,28 @@
 import pMap, { pMapSkip } from "p-map";
+import type { SampleTraitsTable } from "../../../storage/schema/runs.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { countNextStates, type MostFrequent } from "../baselines/most-frequent.ts";
 import type { Run, RunDataset } from "../run.ts";
-import { evaluateStep, readTraits } from "./evaluate-step.ts";
+import { evaluateStep, readTraits, type StepServices } from "./evaluate-step.ts";
 import {
   missingSteps,
   type Step,
   type StepPrediction,
   stepsOfTrajectory,
   trajectoriesOf,
-  unpredictedAfter,
 } from "./missing-work.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predictor.ts";
 import { resolveRunEvaluators } from "./resolve-run-evaluators.ts";
 import type { WorkWriter } from "./work-writer.ts";
 
+export type RunnerServices = StepServices & Pick<EvaluationServices, "runs">;
+
 /** What one process needs to work on one run. */
 export interface RunWorker {
-  services: EvaluationServices;
+  services: RunnerServices;
   run: Run & { dataset: RunDataset };
   reader: Database;
   writer: WorkWriter;
@@ -43,7 +45,7 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
   const predictor = createPredictor(run, {
     predict: services.runs.predict,
     pace,
-    mostFrequent: await composeMostFrequent(reader, run),
+    mostFrequent: await composeMostFrequent(worker),
   });
   const steps: StepWorker = { ...worker, evaluators, predictor };
   const concurrency = run.target.kind === "deployment" ? run.concurrency : stepsAtOnceWithoutCalls;
@@ -77,13 +79,11 @@ async function* whileGoingOn<Item>(
   }
 }
 
-async function composeMostFrequent(
-  reader: Database,
-  { target, dataset }: RunWorker["run"],
-): Promise<MostFrequent | undefined> {
+async function composeMostFrequent({ reader, run, signal }: RunWorker): Promise<MostFrequent | undefined> {
+  const { target, dataset } = run;
   if (target.kind !== "most-frequent") return undefined;
   const revisionId = target.from?.revisionId ?? dataset.revisionId;
-  return await countNextStates(reader, revisionId, { leavesOut: revisionId === dataset.revisionId });
+  return await countNextStates(reader, revisionId, { leavesOut: revisionId === dataset.revisionId, signal });
 }
 
 interface StepWorker extends RunWorker {
@@ -91,46 +91,71 @@ interface StepWorker extends RunWorker {
   predictor: Predictor;
 }
 
+/** In a trajectory of any length, steps that are not reached are stored a few at a time. */
+const notReachedAtOnce = 500;
+const notReached = { category: "not_reached", message: "An earlier step of the trajectory failed." } as const;
+
+/** In a free-running trajectory, nothing can be told to the steps behind a failed one. */
 async function workOnTrajectory(
   worker: StepWorker,
   trajectory: { trajectoryId: string; repeat: number },
 ): Promise<void> {
+  const { services, run, signal, writer } = worker;
   const predicted: string[] = [];
-  for await (const step of stepsOfTrajectory(worker.reader, worker.run, trajectory)) {
-    if (worker.isStopping()) return;
-    const { output, isEnd } = await workOnStep(worker, step, predicted);
-    if (output === undefined || isEnd) return;
-    predicted.push(output);
+  let rest = { predictions: [] as PredictionRows[], traits: [] as SampleTraitsTable[] };
+  let hasFailed = false;
+
+  async function keepRest(): Promise<void> {
+    const { length } = rest.predictions;
+    if (length === 0) return;
+    const counts = { predicted: 0, evaluated: length, failed: length };
+    await writer.add({ ...rest, counts });
+    rest = { predictions: [], traits: [] };
   }
+
+  for await (const step of stepsOfTrajectory(worker.reader, run, trajectory)) {
+    if (worker.isStopping()) return;
+    if (hasFailed && step.prediction === undefined) {
+      rest.predictions.push(toRows(run, step, { failure: notReached }));
+      if (step.needsTraits) rest.traits.push(await readTraits(services, run, step, signal));
+      if (rest.predictions.length === notReachedAtOnce) await keepRest();
+      continue;
+    }
+    const end = await workOnStep(worker, step, predicted);
+    hasFailed ||= end.hasFailed;
+    // Only a conversation has more than the last one.
+    if (step.sample.messages === undefined) predicted.length = 0;
+    if (end.output !== undefined) predicted.push(end.output);
+  }
+  await keepRest();
 }
 
 interface StepEnd {
   /** Undefined: there is no prediction. */
   output: string | undefined;
-  /** Whether the trajectory ends here. */
-  isEnd: boolean;
+  /** Whether the prediction or a verdict failed. */
+  hasFailed: boolean;
 }
 
 /** Predicts a step and has it judged, as far as that has not happened yet. */
 async function workOnStep(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
-  const { output, model } = step.prediction ?? (await predictAndKeep(worker, step, predicted));
-  if (output === undefined) return { output, isEnd: true };
-  if (step.missing.length === 0) return { output, isEnd: false };
   const { services, run, signal, writer } = worker;
+  const { output, model } = step.prediction ?? (await predictAndKeep(worker, step, predicted));
+  const traits =
+    step.prediction !== undefined && step.needsTraits ? [await readTraits(services, run, step, signal)] : [];
+  if (output === undefined || step.missing.length === 0) {
+    if (traits.length > 0) await writer.add({ traits });
+    return { output, hasFailed: output === undefined || step.hasFailedVerdict };
+  }
   const evaluators = worker.evaluators.filter(({ index }) => step.missing.includes(index));
   const verdicts = await evaluateStep(services, run, evaluators, step, { output, model }, signal);
-  const hasFailed = verdicts.some(({ status }) => status !== "success");
-  const givenUp = hasFailed ? await giveUpRest(worker, step) : [];
+  const hasFailed = step.hasFailedVerdict || verdicts.some(({ status }) => status !== "success");
   await writer.add({
     verdicts,
-    predictions: givenUp,
-    counts: {
-      predicted: 0,
-      evaluated: 1 + givenUp.length,
-      failed: (hasFailed || step.hasFailedVerdict ? 1 : 0) + givenUp.length,
-    },
+    traits,
+    counts: { predicted: 0, evaluated: 1, failed: hasFailed ? 1 : 0 },
   });
-  return { output, isEnd: givenUp.length > 0 };
+  return { output, hasFailed };
 }
 
 async function predictAndKeep(
@@ -141,26 +166,14 @@ async function predictAndKeep(
   const { services, run, signal, writer, predictor } = worker;
   const [outcome, traits] = await Promise.all([
     predictor(step, predicted, signal),
-    step.hasTraits ? [] : readTraits(services, run, step, signal).then((one) => [one]),
+    step.needsTraits ? readTraits(services, run, step, signal).then((one) => [one]) : [],
   ]);
   const kept = toRows(run, step, outcome);
   const { output } = kept.payload;
   const { model } = kept.row;
   if (model !== null) worker.onModel(model);
-  const givenUp = output === null ? await giveUpRest(worker, step) : [];
-  const ended = output === null ? 1 + givenUp.length : 0;
-  await writer.add({
-    predictions: [kept, ...givenUp],
-    traits,
-    counts: { predicted: output === null ? 0 : 1, evaluated: ended, failed: ended },
-  });
+  const counts =
+    output === null ? { predicted: 0, evaluated: 1, failed: 1 } : { predicted: 1, evaluated: 0, failed: 0 };
+  await writer.add({ predictions: [kept], traits, counts });
   return { output: output ?? undefined, model };
-}
-
-/** In a free-running trajectory, nothing can be told to the steps behind a failed one. */
-async function giveUpRest({ run, reader }: StepWorker, { sample, repeat }: Step): Promise<PredictionRows[]> {
-  if (run.mode === "teacher-forced") return [];
-  const positions = await unpredictedAfter(reader, run, { ...sample, repeat });
-  const failure = { category: "not_reached", message: "An earlier step of the trajectory failed." } as const;
-  return positions.map((position) => toRows(run, { position, repeat }, { failure, latencyMs: 0 }));
 }

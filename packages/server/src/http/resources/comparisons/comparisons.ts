@@ -6,9 +6,11 @@ import {
   ComparisonQuery,
   defaultPageLimit,
 } from "@presage/contract";
-import { compareRuns, comparisonMemoryBytes } from "../../../evaluation/runs/compare/compare-runs.ts";
+import { compareRuns } from "../../../evaluation/runs/compare/compare-runs.ts";
 import type { ComparedSampleRow } from "../../../evaluation/runs/compare/compared-samples-store.ts";
+import { comparisonMemoryBytes } from "../../../evaluation/runs/compare/comparison-memory.ts";
 import { listComparedSamples } from "../../../evaluation/runs/compare/list-compared-samples.ts";
+import { externalMemoryBytes } from "../../../evaluation/runs/external/external-memory.ts";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import type { Run } from "../../../evaluation/runs/run.ts";
 import { reserveBytes } from "../../../limits/byte-budget.ts";
@@ -41,7 +43,8 @@ export function comparisonRoutes(services: Services): Route[] {
       const query = readQuery(call, ComparisonQuery);
       refuseUnknownFields(ComparisonQuery, query, "query");
       const runs = await findRuns(call, query.runs);
-      reserveBytes(call.exchange, comparisonMemoryBytes(runs));
+      const external = await externalMemoryBytes(evaluation, requesterOf(call), runs);
+      reserveBytes(call.exchange, comparisonMemoryBytes(runs) + external);
       const { leftOut, ...differences } = await compareRuns(evaluation, requesterOf(call), runs);
       // The client may read slowly.
       reserveResponse(call.exchange, usualComparisonBytes);

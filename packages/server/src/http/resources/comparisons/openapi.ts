@@ -93,7 +93,7 @@ export const comparisonPaths: ZodOpenApiPathsObject = {
   "/v1/comparisons": {
     get: operation("compareRuns", "runs", "Compare runs", {
       description:
-        "Compares runs with the first one, by each evaluator that both have, on the samples that all have a verdict for: paired differences with intervals and tests that take trajectories as independent, and what data like these could have shown. Runs on different revisions are compared on equal samples.",
+        "Compares runs with the first one, by each evaluator that both have, on the samples that all have a verdict for: paired differences with intervals and tests that take trajectories as independent, and what data like these could have shown. Runs on different revisions are compared on equal samples. Where the target of one of them is external, samples are equal if they have the same dataset_id and dataset_sample_id.",
       requestParams: { query: ComparisonQuery },
       responses: {
         "200": response("The comparison", Comparison, exampleComparison),
@@ -115,6 +115,10 @@ export const comparisonPaths: ZodOpenApiPathsObject = {
         "404": errorResponse(
           "The account does not have both runs, or they have no such evaluator in common",
           "The runs do not both have this evaluator with the same revision of the same profile.",
+        ),
+        "409": errorResponse(
+          "The target of one of the runs is external",
+          "A run's target is external: its samples are found by its results, with the search.",
         ),
         ...failures,
       },

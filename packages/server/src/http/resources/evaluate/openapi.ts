@@ -48,6 +48,10 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
         }),
         ...unauthorized,
         ...invalidRequest,
+        "409": errorResponse(
+          "evaluation_run_id is a run whose results Presage makes",
+          "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
+        ),
         "413": errorResponse(
           "The body is too large, or its texts are too long for this many evaluators",
           "20 evaluators × 2000000 characters exceed the limit of 33554432; use at most 16 evaluators in one request.",

@@ -43,6 +43,7 @@ export function experimentRoutes(services: Services): Route[] {
         name: body.name,
         tags: body.tags ?? undefined,
         metadata: body.metadata ?? undefined,
+        userId: call.caller.userId,
       };
       const once = readOnce(call, "create experiment", body);
       const experiment = await createExperiment(
@@ -78,9 +79,11 @@ function toResponse(experiment: StoredExperiment, status: number): Response {
   return Response.json(response, { status });
 }
 
-function toExperiment({ tags, metadata, created_at, ...experiment }: StoredExperiment): Experiment {
+function toExperiment({ id, project_id, name, tags, metadata, created_at }: StoredExperiment): Experiment {
   return {
-    ...experiment,
+    id,
+    project_id,
+    name,
     tags: tags === null ? null : (parseJson(tags) as Experiment["tags"]),
     metadata: metadata === null ? null : (parseJson(metadata) as Experiment["metadata"]),
     created_at: toIsoInstant(created_at),

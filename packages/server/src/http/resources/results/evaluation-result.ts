@@ -1,7 +1,8 @@
 import type { EvaluationResult } from "@presage/contract";
 import type { EvaluationRecord, StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import { toExternalName } from "../../../evaluation/results/record/external-name.ts";
 import { nowMicros, toIsoInstant } from "../../../storage/micros.ts";
-import { type CurrentResult, toExternalName, withOldResultNames } from "../../request/old-names.ts";
+import { type CurrentResult, withOldResultNames } from "../../request/old-names.ts";
 
 /** A result in a response, under new names and old. One that was not stored has no id. */
 export function toEvaluationResult(record: EvaluationRecord | StoredResult): EvaluationResult {

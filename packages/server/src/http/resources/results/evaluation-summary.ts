@@ -1,7 +1,7 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
+import { toExternalName } from "../../../evaluation/results/record/external-name.ts";
 import type { Summary } from "../../../evaluation/results/summary/summarise.ts";
 import type { SummaryGroup } from "../../../evaluation/results/summary/summary-group.ts";
-import { toExternalName } from "../../request/old-names.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
 
 export function toSummaryResponse({ source, groups }: Summary): EvaluationSummaryResponse {

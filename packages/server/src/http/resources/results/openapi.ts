@@ -118,6 +118,10 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
         }),
         ...failures,
         ...tooLarge,
+        "409": errorResponse(
+          "An evaluation_run_id is a run whose results Presage makes",
+          "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
+        ),
       }),
     }),
   },

@@ -9,12 +9,12 @@ import {
   type ImportReceipt,
   importResults,
 } from "../../../evaluation/results/keep/import-results.ts";
+import { toExternalName } from "../../../evaluation/results/record/external-name.ts";
 import { charactersOf } from "../../../evaluation/sample.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { reserveResults } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { toExternalName } from "../../request/old-names.ts";
 import { digestOf, readExactBody, readIdempotencyKey, readOnce } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import type { Services } from "../../services.ts";

@@ -114,7 +114,7 @@ function changing(id: string, summary: string, description: string, refused: str
         "200": response("The run", Run, exampleRun),
         ...failures,
         ...notFound,
-        ...conflict("The run has ended", refused),
+        ...conflict("The run has ended, or its target is external", refused),
       },
     }),
   };
@@ -123,7 +123,8 @@ function changing(id: string, summary: string, description: string, refused: str
 export const runPaths: ZodOpenApiPathsObject = {
   "/v1/runs": {
     get: operation("listRuns", tag, "List the account's runs", {
-      description: "Returns the runs of the account, newest first.",
+      description:
+        "Returns the runs of the account, newest first. Experiments that clients make are among them, with the target `external`.",
       requestParams: { query: RunListQuery },
       responses: {
         "200": response("The runs, newest first", RunListResponse, { data: [exampleRun], next: null }),
@@ -265,7 +266,7 @@ export const runPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/cancel": changing(
     "cancelRun",
     "Cancel a run",
-    "Stops the run for good. What is there stays. To cancel it again changes nothing.",
+    "Stops the run for good. What is there stays. To cancel it again changes nothing. An external run is only marked.",
     "The run is finished and cannot be cancelled.",
   ),
   "/v1/runs/{id}/pause": changing(

@@ -81,6 +81,20 @@ export const exampleReport = {
   latency_ms: { p50: 812.1, p95: 1_907.4, p99: 2_511.9 },
   predictions_per_second: 2.6,
   tokens: { prompt: 185_400, cached: 61_000, completion: 20_600 },
+  cost: {
+    currency: "USD",
+    total: 0.0321,
+    unpriced_tokens: 0,
+    models: [
+      {
+        model: "presage-sandbox",
+        prompt_tokens: 185_400,
+        cached_tokens: 61_000,
+        completion_tokens: 20_600,
+        cost: 0.0321,
+      },
+    ],
+  },
   failures: { predictions: { timeout: 4 }, evaluations: { failed: 2 } },
   provenance: { ...provenance, warnings: [] },
 } satisfies RunReport;
@@ -89,7 +103,7 @@ export const runReportPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/report": {
     get: operation("getRunReport", "runs", "Report on a run", {
       description:
-        "Returns what a run says so far: scores and pass rates with intervals that are clustered by trajectory, overall and by groups of samples, beside what predicting no change would have scored. As JSON, as one HTML page without scripts, or as Markdown.",
+        "Returns what a run says so far: scores and pass rates with intervals that are clustered by trajectory, overall and by groups of samples, beside what predicting no change would have scored. An external run's report is made of the results that name it in experiment_id or evaluation_run_id. As JSON, as one HTML page without scripts, or as Markdown.",
       requestParams: { path: RunPath, query: RunReportQuery },
       responses: {
         "200": {

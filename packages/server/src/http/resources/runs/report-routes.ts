@@ -1,4 +1,5 @@
 import { RunPath, type RunReport, RunReportQuery } from "@presage/contract";
+import { externalMemoryBytes } from "../../../evaluation/runs/external/external-memory.ts";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import { reportMemoryBytes, reportRun } from "../../../evaluation/runs/report/report-run.ts";
 import { reserveBytes } from "../../../limits/byte-budget.ts";
@@ -26,10 +27,11 @@ export function runReportRoutes(services: Services): Route[] {
       const query = readQuery(call, RunReportQuery);
       refuseUnknownFields(RunReportQuery, query, "query");
       const run = await findRun(evaluation, requesterOf(call), id);
-      reserveBytes(call.exchange, reportMemoryBytes(run));
+      const external = await externalMemoryBytes(evaluation, requesterOf(call), [run]);
+      reserveBytes(call.exchange, reportMemoryBytes(run) + external);
       const report: RunReport = {
         run: toRun(run),
-        ...(await reportRun(evaluation, requesterOf(call), run)),
+        ...(await reportRun(evaluation, requesterOf(call), run, services.prices.current())),
       };
       // The client may read slowly.
       reserveResponse(call.exchange, usualReportBytes);

@@ -33,11 +33,7 @@ export function reportDocument(report: RunReport): ReportPart[] {
     {
       kind: "table",
       columns: ["Evaluator", "Profile", ...figureColumns],
-      rows: report.evaluators.map((one) => [
-        one.evaluator,
-        `${one.profile_name}, revision ${one.profile_revision}`,
-        ...figureCells(one),
-      ]),
+      rows: report.evaluators.map((one) => [one.evaluator, profileText(one), ...figureCells(one)]),
     },
     ...report.evaluators.flatMap(({ evaluator, note }) =>
       note === null ? [] : [paragraph(`${evaluator}: ${note}`)],
@@ -55,6 +51,10 @@ export function reportDocument(report: RunReport): ReportPart[] {
     ...(run.status_reason === null ? [] : [heading(3, "Status"), block(run.status_reason)]),
     ...(run.notes.length === 0 ? [] : [heading(3, "Notes"), block(run.notes.join("\n"))]),
   ];
+}
+
+function profileText({ profile_name: name, profile_revision: revision }: RunEvaluatorReport): string {
+  return revision === null ? (name ?? "–") : `${name}, revision ${revision}`;
 }
 
 const figureColumns = [
@@ -161,6 +161,7 @@ function predictionRows({ latency_ms: latency, tokens, failures, ...report }: Ru
     ...(rate === null ? [] : [["Predictions a second", rate.toPrecision(3)]]),
     ["Tokens of prompts", `${tokens.prompt}, of which ${tokens.cached} were cached`],
     ["Tokens of completions", String(tokens.completion)],
+    ...costRows(report),
     ...Object.entries(failures.predictions).map(([name, count]) => [
       `Failed predictions: ${name}`,
       String(count),
@@ -169,6 +170,15 @@ function predictionRows({ latency_ms: latency, tokens, failures, ...report }: Ru
       `Evaluations without a verdict: ${name}`,
       String(count),
     ]),
+  ];
+}
+
+function costRows({ cost }: Pick<RunReport, "cost">): string[][] {
+  if (cost === undefined || cost === null) return [];
+  const { total, currency, unpriced_tokens: unpriced } = cost;
+  return [
+    ["Cost at today's prices", total === null ? "unknown" : `${total} ${currency}`],
+    ...(unpriced === 0 ? [] : [["Tokens without a price", String(unpriced)]]),
   ];
 }
 
@@ -183,7 +193,7 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
     ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
     ["Models", provenance.models.join(", ")],
     ["Presage", provenance.presage_version],
-    ["Prompt", provenance.prompt_version],
+    ["Prompt", provenance.prompt_version ?? "unknown"],
     ["Created", run.created_at],
     ["Finished", run.finished_at ?? "not yet"],
     ...(tags.length === 0 ? [] : [["Tags", tags.join(", ")]]),

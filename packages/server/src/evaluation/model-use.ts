@@ -1,12 +1,12 @@
 import type { UsageFailure } from "@presage/contract";
-import { UpstreamError } from "../../errors.ts";
-import { readTokenCounts, readUpstreamCachedTokens } from "../../upstream/read-completion.ts";
-import type { UpstreamCompletion } from "../../upstream/upstream.ts";
+import { UpstreamError } from "../errors.ts";
+import { readTokenCounts, readUpstreamCachedTokens } from "../upstream/read-completion.ts";
+import type { UpstreamCompletion } from "../upstream/upstream.ts";
 
-/** One call to the judges' model, for the usage of the account. */
-export interface JudgeUse {
+/** One call to a model, by a judge or for a run, for the usage of the account. */
+export interface ModelUse {
   accountId: string;
-  /** Undefined: for a request with a session. */
+  /** Undefined: for a request with a session, or for a run. */
   keyId: string | undefined;
   /** Undefined: it succeeded. */
   failure: UsageFailure | undefined;
@@ -17,12 +17,12 @@ export interface JudgeUse {
   upstreamCachedTokens: number;
 }
 
-type Caller = Pick<JudgeUse, "accountId" | "keyId">;
+type Caller = Pick<ModelUse, "accountId" | "keyId">;
 
 export function useOfCompletion(
   { accountId, keyId }: Caller,
   { model, body: { usage } }: UpstreamCompletion,
-): JudgeUse {
+): ModelUse {
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
   const upstreamCachedTokens = readUpstreamCachedTokens(usage);
   const tokens = { promptTokens, completionTokens, upstreamCachedTokens };
@@ -33,7 +33,7 @@ export function useOfFailure(
   { accountId, keyId }: Caller,
   error: unknown,
   { reason }: AbortSignal,
-): JudgeUse {
+): ModelUse {
   const isDeadline = reason instanceof Error && "code" in reason && reason.code === "timeout";
   const abandoned = isDeadline ? "timeout" : "other";
   const failure = error instanceof UpstreamError ? error.category : abandoned;

@@ -1,0 +1,342 @@
+"""Computes all figures of reports and comparisons from exports, and says where the server's are others.
+
+    python3 check_figures.py JOB.json
+
+The job names files by their paths: `runs`, each with its `label`, `samples` (its revision's export), `export` and `report`, and
+`comparisons`, each with the labels of its `runs` and its `answer`. Counts have to be equal, everything else within 1e-9. Needs numpy; with
+statsmodels, standard errors are compared with its CR1 as well. Writes a summary as JSON, and the first disagreements.
+"""
+
+import json
+import math
+import sys
+from datetime import datetime
+
+import numpy as np
+from formulas import (
+    bootstrap_curve,
+    clustered_error,
+    detectable,
+    first_divergence,
+    holm,
+    mean_interval,
+    paired_difference,
+    permutation_p,
+    rate_interval,
+    survival_curve,
+)
+from run_data import Run, Samples, action_of, baseline_predictions, changed_lines, exact_match, read_lines, verb_of
+
+try:
+    import statsmodels.api as sm
+except ImportError:
+    sm = None
+
+TOLERANCE = 1e-9
+MOST_TRAJECTORIES = 200
+FIXED = ("changed", "changes")
+
+
+class Check:
+    def __init__(self):
+        self.compared, self.largest, self.statsmodels, self.problems = 0, 0.0, 0, []
+
+    def equal(self, where, wanted, found):
+        if isinstance(wanted, dict):
+            for key, value in wanted.items():
+                self.equal(f"{where}.{key}", value, found.get(key, "nothing") if isinstance(found, dict) else "nothing")
+            return
+        self.compared += 1
+        # Counts are integers on both sides.
+        if isinstance(wanted, float) and isinstance(found, (int, float)):
+            difference = abs(wanted - found)
+            self.largest = max(self.largest, difference)
+            if difference <= TOLERANCE:
+                return
+        elif wanted == found and isinstance(wanted, bool) == isinstance(found, bool):
+            return
+        self.problems.append(f"{where}: computed {wanted!r}, the server has {found!r}")
+
+    def keys(self, where, wanted, found):
+        self.equal(f"{where}, keys", list(wanted), [one["key"] for one in found])
+
+    def error(self, where, values, groups, error):
+        if sm is None or not error:
+            return
+        fit = sm.OLS(values, np.ones(len(values))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+        self.statsmodels += 1
+        if abs(float(fit.bse[0]) - error) > TOLERANCE:
+            self.problems.append(f"{where}: statsmodels has {float(fit.bse[0])!r}, the formula {error!r}")
+
+
+def names_of(one):
+    return one["evaluator"], one["profile_name"]
+
+
+def note_on(trajectories):
+    if trajectories == 0 or trajectories >= 10:
+        return None
+    if trajectories == 1:
+        return "One trajectory only: there is no interval."
+    return f"Only {trajectories} trajectories: the intervals are rough."
+
+
+def figures(check, where, run, values, unchanged, places):
+    places = np.array(places, dtype=int)
+    score, passed, zero, zero_passed, failed = values[:, places]
+    there = ~np.isnan(score)
+    groups = np.unique(run.samples.trajectory_number[places][there], return_inverse=True)[1]
+    y, p = score[there], passed[there]
+    known = [unchanged[place] for place in places[there] if place in unchanged]
+    trajectories = len(np.unique(groups))
+    found = {
+        "count": len(y), "failed": int(failed.sum()), "trajectories": trajectories,
+        "mean": None, "standard_error": None, "interval": None, "pass_rate": None, "pass_standard_error": None, "pass_interval": None,
+        "mean_failures_as_zero": float(zero.mean()) if len(places) else None,
+        "pass_rate_failures_as_zero": float(zero_passed.mean()) if len(places) else None,
+        "no_change": None, "note": note_on(trajectories),
+    }  # fmt: skip
+    if known:
+        scores, passes = zip(*known)
+        found["no_change"] = {"mean": float(np.mean(scores)), "pass_rate": float(np.mean(passes)), "count": len(known)}
+    if len(y):
+        found["mean"], found["pass_rate"] = float(y.mean()), float(p.mean())
+        found["standard_error"], found["pass_standard_error"] = clustered_error(y, groups), clustered_error(p, groups)
+        found["interval"], found["pass_interval"] = mean_interval(y, groups), rate_interval(p, groups)
+        check.error(f"{where}.standard_error", y, groups, found["standard_error"])
+        check.error(f"{where}.pass_standard_error", p, groups, found["pass_standard_error"])
+    return found
+
+
+def unchanged_of(run, baseline, evaluator):
+    """The no-change run's verdicts, for the samples whose first repeat was judged."""
+    found = {}
+    for place in range(run.samples.count):
+        one = baseline.verdict(evaluator, place, 0)
+        if run.verdict(evaluator, place, 0) is not None and one is not None and one["status"] == "success":
+            found[place] = one["score"], bool(one["pass"])
+    return found
+
+
+def check_outcomes(check, where, run, evaluator, found, baseline):
+    values, unchanged = run.values(evaluator), unchanged_of(run, baseline, evaluator)
+    check.equal(where, figures(check, where, run, values, unchanged, range(run.samples.count)), found)
+    for name, places_of in run.samples.dimensions().items():
+        if name == "trajectory":
+            ranked = sorted(places_of, key=lambda key: (values[2][places_of[key]].mean(), key))
+            check.equal(f"{where}.strata_left_out.trajectory", max(0, len(ranked) - MOST_TRAJECTORIES), found["strata_left_out"]["trajectory"])
+            strata = found["strata"]["trajectory"]
+            means = [one["mean_failures_as_zero"] for one in strata]
+            check.equal(f"{where}.trajectory, worst first", True, means == sorted(means) and len(strata) == min(len(ranked), MOST_TRAJECTORIES))
+        else:
+            shown = [key for key, places in places_of.items() if places or (name in FIXED and key != "unknown")]
+            check.keys(f"{where}.{name}", shown, found["strata"][name])
+        for one in found["strata"][name]:
+            part = f"{where}.{name}={one['key']}"
+            check.equal(part, figures(check, part, run, values, unchanged, places_of.get(one["key"], [])), one)
+
+
+def check_survival(check, where, run, evaluator, found):
+    endings, bound = [], []
+    for places in run.samples.trajectories.values():
+        repeats = [
+            [(run.samples.step[place], run.outcome(evaluator, place, repeat)) for place in places] for repeat in range(run.repeats)
+        ]
+        endings.append([first_divergence(one) for one in repeats])
+        bound.append([first_divergence(one, failures_diverge=True) for one in repeats])
+    how = [one for some in endings for _, one in some]
+    curve = bootstrap_curve if run.repeats > 1 else survival_curve
+    wanted = {
+        "trajectories": len(how),
+        "endings": {key: how.count(key) for key in ("diverged", "recording_ended", "prediction_failed", "evaluator_failed")},
+    }
+    check.equal(where, wanted, found)
+    for name, own, its in (("survival", curve(endings), found), ("bound", curve(bound), found["failures_as_divergence"])):
+        check.equal(f"{where}.{name}.median", own["median"], its["median"])
+        check.equal(f"{where}.{name}, steps", [row["step"] for row in own["steps"]], [row["step"] for row in its["steps"]])
+        for mine, theirs in zip(own["steps"], its["steps"]):
+            check.equal(f"{where}.{name} at {mine['step']}", mine, theirs)
+
+
+def check_predictions(check, run):
+    """Totals, the baselines' predictions, and verdicts, verbs and changes that are simple to compute."""
+    where, report = run.label, run.report
+    wanted_baseline = baseline_predictions(run) if "baseline" in run.run["target"] else {}
+    failures, evaluations, latencies, tokens, asked, ok, bad = {}, {}, [], [0, 0], 0, 0, 0
+    for (place, repeat), line in run.lines.items():
+        sample, details = run.samples.lines[place], line["details"]
+        at = f"{where} {line['dataset_sample_id']}"
+        check.equal(f"{at} verb", verb_of(action_of(sample)), line["verb"])
+        if (changes := changed_lines(sample)) is not None:
+            check.equal(f"{at} changes", changes, line["changes"])
+        asked += details["error_category"] not in ("missing", "not_reached")
+        tokens[0] += details["usage"]["prompt_tokens"]
+        tokens[1] += details["usage"]["completion_tokens"]
+        without = [one["status"] for one in line["verdicts"] if one["status"] != "success"]
+        bad += details["status"] == "failed" or len(without) > 0
+        for status in without:
+            evaluations[status] = evaluations.get(status, 0) + 1
+        if details["status"] == "failed":
+            failures[details["error_category"]] = failures.get(details["error_category"], 0) + 1
+            continue
+        ok += 1
+        if details["latency_ms"] is not None:
+            latencies.append(details["latency_ms"])
+        if place in wanted_baseline:
+            check.equal(f"{at} prediction", wanted_baseline[place], line["prediction"])
+        for one in line["verdicts"]:
+            if one["evaluator"].startswith("exact-match") and one["status"] == "success":
+                if (same := exact_match(one["profile_name"], line["prediction"], sample["next_state"])) is not None:
+                    check.equal(f"{at} {one['profile_name']}", {"pass": same, "score": float(same)}, one)
+    total = run.samples.count * run.repeats
+    check.equal(f"{where}.lines", total, len(run.lines))
+    check.equal(f"{where}.progress", {"samples": total, "predicted": ok, "evaluated": total, "failed": bad}, run.run["progress"])
+    check.equal(f"{where}.failures", {"predictions": failures, "evaluations": evaluations}, report["failures"])
+    check.equal(f"{where}, kinds of failures", [set(failures), set(evaluations)], [set(one) for one in report["failures"].values()])
+    check.equal(f"{where}.tokens", {"prompt": tokens[0], "completion": tokens[1]}, report["tokens"])
+    latencies.sort()
+    ranks = {name: latencies[math.ceil(share * len(latencies)) - 1] for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)) if latencies}
+    check.equal(f"{where}.latency_ms", {name: float(value) for name, value in ranks.items()} or None, report["latency_ms"])
+    # Times of the API are rounded down to milliseconds.
+    started, ended = (datetime.fromisoformat(run.run[name]).timestamp() for name in ("started_at", "finished_at"))
+    rate = report["predictions_per_second"]
+    if "deployment" in run.run["target"]:
+        fits = asked / (ended - started + 0.0011) <= rate <= asked / max(1e-9, ended - started - 0.0011)
+        check.equal(f"{where}.predictions_per_second of {asked} in {ended - started} s: {rate}", True, fits)
+    else:
+        check.equal(f"{where}.predictions_per_second", None, rate)
+
+
+def check_run(check, run, runs):
+    check_predictions(check, run)
+    same = [one for one in runs if one.samples is run.samples and one.run["mode"] == "teacher-forced"]
+    baseline = next(one for one in same if one.run["target"] == {"baseline": "no-change"})
+    for place, evaluator in enumerate(map(names_of, run.run["evaluators"])):
+        where = f"{run.label} {evaluator[0]} {evaluator[1]}"
+        check_outcomes(check, where, run, evaluator, run.report["evaluators"][place], baseline)
+        if run.run["mode"] == "free-running":
+            check_survival(check, f"{where} survival", run, evaluator, run.report["survival"][place])
+    if run.run["mode"] != "free-running":
+        return
+    like = [one for one in same if one.run["target"] == run.run["target"] and one.run["params"] == run.run["params"]]
+    forced = max(like, key=lambda one: one.run["created_at"], default=None)
+    check.equal(f"{run.label}.teacher_forced", forced and forced.id, run.report["teacher_forced"] and run.report["teacher_forced"]["run_id"])
+    for one in run.report["teacher_forced"]["evaluators"] if forced else []:
+        own = next(other for other in forced.report["evaluators"] if names_of(other) == names_of(one))
+        check.equal(f"{run.label}.teacher_forced", {key: own[key] for key in one if key in own}, one)
+        check.equal(f"{run.label}.teacher_forced.step", own["strata"]["step"], one["step"])
+
+
+def clusters(samples, places, differences):
+    groups = np.unique(samples.trajectory_number[places], return_inverse=True)[1]
+    return np.bincount(groups, weights=differences[places]), np.bincount(groups).astype(float), groups
+
+
+def check_comparison(check, where, runs, answer):
+    reference = runs[0]
+    samples = reference.samples
+    matches = []
+    for run in runs:
+        place = {text: index for index, text in enumerate(run.samples.equal)}
+        matches.append(np.array([place.get(text, -1) for text in samples.equal]))
+    in_all = int(np.sum([all(match[place] >= 0 for match in matches) for place in range(samples.count)]))
+    for run, one in zip(runs, answer["runs"]):
+        check.equal(f"{where} {run.label}", {"id": run.id, "left_out": run.samples.count - in_all}, one)
+    dimensions = {name: places for name, places in samples.dimensions().items() if name in ("step", "changed", "changes")}
+    p_values, adjusted = [], []
+    for found in answer["evaluators"]:
+        evaluator, at = names_of(found), f"{where} {' '.join(names_of(found))}"
+        values = []
+        for run, match in zip(runs, matches):
+            own = np.where(match >= 0, run.values(evaluator)[:, match], np.nan)
+            values.append(own)
+        judged = np.flatnonzero(~np.any([np.isnan(own[0]) for own in values], axis=0))
+        ended = np.flatnonzero(~np.any([np.isnan(own[2]) for own in values], axis=0))
+        mean = lambda own, places: float(own[places].mean()) if len(places) else None  # noqa: E731
+        first = values[0]
+        check.equal(
+            f"{at} reference",
+            {"run_id": reference.id, "mean": mean(first[0], judged), "pass_rate": mean(first[1], judged), "count": len(judged), "mean_failures_as_zero": mean(first[2], ended)},
+            found["reference"],
+        )
+        for run, own, candidate in zip(runs[1:], values[1:], found["candidates"]):
+            part = f"{at} {run.label}"
+            differences = own[0] - first[0]
+            sums, sizes, groups = clusters(samples, judged, differences)
+            flat = differences[judged]
+            error = clustered_error(flat, groups) if len(flat) else None
+            check.error(part, flat, groups, error)
+            reach, needed = detectable(error, len(sums))
+            paired = paired_difference(sums, sizes)
+            p_values.append(paired["p_value"])
+            adjusted.append((part, candidate["p_adjusted"]))
+            with_failures = mean(own[2], ended)
+            check.equal(part, {
+                "run_id": run.id, "mean": mean(own[0], judged), "pass_rate": mean(own[1], judged), "count": len(judged),
+                "mean_failures_as_zero": with_failures, "trajectories": len(sums), **paired, "p_permutation": permutation_p(sums),
+                "wins": int((flat > 1e-12).sum()), "losses": int((flat < -1e-12).sum()), "ties": int((np.abs(flat) <= 1e-12).sum()),
+                "only_in_reference": int((~np.isnan(first[0]) & np.isnan(own[0])).sum()),
+                "only_in_candidate": int((np.isnan(first[0]) & ~np.isnan(own[0])).sum()),
+                "difference_failures_as_zero": None if with_failures is None else mean(own[2] - first[2], ended),
+                "min_detectable": reach, "trajectories_for_1_point": needed, "note": note_on(len(sums)),
+            }, candidate)  # fmt: skip
+            for name, places_of in dimensions.items():
+                chosen = {key: some for key, places in places_of.items() if len(some := np.intersect1d(places, judged).astype(int))}
+                check.keys(f"{part}.{name}", chosen, candidate["strata"][name])
+                for one in candidate["strata"][name]:
+                    some = chosen.get(one["key"], judged[:0])
+                    stratum_sums, stratum_sizes, _ = clusters(samples, some, differences)
+                    check.equal(f"{part}.{name}={one['key']}", {
+                        "count": len(some), "trajectories": len(stratum_sums), "reference_mean": mean(first[0], some),
+                        "mean": mean(own[0], some), **paired_difference(stratum_sums, stratum_sizes),
+                    }, one)  # fmt: skip
+    for wanted, (part, its) in zip(holm(p_values), adjusted):
+        check.equal(f"{part}.p_adjusted", wanted, its)
+
+
+def check_changed(check, where, runs, files):
+    """The lists of samples that got worse or better, the most different first."""
+    reference, candidate = runs
+    evaluator = next(names_of(one) for one in reference.run["evaluators"] if one["evaluator"].startswith("token-f1"))
+    place = {text: index for index, text in enumerate(candidate.samples.equal)}
+    first, other = reference.values(evaluator)[0], candidate.values(evaluator)[0]
+    change = {
+        reference.samples.ids[index]: other[place[text]] - first[index]
+        for index, text in enumerate(reference.samples.equal)
+        if text in place and not np.isnan(first[index]) and not np.isnan(other[place[text]])
+    }
+    for direction, sign in (("worse", -1), ("better", 1)):
+        with open(files[direction], encoding="utf-8") as file:
+            page = json.load(file)
+        listed = {one["dataset_sample_id"]: one["difference"] for one in page["data"]}
+        wanted = {name: float(value) for name, value in change.items() if sign * value > 5e-13}
+        if page["next"] is None:
+            check.equal(f"{where} {direction}, number", len(wanted), len(listed))
+        sizes = [abs(one) for one in listed.values()]
+        # Equal within 1e-12 is in the order of the samples.
+        check.equal(f"{where} {direction}, order", True, all(a >= b - 2e-12 for a, b in zip(sizes, sizes[1:])))
+        check.equal(f"{where} {direction}", {name: wanted.get(name, "none") for name in listed}, listed)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        job = json.load(file)
+    check, revisions, runs = Check(), {}, {}
+    for one in job["runs"]:
+        samples = revisions.setdefault(one["samples"], None) or Samples(one["samples"])
+        revisions[one["samples"]] = samples
+        with open(one["report"], encoding="utf-8") as file:
+            runs[one["label"]] = Run(one["label"], samples, read_lines(one["export"]), json.load(file))
+    for run in runs.values():
+        check_run(check, run, list(runs.values()))
+    for one in job["comparisons"]:
+        with open(one["answer"], encoding="utf-8") as file:
+            check_comparison(check, " | ".join(one["runs"]), [runs[label] for label in one["runs"]], json.load(file))
+        check_changed(check, " | ".join(one["runs"][:2]), [runs[label] for label in one["runs"][:2]], one["changed"])
+    print(json.dumps({
+        "compared": check.compared, "largest_difference": check.largest, "disagreements": len(check.problems),
+        "first_disagreements": check.problems[:20], "statsmodels": check.statsmodels if sm else None,
+    }))  # fmt: skip
+
+
+main()

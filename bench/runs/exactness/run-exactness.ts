@@ -1,0 +1,207 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type RunningPresage, startPresage } from "../../evaluations/start-presage.ts";
+import { benchDirectory, workDirectory } from "../../paths.ts";
+import type { ProcessGroup } from "../../processes.ts";
+import { call, createDataset, createRun, finishRun } from "../call-presage.ts";
+import { makeTransitions } from "./make-transitions.ts";
+
+const madeTrajectories = 60;
+const directory = join(workDirectory, "exactness");
+const script = join(benchDirectory, "runs", "exactness", "check_figures.py");
+const evaluators = [
+  { evaluator: "exact-match" },
+  { evaluator: "exact-match", profile_name: "system:word2world-exact" },
+  { evaluator: "exact-match", profile_name: "system:mdlm-exact" },
+  { evaluator: "state-change" },
+  { evaluator: "token-f1" },
+];
+
+/** The evaluator whose lists of changed samples are compared. Its scores are fractions. */
+const changedBy = "token-f1";
+
+export interface ExactnessResult {
+  /** Figures, and predictions and verdicts that are computed again. */
+  readonly compared: number;
+  readonly largest_difference: number;
+  readonly disagreements: number;
+  readonly first_disagreements: readonly string[];
+  /** Standard errors compared with statsmodels'; null if it is not installed. */
+  readonly statsmodels: number | null;
+  readonly runs: number;
+  readonly comparisons: number;
+  readonly samples: number;
+}
+
+interface Lines {
+  readonly datasetId: string;
+  readonly revision: number;
+  /** Its export. */
+  readonly file: string;
+  readonly lines: readonly SampleLine[];
+}
+
+interface SampleLine {
+  readonly dataset_sample_id: string;
+  readonly next_state: string;
+}
+
+interface FinishedRun {
+  readonly label: string;
+  readonly id: string;
+  readonly samples: string;
+  readonly export: string;
+  readonly report: string;
+}
+
+/**
+ * Makes runs of a data set by the sandbox, the baselines and imported predictions, and has Python compute everything that
+ * reports and comparisons say of them.
+ */
+export const runExactness = async (
+  group: ProcessGroup,
+  { data, python }: { data: string | undefined; python: string },
+): Promise<ExactnessResult> => {
+  await requireNumpy(group, python);
+  mkdirSync(directory, { recursive: true });
+  const database = `sqlite:${join(directory, "presage.db")}`;
+  // Without an upstream the sandbox predicts.
+  const presage = await startPresage(group, "", directory, database, {
+    PRESAGE_UPSTREAM_URL: "",
+    PRESAGE_UPSTREAM_MODEL: "",
+  });
+  const text = data === undefined ? toLines(makeTransitions(madeTrajectories)) : await Bun.file(data).text();
+  const datasetId = await createDataset(presage, "exactness");
+  const whole = await upload(presage, datasetId, text, 1);
+  // Other samples in another order: every fourth is not there.
+  const some = whole.lines.filter((_, index) => index % 4 !== 3).toReversed();
+  const part = await upload(presage, datasetId, toLines(some), 2);
+
+  const runs = new Map<string, FinishedRun>();
+  for (const { label, of = whole, predictions, ...body } of plannedRuns(whole, part)) {
+    const named = { dataset_id: datasetId, revision: of.revision, evaluators, ...body };
+    const { id } = await createRun(presage, named);
+    if (predictions !== undefined) await call(presage, "POST", `/v1/runs/${id}/predictions`, predictions);
+    await finishRun(presage, id);
+    const at = join(directory, label);
+    const finished = { label, id, samples: of.file, export: `${at}.jsonl`, report: `${at}.report.json` };
+    await Bun.write(finished.export, await call(presage, "GET", `/v1/runs/${id}/export`));
+    runs.set(label, finished);
+    process.stdout.write(`exactness  ${label}: finished\n`);
+  }
+  // After the last run: what samples are grouped by is the same for all runs of a revision.
+  for (const { id, report } of runs.values())
+    await Bun.write(report, await call(presage, "GET", `/v1/runs/${id}/report`));
+  const comparisons = [];
+  for (const [number, labels] of plannedComparisons.entries()) {
+    const ids = labels.map((label) => runs.get(label)?.id);
+    const answer = join(directory, `comparison-${number}.json`);
+    await Bun.write(answer, await call(presage, "GET", `/v1/comparisons?runs=${ids.join(",")}`));
+    comparisons.push({ runs: labels, answer, changed: await saveChanged(presage, ids.slice(0, 2), number) });
+  }
+  await group.stop(presage.process);
+
+  const job = join(directory, "job.json");
+  await Bun.write(job, JSON.stringify({ runs: [...runs.values()], comparisons }));
+  const { stdout, stderr, exitCode } = await group.runCommand({ argv: [python, script, job] });
+  if (exitCode !== 0) throw new Error(`${script} failed: ${stderr}`);
+  const counts = { runs: runs.size, comparisons: comparisons.length, samples: whole.lines.length };
+  return { ...(JSON.parse(stdout) as Omit<ExactnessResult, keyof typeof counts>), ...counts };
+};
+
+/** The samples that got worse and better between two runs, by one evaluator. */
+const saveChanged = async (
+  presage: RunningPresage,
+  ids: readonly (string | undefined)[],
+  number: number,
+): Promise<Readonly<Record<string, string>>> => {
+  const files: Record<string, string> = {};
+  for (const direction of ["worse", "better"]) {
+    const query = `runs=${ids.join(",")}&evaluator=${changedBy}&direction=${direction}&limit=1000`;
+    const file = join(directory, `comparison-${number}.${direction}.json`);
+    await Bun.write(file, await call(presage, "GET", `/v1/comparisons/samples?${query}`));
+    files[direction] = file;
+  }
+  return files;
+};
+
+const requireNumpy = async (group: ProcessGroup, python: string): Promise<void> => {
+  const isThere = await group
+    .runCommand({ argv: [python, "-c", "import numpy"] })
+    .then(({ exitCode }) => exitCode === 0)
+    .catch(() => false);
+  if (!isThere)
+    throw new Error(
+      `${python} has no numpy. Make an environment: python3 -m venv .venv && .venv/bin/pip install numpy; then add --python .venv/bin/python`,
+    );
+};
+
+const toLines = (objects: readonly object[]): string =>
+  objects.map((object) => `${JSON.stringify(object)}\n`).join("");
+
+const upload = async (
+  presage: RunningPresage,
+  datasetId: string,
+  text: string,
+  revision: number,
+): Promise<Lines> => {
+  await call(presage, "POST", `/v1/datasets/${datasetId}/revisions`, text);
+  const file = join(directory, `samples-${revision}.jsonl`);
+  const response = await call(presage, "GET", `/v1/datasets/${datasetId}/export?revision=${revision}`);
+  const lines = await response.text();
+  await Bun.write(file, lines);
+  const samples = lines
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as SampleLine);
+  return { datasetId, revision, file, lines: samples };
+};
+
+interface PlannedRun {
+  readonly label: string;
+  readonly target: Readonly<Record<string, string>>;
+  readonly mode?: string;
+  readonly repeats?: number;
+  readonly of?: Lines;
+  readonly predictions?: string;
+}
+
+const sandbox = { deployment: "sandbox" };
+const noChange = { baseline: "no-change" };
+const mostFrequent = { baseline: "most-frequent" };
+const imported = { predictions: "imported" };
+
+/** First those that do not predict every sample themselves: what samples are grouped by must be there nevertheless. */
+const plannedRuns = (whole: Lines, part: Lines): PlannedRun[] => [
+  { label: "imported-part", target: imported, repeats: 3, of: part, predictions: importedLines(part) },
+  ...["free-running", "teacher-forced"].flatMap((mode) => [
+    { label: `sandbox-${mode}`, target: sandbox, mode },
+    { label: `no-change-${mode}`, target: noChange, mode },
+    { label: `most-frequent-${mode}`, target: mostFrequent, mode },
+  ]),
+  { label: "sandbox-free-running-repeated", target: sandbox, mode: "free-running", repeats: 2 },
+  { label: "imported-repeated", target: imported, repeats: 3, predictions: importedLines(whole) },
+  { label: "no-change-part", target: noChange, of: part },
+];
+
+const plannedComparisons = [
+  ["sandbox-teacher-forced", "no-change-teacher-forced", "most-frequent-teacher-forced", "imported-repeated"],
+  ["sandbox-teacher-forced", "sandbox-free-running"],
+  ["no-change-free-running", "most-frequent-free-running", "sandbox-free-running-repeated"],
+  ["imported-repeated", "imported-part", "no-change-part"],
+  ["no-change-part", "sandbox-teacher-forced"],
+];
+
+/** Of each sample three predictions: mostly right, sometimes wrong, failed or not there. */
+const importedLines = ({ lines }: Lines): string =>
+  toLines(
+    lines.flatMap(({ dataset_sample_id, next_state }) =>
+      [0, 1, 2].flatMap((repeat) => {
+        const luck = Number(Bun.hash(`${dataset_sample_id}/${repeat}`) % 100n);
+        if (luck < 4) return [];
+        const half = next_state.slice(0, Math.ceil(next_state.length / 2));
+        const prediction = luck < 8 ? null : luck < 40 ? half : next_state;
+        return [{ dataset_sample_id, repeat, prediction }];
+      }),
+    ),
+  );

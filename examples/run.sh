@@ -1,0 +1,8 @@
+#!/bin/sh
+# Measures how true the predictions of the configured upstream, or of the sandbox, are, beside the commonest next states.
+set -eu
+samples="$(dirname "$0")/household.jsonl"
+npx presage run --dataset "$samples" --name "model $$" --evaluator exact-match --evaluator state-change
+npx presage run --dataset "$samples" --name "most-frequent $$" --baseline most-frequent \
+  --evaluator exact-match --evaluator state-change
+npx presage compare "most-frequent $$" "model $$"

@@ -1,0 +1,18 @@
+import type { Dataset, DatasetFormat, DatasetRevision } from "@presage/contract";
+import { type DatasetTarget, findByName } from "./dataset-target.ts";
+
+/** Uploads a file's lines as a revision of the dataset of this name, which is created if there is none. */
+export async function uploadFile(
+  target: DatasetTarget,
+  name: string,
+  { path, format }: { path: string; format: DatasetFormat | undefined },
+): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
+  const isGzip = await startsLikeGzip(path);
+  const dataset = (await findByName(target, name)) ?? (await target.create(name));
+  return { dataset, revision: await target.upload(dataset.id, { path, format, isGzip }) };
+}
+
+export async function startsLikeGzip(path: string): Promise<boolean> {
+  const [first, second] = await Bun.file(path).slice(0, 2).bytes();
+  return first === 0x1f && second === 0x8b;
+}

@@ -1,0 +1,21 @@
+import type { Config } from "../../config.ts";
+import { printableJson } from "../../printable.ts";
+import { CommandError } from "../command-error.ts";
+import { printComparison } from "./comparison-table.ts";
+import { findByName, type PlaceOptions, withRuns } from "./run-place.ts";
+
+/** Prints how runs differ from the first one. */
+export async function compareCommand(
+  config: Config,
+  names: readonly string[],
+  { json, ...options }: PlaceOptions & { json?: boolean },
+): Promise<void> {
+  if (names.length < 2) throw new CommandError("compare needs two or more runs");
+  await withRuns(config, options, async (place) => {
+    const ids: string[] = [];
+    for (const name of names) ids.push((await findByName(place, name)).id);
+    const comparison = await place.compare(ids);
+    if (json) process.stdout.write(`${printableJson(comparison)}\n`);
+    else printComparison(comparison);
+  });
+}

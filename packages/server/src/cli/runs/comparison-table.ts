@@ -1,0 +1,94 @@
+import type { Comparison } from "@presage/contract";
+import { countOf } from "../../count-of.ts";
+import { printable } from "../../printable.ts";
+import { printNotice } from "../terminal/print-notice.ts";
+import type { Column } from "../terminal/text-table.ts";
+import { describeP, nameOf } from "./gate.ts";
+import { printTable } from "./report-table.ts";
+
+type Candidate = Comparison["evaluators"][number]["candidates"][number];
+
+interface Row {
+  evaluator: string;
+  run: string;
+  mean: number | null;
+  /** Absent: the reference. */
+  candidate: Candidate | undefined;
+}
+
+/** Prints the differences of runs from the first one, in percentage points, as a table of at most 100 columns. */
+export function printComparison({ runs, evaluators, evaluators_left_out: leftOut }: Comparison): void {
+  const nameOfRun = (id: string) => printable(runs.find((run) => run.id === id)?.name ?? id);
+  printTable(
+    columns,
+    evaluators.flatMap((evaluator) => [
+      {
+        evaluator: nameOf(evaluator),
+        run: nameOfRun(evaluator.reference.run_id),
+        mean: evaluator.reference.mean,
+        candidate: undefined,
+      },
+      ...evaluator.candidates.map((candidate) => ({
+        evaluator: "",
+        run: nameOfRun(candidate.run_id),
+        mean: candidate.mean,
+        candidate,
+      })),
+    ]),
+  );
+  const candidates = evaluators.flatMap((one) => one.candidates);
+  const lacking = evaluators.flatMap((evaluator) =>
+    evaluator.candidates.flatMap(({ run_id, only_in_reference: count }) =>
+      count === 0
+        ? []
+        : `${nameOf(evaluator)}: ${nameOfRun(run_id)} has no verdict for ${countOf(count, "sample")} that the reference has one for`,
+    ),
+  );
+  const notes = [
+    ...lacking,
+    ...new Set(candidates.flatMap(({ note }) => note ?? [])),
+    ...runs.flatMap(({ name, left_out: count }) =>
+      count === 0 ? [] : `${name}: ${count} of its samples are not in every run's revision, and left out`,
+    ),
+    ...leftOut.map((one) => `${nameOf(one)} of ${nameOfRun(one.run_id)} is left out: it has no counterpart`),
+  ];
+  if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
+}
+
+const columns: readonly Column<Row>[] = [
+  { heading: "evaluator", text: ({ evaluator }) => evaluator, canWrap: true },
+  { heading: "run", text: ({ run }) => run, canWrap: true },
+  { heading: "mean", text: ({ mean }) => mean?.toFixed(3) ?? "–", align: "right" },
+  {
+    heading: "difference (95 %)",
+    text: ({ candidate }) => (candidate === undefined ? "reference" : describeDifference(candidate)),
+    align: "right",
+  },
+  {
+    heading: "p",
+    text: ({ candidate }) =>
+      candidate === undefined ? "" : describeOptional(candidate.p_adjusted, describeP),
+    align: "right",
+  },
+  ofCandidate("better", ({ wins }) => String(wins)),
+  ofCandidate("worse", ({ losses }) => String(losses)),
+  ofCandidate("detectable", ({ min_detectable }) => describeOptional(min_detectable, points)),
+];
+
+function ofCandidate(heading: string, text: (candidate: Candidate) => string): Column<Row> {
+  return { heading, text: ({ candidate }) => (candidate ? text(candidate) : ""), align: "right" };
+}
+
+function describeDifference({ difference, interval }: Candidate): string {
+  if (difference === null) return "–";
+  const range = interval === null ? "" : ` (${points(interval.lower)} to ${points(interval.upper)})`;
+  return points(difference) + range;
+}
+
+function describeOptional(value: number | null, describe: (value: number) => string): string {
+  return value === null ? "–" : describe(value);
+}
+
+function points(share: number): string {
+  return (100 * share).toFixed(1);
+}

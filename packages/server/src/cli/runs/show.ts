@@ -1,0 +1,39 @@
+import type { Run } from "@presage/contract";
+import type { Config } from "../../config.ts";
+import { countOf } from "../../count-of.ts";
+import { printable, printableJson } from "../../printable.ts";
+import { targetName } from "./list.ts";
+import { printReport } from "./report-table.ts";
+import { findByName, type PlaceOptions, withRuns } from "./run-place.ts";
+
+/** Prints a run and its figures so far. */
+export async function showRun(
+  config: Config,
+  nameOrId: string,
+  { json, ...options }: PlaceOptions & { json?: boolean },
+): Promise<void> {
+  await withRuns(config, options, async (place) => {
+    const run = await findByName(place, nameOrId);
+    if (json) {
+      process.stdout.write(`${printableJson(run)}\n`);
+      return;
+    }
+    const lines = describe(run);
+    process.stdout.write(`${lines.map(printable).join("\n")}\n\n`);
+    // A client's run has results, and no figures of its own.
+    if (run.dataset_id !== null) printReport(await place.report(run.id));
+  });
+}
+
+function describe(run: Run): string[] {
+  const { name, id, status, status_reason: reason, progress, target, mode, repeats, params } = run;
+  const { evaluated, samples, failed } = progress;
+  return [
+    name,
+    id,
+    `${status}${reason === null ? "" : `: ${reason}`}; ${evaluated} of ${countOf(samples, "prediction")}, ${failed} failed`,
+    `${targetName(target)}; ${mode}; ${countOf(repeats, "repeat")}`,
+    ...(run.dataset_id === null ? [] : [`dataset ${run.dataset_id}, revision ${run.revision}`]),
+    ...(params === null ? [] : [`params ${JSON.stringify(params)}`]),
+  ];
+}

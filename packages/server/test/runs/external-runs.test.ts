@@ -1,0 +1,85 @@
+import { beforeAll, expect, test } from "bun:test";
+import { type Experiment, ExperimentResponse, Project, Run, RunListResponse } from "@presage/contract";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { runClient } from "../support/resources/runs.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const { read, change } = runClient(presage);
+  const { importAll, search } = evaluationResultsClient(() => presage);
+  let project_id: string;
+
+  beforeAll(async () => {
+    const response = await presage.call("POST", "/v1/projects", { name: "kitchen" });
+    project_id = Project.parse(await response.json()).id;
+  });
+
+  async function createExperiment(name: string): Promise<Experiment> {
+    const body = { project_id, name, tags: { split: "test" }, metadata: { seed: 7 } };
+    const response = await presage.call("POST", "/v1/experiments", body);
+    return ExperimentResponse.parse(await response.json()).experiment;
+  }
+
+  const statusOf = async (method: string, path: string, headers?: Record<string, string>) =>
+    (await presage.call(method, path, undefined, headers)).status;
+
+  test("an experiment is a run that its client makes", async () => {
+    const { id, created_at } = await createExperiment("ours");
+    const me = (await (await presage.call("GET", "/v1/me")).json()) as { id: string };
+    const run = await read(id);
+    expect(run).toMatchObject({
+      name: "ours",
+      status: "running",
+      target: { external: true },
+      dataset_id: null,
+      revision: null,
+      evaluators: [],
+      tags: { split: "test" },
+      progress: { samples: 0, predicted: 0, evaluated: 0, failed: 0 },
+      created_by: me.id,
+      created_at,
+    });
+    const listed = await presage.call("GET", "/v1/runs?name=ours");
+    expect(RunListResponse.parse(await listed.json()).data).toEqual([run]);
+    const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
+    expect(await statusOf("GET", `/v1/runs/${id}`, stranger)).toBe(404);
+  });
+
+  test("its results may name it as their experiment or as their run", async () => {
+    const { id } = await createExperiment("named");
+    const ofExperiment = { evaluator_id: "theirs", pass: true, experiment_id: id };
+    await importAll([ofExperiment, { evaluator_id: "theirs", pass: true, evaluation_run_id: id }]);
+    expect(await search({ evaluation_run_id: id })).toHaveLength(1);
+  });
+
+  test("nothing works on it: it can be cancelled, and not paused, resumed or judged by others", async () => {
+    const { id } = await createExperiment("cancelled");
+    expect((await change(id, "pause")).status).toBe(409);
+    const evaluators = [{ evaluator: "exact-match" }];
+    const added = await presage.call("POST", `/v1/runs/${id}/evaluators`, { evaluators });
+    expect(added.status).toBe(409);
+    for (const path of ["samples", "export"])
+      expect(await statusOf("GET", `/v1/runs/${id}/${path}`)).toBe(409);
+    const uploaded = await presage.call("POST", `/v1/runs/${id}/predictions`, { index: 0, prediction: "x" });
+    expect(uploaded.status).toBe(409);
+    expect(await read(id)).toMatchObject({ status: "running", finished_at: null });
+    for (const _ of [1, 2]) {
+      const { status, body } = await change(id, "cancel");
+      expect([status, Run.parse(body).status]).toEqual([200, "cancelled"]);
+    }
+    expect((await change(id, "resume")).status).toBe(409);
+    expect(await statusOf("GET", `/v1/experiments/${id}`)).toBe(200);
+  });
+
+  test("once it is deleted it is no experiment any more, and its results stay", async () => {
+    const { id } = await createExperiment("deleted");
+    const [result = ""] = await importAll([{ evaluator_id: "theirs", pass: true, experiment_id: id }]);
+    expect(await statusOf("DELETE", `/v1/runs/${id}`)).toBe(204);
+    for (const path of [`/v1/runs/${id}`, `/v1/experiments/${id}`])
+      expect(await statusOf("GET", path)).toBe(404);
+    expect(await search({ experiment_id: id })).toMatchObject([{ id: result, project_id }]);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { uploadPredictions } from "../../src/evaluation/runs/imported/upload-predictions.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { datasetClient, toLines } from "../support/resources/datasets.ts";
+import { runClient } from "../support/resources/runs.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+
+const samples = [0, 1, 2].map((step) => ({
+  trajectory_id: "t",
+  step,
+  interaction: { state: `state ${step}`, action: "go on" },
+  next_state: `state ${step + 1}`,
+}));
+const lines = toLines([0, 1, 2].map((index) => ({ index, prediction: "x" })));
+
+onEachDatabase((database) => {
+  /** A server with a run that waits for its predictions, and an upload of them that waits in the middle. */
+  async function beginUpload(begin: string) {
+    const databaseUrl = await database.create();
+    await using stack = new AsyncDisposableStack();
+    const presage = stack.use(await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl }));
+    const datasets = datasetClient(presage);
+    const runs = runClient(presage);
+    const dataset_id = await datasets.create();
+    await datasets.uploadNew(dataset_id, samples);
+    const { id } = await runs.create({ dataset_id, target: { predictions: "imported" } });
+    const { database: store } = stack.use(await openStore(databaseUrl));
+    const { account_id: accountId } = await store
+      .selectFrom("runs")
+      .select("account_id")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<string>();
+    async function* body() {
+      begun.resolve();
+      yield new TextEncoder().encode(begin);
+      const rest = await gate.promise;
+      yield new TextEncoder().encode(rest);
+    }
+    const upload = { accountId, runId: id, isGzip: false, maxBytes: 1_000_000 };
+    const stored = uploadPredictions(store, upload, body()).catch(() => "failed");
+    await begun.promise;
+    return { id, presage, runs, store, stored, gate, stack: stack.move() };
+  }
+
+  test("an upload that was silent for longer than its lease leaves alone what the next one has stored", async () => {
+    const { id, presage, runs, store, stored, gate, stack } = await beginUpload(lines.slice(0, 10));
+    await using _ = stack;
+    await store.updateTable("runs").set({ lease_until: 1 }).where("id", "=", id).execute();
+
+    const key = { "x-api-key": "bootstrap-key-of-the-tests-0123456789" };
+    const next = await presage.call("POST", `/v1/runs/${id}/predictions`, lines, key);
+    expect(next.status).toBe(200);
+    expect((await runs.end(id)).progress.evaluated).toBe(3);
+    gate.resolve("not json\n");
+    expect(await stored).toBe("failed");
+    const kept = await store.selectFrom("predictions").select("id").where("run_id", "=", id).execute();
+    expect(kept).toHaveLength(3);
+  });
+
+  test("a run that is paused during an upload and resumed after it waits for the next one", async () => {
+    const { id, runs, stored, gate, stack } = await beginUpload("");
+    await using _ = stack;
+    await runs.change(id, "pause");
+    gate.resolve(lines);
+    expect(await stored).toBe("failed");
+    await runs.change(id, "resume");
+    expect(await runs.read(id)).toMatchObject({ status: "queued", progress: { predicted: 0 } });
+  });
+});

@@ -1,0 +1,332 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { RunReport } from "@presage/contract";
+import { eventually } from "../support/eventually.ts";
+import { killAfterTests } from "../support/presage/child-processes.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { runInTerminal } from "../support/presage/run-in-terminal.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { toLines } from "../support/resources/datasets.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
+
+const main = resolve(import.meta.dir, "../../src/main.ts");
+
+/** Four trajectories of five steps. */
+const samples = ["a", "b", "c", "d"].flatMap((trajectory) =>
+  [0, 1, 2, 3, 4].map((step) => ({
+    trajectory_id: trajectory,
+    step,
+    interaction: { state: `${trajectory}${step}`, action: "go on" },
+    next_state: `${trajectory}${step + 1}`,
+  })),
+);
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-runs-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function file(name: string, lines: readonly unknown[]): Promise<string> {
+  const path = join(directory, name);
+  await Bun.write(path, toLines(lines));
+  return path;
+}
+
+const tooWide = (columns: number) => (line: string) => Bun.stringWidth(line) > columns;
+
+onEachDatabase((database) => {
+  const upstream = useUpstream();
+  const presage = usePresage({
+    database,
+    get PRESAGE_UPSTREAM_URL() {
+      return upstream.url;
+    },
+  });
+  let environment: Record<string, string>;
+  beforeAll(async () => {
+    environment = {
+      PRESAGE_DATABASE_URL: await database.create(),
+      PRESAGE_UPSTREAM_URL: upstream.url,
+      PRESAGE_API_KEY: testKey,
+    };
+    await runPresage(["migrate"], environment);
+  });
+
+  /** Answers with the next state, but wrongly where a state ends in 3. */
+  function answerWell(): void {
+    upstream.answer = ({ body }) => {
+      const [, name = "", step = ""] = /State: (.)(\d)/.exec(body.messages.at(-1)?.content ?? "") ?? [];
+      return Response.json(completion(step === "3" ? "wrong" : `${name}${Number(step) + 1}`));
+    };
+  }
+
+  const places = [
+    ["in the configured database", () => []],
+    ["on a server", () => ["--server", presage.url]],
+  ] as const satisfies [string, () => string[]][];
+
+  // What a server does with its database, tests of its routes show.
+  const tested = database.name === "SQLite" ? places : places.slice(0, 1);
+  describe.each(tested)("%s", (place, placeOf) => {
+    const name = (what: string) => `${what}, ${place}`;
+    const presageRun = (...args: string[]) => runPresage(["run", ...args, ...placeOf()], environment);
+    const presageRuns = (...args: string[]) => runPresage([...args, ...placeOf()], environment);
+
+    test("Ctrl-C pauses the run, and --resume finishes it without asking again for what is there", async () => {
+      let isHeld = false;
+      const waiting = Promise.withResolvers<void>();
+      const answered: string[] = [];
+      upstream.answer = async ({ body }) => {
+        if (isHeld) await waiting.promise;
+        const turn = body.messages.at(-1)?.content ?? "";
+        answered.push(turn);
+        if (answered.length >= 6) isHeld = true;
+        return Response.json(completion("an answer"));
+      };
+      const path = await file("walks.jsonl", samples);
+      const args = ["--dataset", path, "--evaluator", "exact-match", "--concurrency", "2"];
+      const child = Bun.spawn([process.execPath, main, "run", ...args, ...placeOf()], {
+        cwd: directory,
+        env: { PATH: process.env.PATH ?? "", ...environment },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      killAfterTests(child);
+      await eventually(() => isHeld, Boolean);
+      // So that what was answered is stored.
+      await Bun.sleep(500);
+      child.kill("SIGINT");
+      expect(await child.exited).toBe(130);
+      const stderr = await new Response(child.stderr).text();
+      const [, id = ""] = /presage run --resume ([0-9a-f-]{36})/.exec(stderr) ?? [];
+      expect(stderr).toContain(`Paused. To finish it:\n  presage run --resume ${id}`);
+      const kept = [...answered];
+      isHeld = false;
+      waiting.resolve();
+      upstream.answer = ({ body }) => {
+        answered.push(body.messages.at(-1)?.content ?? "");
+        return Response.json(completion("an answer"));
+      };
+      // A server finishes what it had asked for.
+      await Bun.sleep(500);
+      const resumed = await presageRun("--resume", id);
+      expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining("20/20 predictions")]);
+      for (const turn of kept) expect(answered.filter((one) => one === turn)).toEqual([turn]);
+    });
+
+    // The rest of what a command does on PostgreSQL, tests of the routes show.
+    if (database.name === "PostgreSQL") return;
+
+    test("a file becomes a dataset, the same lines the same revision, and the run ends with a table", async () => {
+      answerWell();
+      const path = await file("walks.jsonl", samples);
+      const args = ["--dataset", path, "--evaluator", "exact-match", "--evaluator", "state-change"];
+      const { code, stdout, stderr } = await presageRun(
+        ...args,
+        "--name",
+        name("first"),
+        "--temperature",
+        "0",
+      );
+      expect([code, stdout.split("\n").filter(tooWide(100))]).toEqual([0, []]);
+      expect(stdout).toMatch(/^exact-match system:default +80\.0 % \(.+\) +0\.800 \(.+\) +20 +0 +0\.0 %$/m);
+      expect(stdout).toMatch(/^state-change system:default +80\.0 %/m);
+      expect(stderr).toContain("20/20 predictions");
+      expect(upstream.received.at(-1)?.body.temperature).toBe(0);
+      if (place === "on a server") expect(stderr).toContain(`${presage.url}/evaluations?run=`);
+      await presageRun("--dataset", path, "--evaluator", "exact-match", "--baseline", "no-change");
+      const shown = await presageRuns("datasets", "show", "walks", "--json");
+      expect(JSON.parse(shown.stdout).revisions).toHaveLength(1);
+    });
+
+    test("a gate that falls short ends with 2 and says what, and an error with 1", async () => {
+      answerWell();
+      const path = await file("walks.jsonl", samples);
+      const args = ["--dataset", path, "--evaluator", "exact-match"];
+      const met = await presageRun(...args, "--min-pass-rate", "exact-match=0.8", "--name", name("met"));
+      expect([met.code, met.stderr]).toEqual([0, expect.not.stringContaining("below")]);
+      const missed = await presageRun(...args, "--min-pass-rate", "exact-match=0.81");
+      expect([missed.code, missed.stderr]).toEqual([
+        2,
+        expect.stringContaining(
+          "exact-match system:default: the pass rate 80.0 % is below --min-pass-rate 81.0 %",
+        ),
+      ]);
+      const baseline = [...args, "--baseline", "no-change", "--name", name("worse")];
+      const worse = await presageRun(...baseline, "--against", name("met"), "--max-regression", "1.0");
+      expect([worse.code, worse.stderr]).toEqual([
+        2,
+        expect.stringContaining("the mean score is 80.0 points lower than the reference's (p <0.001)"),
+      ]);
+      const better = await presageRun(
+        ...["--resume", name("met"), "--against", name("worse"), "--max-regression", "0"],
+      );
+      expect([better.code, better.stdout]).toEqual([0, expect.stringContaining("reference")]);
+      const refused = await presageRun(...args, "--against", "nothing");
+      expect([refused.code, refused.stderr]).toEqual([1, "There is no run nothing.\n"]);
+      expect(await presageRun("--dataset", "nothing", "--evaluator", "exact-match")).toMatchObject({
+        code: 1,
+        stderr: "There is neither a file nor a dataset nothing\n",
+      });
+      expect(await presageRun("--dataset", path, "--evaluator", "exact-mach")).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("--evaluator exact-mach: Unknown evaluator"),
+      });
+      expect(await presageRun(...args, "--repeats", "21")).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^--repeats: /),
+      });
+    });
+
+    test("predictions from a file are judged by a published protocol, and belong to the sample that they name", async () => {
+      const rows = [
+        { index: 7, prediction_raw: '{"a": 1, "b": 2}', reference: '{"b": 2, "a": 1}' },
+        { index: 0, prediction_raw: "<think>so</think>yes", reference: "yes" },
+        { index: 2, prediction_raw: "no", reference: "yes" },
+        { index: 1, prediction_raw: "1.0", reference: "1" },
+      ];
+      const path = await file("predicted.jsonl", rows);
+      const args = [
+        "--dataset",
+        path,
+        "--predictions",
+        path,
+        "--protocol",
+        "mdlm",
+        "--name",
+        name("imported"),
+      ];
+      const { code, stdout } = await presageRun(...args, "--json");
+      expect(code).toBe(0);
+      const { evaluators, run } = RunReport.parse(JSON.parse(stdout));
+      expect(evaluators.map((one) => [one.profile_name, one.pass_rate])).toEqual([
+        ["system:mdlm-exact", 0.5],
+        ["system:mdlm-semantic", 0.75],
+      ]);
+      expect(run).toMatchObject({ mode: "teacher-forced", target: { predictions: "imported" } });
+    });
+
+    test("word2world and llm-sim bring their readers, evaluators and modes", async () => {
+      const turn = (role: string, content: string) => ({ role, content });
+      const conversations = await file("talks.jsonl", [
+        { messages: [turn("system", "x"), turn("user", "look"), turn("assistant", "a door")] },
+      ]);
+      upstream.answer = () => Response.json(completion(" a door\n"));
+      const talked = await presageRun("--dataset", conversations, "--protocol", "word2world");
+      expect([talked.code, talked.stdout]).toEqual([
+        0,
+        expect.stringMatching(/^exact-match system:word2world-exact +100\.0 %/m),
+      ]);
+      const states = { game_state: [{ name: "lamp", uuid: 1, properties: {}, contains: [] }] };
+      const games = await file("games.jsonl", [
+        {
+          ...{ game: "light", state_id: 0, current_state: states, action_state: states },
+          tick_state: { ...states, lastAction: "turn on lamp" },
+        },
+      ]);
+      const played = await presageRun(
+        ...["--dataset", games, "--protocol", "llm-sim", "--baseline", "no-change", "--mode", "free-running"],
+      );
+      expect([played.code, played.stdout]).toEqual([0, expect.stringContaining("json-match system:llm-sim")]);
+      const wrongReader = await presageRun("--dataset", games, "--protocol", "word2world");
+      expect(wrongReader.code).toBe(1);
+    });
+
+    test("runs are listed, shown, compared, reported, cancelled and deleted", async () => {
+      answerWell();
+      const path = await file("walks.jsonl", samples);
+      const args = ["--dataset", path, "--evaluator", "exact-match"];
+      for (const baseline of ["no-change", "most-frequent"])
+        await presageRun(...args, "--baseline", baseline, "--name", name(baseline));
+      const compared = await presageRuns("compare", name("no-change"), name("most-frequent"));
+      expect([compared.code, compared.stdout.split("\n").filter(tooWide(100))]).toEqual([0, []]);
+      expect(compared.stdout).toContain("reference");
+      const json = await presageRuns("compare", name("no-change"), name("most-frequent"), "--json");
+      expect(JSON.parse(json.stdout).evaluators).toHaveLength(1);
+      for (const [format, start] of [
+        ["html", "<!doctype html>"],
+        ["md", "# Run "],
+        ["json", "{\n"],
+      ] as const) {
+        const out = join(directory, `report.${format}`);
+        const written = await presageRuns("report", name("no-change"), "--format", format, "--out", out);
+        expect([written.code, written.stderr]).toEqual([0, ""]);
+        expect((await Bun.file(out).text()).toLowerCase()).toStartWith(start.toLowerCase());
+      }
+      expect((await presageRuns("runs", "list")).stdout).toContain(name("no-change"));
+      expect((await presageRuns("runs", "show", name("no-change"))).stdout).toContain("finished; 20 of 20");
+      const cancelled = await presageRuns("runs", "cancel", name("no-change"));
+      expect([cancelled.code, cancelled.stderr]).toEqual([1, expect.stringContaining("finished")]);
+      expect((await presageRuns("runs", "delete", name("no-change"))).stdout).toStartWith("Deleted ");
+      expect((await presageRuns("runs", "show", name("no-change"))).code).toBe(1);
+    });
+  });
+
+  const own = useUpstream();
+  test("the command asks its own deployment also beside a server on the same database, and names its address", async () => {
+    upstream.answer = () => Response.json(completion("the server's"));
+    own.answer = () => Response.json(completion("the command's"));
+    const path = await file("walks.jsonl", samples);
+    const { code, stdout, stderr } = await runPresage(
+      ["run", "--dataset", path, "--evaluator", "exact-match", "--name", "beside"],
+      {
+        PRESAGE_DATABASE_URL: presage.databaseUrl,
+        PRESAGE_UPSTREAM_URL: own.url,
+      },
+    );
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`  ${presage.url}/evaluations?run=`)]);
+    expect(stdout).toContain("0.0 %");
+    const [, id = ""] = /^Run ([0-9a-f-]{36}): beside, 20 predictions$/m.exec(stderr) ?? [];
+    const exported = await (await presage.call("GET", `/v1/runs/${id}/export`)).text();
+    expect(exported.match(/"prediction":"the command's"/g)).toHaveLength(20);
+  });
+});
+
+test("a command without a database creates one, but not if it is refused", async () => {
+  const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "new.db")}` };
+  const path = await file("walks.jsonl", samples);
+  const refused = await runPresage(["run", "--dataset", path, "--evaluator", "exact-mach"], environment);
+  expect([refused.code, await Bun.file(join(directory, "new.db")).exists()]).toEqual([1, false]);
+  const args = ["run", "--dataset", path, "--evaluator", "exact-match", "--baseline", "no-change"];
+  expect(await runPresage(args, environment)).toMatchObject({ code: 0 });
+});
+
+test("in a terminal of 80 columns there is a bar, and the table fits", async () => {
+  const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "terminal.db")}` };
+  const path = await file("walks.jsonl", samples);
+  const args = ["run", "--dataset", path, "--evaluator", "exact-match", "--baseline", "no-change"];
+  const { code, lines } = await runInTerminal(args, environment);
+  expect(code).toBe(0);
+  expect(lines).toContainEqual(expect.stringMatching(/=+ 20\/20 predictions/));
+  const table = lines.findIndex((line) => line.startsWith("evaluator and"));
+  expect(lines.slice(table, table + 2).filter(tooWide(80))).toEqual([]);
+  expect(lines[table + 1]).toMatch(/^exact-match +0\.0 % .+ 20 +0 +0\.0 %$/);
+});
+
+test.each([
+  ["run", "run needs --dataset"],
+  ["run --dataset x", "run needs --evaluator, or --protocol"],
+  ["run --dataset x --evaluator e --resume y", "--resume cannot be combined with --dataset"],
+  [
+    "run --dataset x --evaluator e --baseline no-change --model m",
+    "--baseline cannot be combined with --model",
+  ],
+  [
+    "run --dataset x --evaluator e --baseline no-change --seed 1",
+    "--baseline cannot be combined with --seed",
+  ],
+  ["run --dataset x --evaluator e --max-regression 1", "--max-regression needs --against"],
+  ["run --dataset x --evaluator e --min-pass-rate f=2", "--min-pass-rate takes EVALUATOR=SHARE"],
+  ["run --dataset x --evaluator e --predictions nothing.jsonl", "There is no file nothing.jsonl"],
+  ["compare x", "compare needs two or more runs"],
+])("presage %s is refused", async (command, start) => {
+  const { code, stderr } = await runPresage(command.split(" "), {});
+  expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^${start}`))]);
+});
