@@ -28,11 +28,15 @@ export function smallRecord<Key extends z.core.$ZodRecordKey, Value extends z.co
   valueType: Value,
   { maxEntries, message }: { maxEntries: number; message: string },
 ): z.ZodRecord<Key, Value> {
-  return new SmallRecord({
+  const record = new SmallRecord({
     type: "record",
     keyType,
     valueType: valueType as unknown as z.core.$ZodType,
     maxEntries,
     message,
   }) as unknown as z.ZodRecord<Key, Value>;
+  // A compiled schema has checks, and no parse function of ours.
+  return record.check(({ value, issues }) => {
+    if (Object.keys(value).length > maxEntries) issues.push({ code: "custom", message, input: value });
+  });
 }

@@ -22,12 +22,9 @@ export function composeCapture(
   { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
 ): Omit<Capture, "stop"> & { dispose(): Promise<void> } {
   const { logger } = log;
-  logger.info(
-    { setting, maxAgeDays },
-    setting === "off"
-      ? "predictions are not stored, except those of API keys with a capture setting of their own"
-      : "predictions are stored with their texts, except those of API keys with another capture setting",
-  );
+  // In a terminal, a line has 80 columns.
+  if (setting === "off") logger.info("predictions are stored only for keys set to capture");
+  else logger.info({ setting, maxAgeDays }, "predictions are stored");
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeCapturedInThread(sqlitePath);
   const { stop, ...capture } = createCapture({
     setting,

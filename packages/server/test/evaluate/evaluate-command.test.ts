@@ -184,7 +184,7 @@ test.each([
   ],
   [
     ["--evaluator", "exact-match=nothing"],
-    "--evaluator exact-match=nothing: The family exact-match has no profile of this name, or it is archived; the built-in ones are system:default",
+    "--evaluator exact-match=nothing: The family exact-match has no profile of this name, or it is archived; the built-in ones are system:default, system:word2world-exact, system:mdlm-exact, system:mdlm-semantic",
   ],
   [["--evaluator", "exact-match", "--server", "http://x"], "--server needs an API key in PRESAGE_API_KEY"],
 ])("refuses %j in one line", async (options, line) => {
