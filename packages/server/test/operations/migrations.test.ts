@@ -117,7 +117,7 @@ onEachDatabase((database) => {
   });
 
   test("experiments of before are runs with the same ids, and look as they did", async () => {
-    const url = await database.create();
+    const url = await database.createEmpty();
     const row = { id: "experiment", project_id: "project", name: "e", tags: null, metadata: '{"seed":7}' };
     const earlier = await openMigratedTo(url, "020-capture");
     await sql`insert into projects (id, account_id, name, created_by, created_at)
