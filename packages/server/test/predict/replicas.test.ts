@@ -40,7 +40,8 @@ async function answererOf(response: Response): Promise<string> {
   return body.response.content;
 }
 
-const sessions = Array.from({ length: 24 }, (_, place) => `rollout-${place}`);
+/** So many that each of four replicas has some, whatever their ports are. */
+const sessions = Array.from({ length: 64 }, (_, place) => `rollout-${place}`);
 
 /** Which replica answers each session, one after the other. */
 async function placesOf(presage: TestPresage): Promise<string[]> {
