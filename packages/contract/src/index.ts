@@ -27,6 +27,7 @@ export {
 export { readResultId } from "./evaluation/result-id.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-report.ts";
+export * from "./evaluation/run-sample.ts";
 export * from "./kept-prediction.ts";
 export { maxIssues } from "./list.ts";
 export * from "./me.ts";

@@ -35,7 +35,7 @@ export function smallRecord<Key extends z.core.$ZodRecordKey, Value extends z.co
     maxEntries,
     message,
   }) as unknown as z.ZodRecord<Key, Value>;
-  // A compiled schema has checks, and no parse function of ours.
+  // For compiled schemas, which run checks but not the function above.
   return record.check(({ value, issues }) => {
     if (Object.keys(value).length > maxEntries) issues.push({ code: "custom", message, input: value });
   });

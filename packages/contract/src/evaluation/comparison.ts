@@ -115,7 +115,7 @@ const ComparisonCandidate = z
     }),
     strata: ComparisonStrata.meta({ description: "Differences in groups of samples." }),
     note: z.string().nullable().meta({
-      description: "What to bear in mind, for example that there are too few trajectories.",
+      description: "A warning, for example that there are too few trajectories.",
     }),
   })
   .meta({ id: "ComparisonCandidate" });

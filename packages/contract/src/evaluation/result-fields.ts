@@ -104,7 +104,7 @@ export const metadataFields = {
   evaluation_run_project_id: shortText(200).nullish().meta(described.projectId),
   evaluation_run_id: shortText(200).nullish().meta({
     description:
-      "Groups the results of one run: any text, but not the id of a run whose results Presage makes.",
+      "Groups the results of one run. Any text, except the id of a run that Presage evaluates itself.",
   }),
 };
 

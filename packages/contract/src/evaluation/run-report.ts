@@ -45,7 +45,7 @@ const figures = {
   pass_rate_failures_as_zero: figure("Pass rate if failures do not pass."),
   no_change: noChange,
   note: z.string().nullable().meta({
-    description: "What to bear in mind, for example that there are too few trajectories for a good interval.",
+    description: "A warning, for example that there are too few trajectories for a good interval.",
   }),
 };
 

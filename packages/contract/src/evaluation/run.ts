@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { ErrorCategory } from "../errors.ts";
 import { list } from "../list.ts";
-import { Params, Usage } from "../prediction.ts";
-import { defaultPageLimit, nextCursor, pageQuery, queryBoolean, queryInteger } from "../query.ts";
+import { Params } from "../prediction.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
 import { shortText, storableText } from "../text.ts";
 import { EvaluatorReference } from "./evaluate.ts";
-import { EvaluationStatus, instant, newTags } from "./result-fields.ts";
+import { instant, newTags } from "./result-fields.ts";
 
 export const maxRepeats = 20;
 export const maxRunConcurrency = 256;
@@ -193,131 +192,3 @@ export const RunListResponse = z
   })
   .meta({ id: "RunListResponse" });
 export type RunListResponse = z.infer<typeof RunListResponse>;
-
-/** One prediction of a run. */
-export const RunSample = z
-  .object({
-    dataset_sample_id: z.string().meta({ description: "The sample's id in its dataset." }),
-    trajectory_id: z.string().meta({ description: "The trajectory that the step belongs to." }),
-    step: z.int().meta({ description: "The place in the trajectory." }),
-    repeat: z.int().meta({ description: "Counts from 0." }),
-    changes: z.int().nullable().meta({
-      description: "How much the state changed in the recording; null if that cannot be counted.",
-    }),
-    verb: z.string().nullable().meta({ description: "The action's first word, or its first call." }),
-    prediction: z
-      .object({
-        id: z.uuid().meta({ description: "The prediction's id." }),
-        status: z.enum(["success", "failed"]).meta({ description: "Whether there is a prediction." }),
-        error_category: ErrorCategory.or(z.enum(["missing", "not_reached"]))
-          .nullable()
-          .meta({
-            description:
-              "Why there is none. `missing`: it was not uploaded. `not_reached`: an earlier step of a free-running trajectory failed.",
-          }),
-        finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
-        usage: Usage.meta({ description: "Token counts." }),
-        latency_ms: z.number().nullable().meta({ description: "How long the prediction took." }),
-      })
-      .meta({ description: "The prediction, without its text." }),
-    verdicts: z
-      .array(
-        z.object({
-          evaluator: z.string().meta({ description: "The evaluator's id." }),
-          profile_name: z.string().meta({ description: "The profile's name." }),
-          status: EvaluationStatus.meta({ description: "Whether there is a verdict." }),
-          pass: z.boolean().nullable().meta({ description: "The verdict." }),
-          score: z.number().nullable().meta({ description: "From 0 to 1." }),
-          evaluation_result_id: z.string().nullable().meta({ description: "The stored result." }),
-        }),
-      )
-      .meta({ description: "One for each evaluator that has returned." }),
-  })
-  .meta({ id: "RunSample" });
-export type RunSample = z.infer<typeof RunSample>;
-
-/** A line of `GET /v1/runs/{id}/export`. */
-export const RunExportLine = RunSample.omit({ prediction: true })
-  .extend({
-    prediction: z.string().nullable().meta({ description: "The prediction's text; null if it failed." }),
-    reasoning: z.string().nullable().meta({ description: "The model's reasoning." }),
-    error_message: z.string().nullable().meta({ description: "Why there is no prediction." }),
-    details: RunSample.shape.prediction,
-  })
-  .meta({ id: "RunExportLine" });
-export type RunExportLine = z.infer<typeof RunExportLine>;
-
-/** A line of `POST /v1/runs/{id}/predictions`. */
-export const RunPredictionLine = z
-  .looseObject({
-    dataset_sample_id: z.string().nullish().meta({ description: "The sample's id in the run's revision." }),
-    trajectory_id: z.string().nullish().meta({ description: "With step, in place of the id." }),
-    step: z.int().min(0).nullish().meta({ description: "The place in the trajectory." }),
-    index: z
-      .union([z.string(), z.int().min(0)])
-      .nullish()
-      .meta({
-        description:
-          "In place of both: the id, or if there is no such id the number of the revision's sample from 0.",
-      }),
-    repeat: z
-      .int()
-      .min(0)
-      .max(maxRepeats - 1)
-      .nullish()
-      .meta({ default: 0, description: "Counts from 0." }),
-    prediction: z.string().nullish().meta({ description: "The predicted next state; null if it failed." }),
-    prediction_raw: z.string().nullish().meta({ description: "Same as prediction." }),
-    predicted: z.string().nullish().meta({ description: "Same as prediction." }),
-    generated: z.string().nullish().meta({ description: "Same as prediction." }),
-    reasoning: z.string().nullish().meta({ description: "The model's reasoning." }),
-  })
-  .meta({ id: "RunPredictionLine" });
-export type RunPredictionLine = z.infer<typeof RunPredictionLine>;
-
-/** Response of `POST /v1/runs/{id}/predictions`. */
-export const RunUpload = z
-  .object({ predictions: z.int().meta({ description: "How many were stored." }) })
-  .meta({ id: "RunUpload" });
-export type RunUpload = z.infer<typeof RunUpload>;
-
-export const defaultRunSampleLimit = 100;
-
-/** Query of `GET /v1/runs/{id}/samples`. */
-export const RunSampleListQuery = z.object({
-  evaluator: storableText().optional().meta({
-    description: "An evaluator of the run by its id or family: only samples on which it has returned.",
-  }),
-  profile_name: storableText().optional().meta({
-    description: "The evaluator's profile, where the run has several of the same evaluator.",
-  }),
-  pass: queryBoolean().optional().meta({ description: "Only samples with this verdict of the evaluator." }),
-  status: z.enum(["success", "failed"]).optional().meta({
-    description: "Only samples with a prediction, or those whose prediction failed.",
-  }),
-  trajectory_id: storableText().optional().meta({ description: "Only samples of this trajectory." }),
-  step: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-    .optional()
-    .meta({ description: "Only samples with this place in their trajectory." }),
-  changed: queryBoolean().optional().meta({
-    description: "Only samples whose state changed in the recording, or those whose state did not.",
-  }),
-  limit: queryInteger({ minimum: 1, maximum: 1000 })
-    .optional()
-    .meta({ default: defaultRunSampleLimit, description: "Maximum number of items on the page." }),
-  after: z
-    .string()
-    .regex(/^\d{1,15}\.\d{1,2}$/)
-    .optional()
-    .meta({ description: "The `next` of an earlier response, to get the following page." }),
-});
-export type RunSampleListQuery = z.infer<typeof RunSampleListQuery>;
-
-/** Response of `GET /v1/runs/{id}/samples`: predictions in the order of the dataset. */
-export const RunSampleListResponse = z
-  .object({
-    data: z.array(RunSample).meta({ description: "The predictions, in the order of the dataset." }),
-    next: nextCursor,
-  })
-  .meta({ id: "RunSampleListResponse" });
-export type RunSampleListResponse = z.infer<typeof RunSampleListResponse>;

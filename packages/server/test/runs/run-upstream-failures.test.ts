@@ -47,6 +47,24 @@ test("a limit of the upstream's rate slows a run down, fails no sample, and is s
   clearInterval(refill);
 });
 
+test("a run that is paused while it waits for a limit asks for nothing more", async () => {
+  upstream.answer = () =>
+    Response.json({ error: { message: "Slow down." } }, { status: 429, headers: { "retry-after": "1" } });
+  const { id } = await startRun();
+  await eventually(
+    () => upstream.received.length,
+    (count) => count > 0,
+  );
+  await presage.call("POST", `/v1/runs/${id}/pause`);
+  await Bun.sleep(1_000);
+  const asked = upstream.received.length;
+  await Bun.sleep(2_500);
+  expect(upstream.received.length).toBe(asked);
+  upstream.answer = () => Response.json(completion("next"));
+  await presage.call("POST", `/v1/runs/${id}/resume`);
+  expect(await end(id)).toMatchObject({ status: "finished", progress: all });
+});
+
 test("an upstream that fails every third call fails no sample", async () => {
   let call = 0;
   upstream.answer = () => {

@@ -6,7 +6,7 @@ import type {
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { Run } from "../run.ts";
 
-/** Results that bear a run's id in one of two columns. Each part has an index of its own. */
+/** Results that name a run in one of two columns. Each part has an index of its own. */
 export interface ResultsPart {
   column: "experiment_id" | "run_id";
   hasVerdict: boolean;
@@ -25,7 +25,7 @@ const hasVerdictIs = (hasVerdict: boolean): RawBuilder<SqlBool> =>
 
 type RunIds = Pick<Run, "id" | "accountId">;
 
-/** How many results bear a run's id. Those that bear it twice count twice. */
+/** The number of results that name a run. Those that name it in both columns count twice. */
 export async function countResults(reader: Database, { id, accountId }: RunIds): Promise<number> {
   let count = 0;
   for (const { column, hasVerdict } of resultsParts) {

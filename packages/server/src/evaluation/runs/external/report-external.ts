@@ -5,7 +5,7 @@ import { reportDimensions, reportOutcomes } from "../report/report-strata.ts";
 import type { Run } from "../run.ts";
 import { readExternalResults } from "./read-external-results.ts";
 
-/** Figures of a run that its client makes, from the results that bear its id. */
+/** Figures of a run that its client makes, from the results that name it. */
 export async function reportExternal(
   reader: Database,
   run: Run,

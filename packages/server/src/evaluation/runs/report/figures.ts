@@ -9,7 +9,7 @@ import { countRepeats, type Outcomes, type Tally } from "../outcomes/read-outcom
 import type { RunSamples } from "../outcomes/run-samples.ts";
 import type { Dimension } from "../outcomes/strata.ts";
 
-/** After so many samples others take a turn: a few milliseconds. */
+/** Other work gets a turn after this many samples, which take a few milliseconds. */
 const samplesAtOnce = 20_000;
 /** With fewer, the t of the intervals assumes too much. */
 const fewTrajectories = 10;
@@ -206,7 +206,7 @@ export function toFigures(sums: Sums, group: number): RunFigures {
   };
 }
 
-/** What to bear in mind with so many clusters. */
+/** A warning if there are few clusters. */
 export function noteOn(trajectories: number): string | null {
   if (trajectories === 0 || trajectories >= fewTrajectories) return null;
   return trajectories === 1

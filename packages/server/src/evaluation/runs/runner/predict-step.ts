@@ -49,18 +49,22 @@ const longestPauseMs = 10_000;
 
 /**
  * One step's prediction, or why there is none. Limits of the rate are waited for, other failures tried again, unless the upstream
- * refused what was asked.
+ * refused what was asked. Undefined: the run was paused before the step's turn.
  */
 export async function predictStep(
   predict: PredictStep,
   request: StepRequest,
-  pace: Pace,
+  { pace, isStopping }: { pace: Pace; isStopping(): boolean },
   signal: AbortSignal,
-): Promise<StepOutcome> {
+): Promise<StepOutcome | undefined> {
   let tries = 0;
   let outages = pace.outages();
   for (;;) {
     await pace.take(signal);
+    if (isStopping()) {
+      pace.left();
+      return undefined;
+    }
     try {
       const response = await predict(request, signal);
       pace.succeeded();

@@ -1,5 +1,6 @@
 import { nowMicros } from "../../../storage/micros.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../../storage/schema/predictions.ts";
+import { toStorableText } from "../../../storage/storable-text.ts";
 import type { MostFrequent } from "../baselines/most-frequent.ts";
 import type { Run } from "../run.ts";
 import type { Step } from "./missing-work.ts";
@@ -13,16 +14,17 @@ import {
 } from "./predict-step.ts";
 import { promptOf, stateOf } from "./run-sample.ts";
 
-/** Predicts one step. `predicted` are the predictions of the trajectory's earlier steps, if it is told them. */
+/** Predicts one step; undefined if the run was paused first. `predicted` are the predictions of the trajectory's earlier steps, if it is told them. */
 export type Predictor = (
   step: Step,
   predicted: readonly string[],
   signal: AbortSignal,
-) => Promise<StepOutcome>;
+) => Promise<StepOutcome | undefined>;
 
 interface PredictorServices {
   predict: PredictStep;
   pace: Pace;
+  isStopping(): boolean;
   /** If the target needs it. */
   mostFrequent: MostFrequent | undefined;
 }
@@ -42,7 +44,7 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
           params: paramsOf(run, repeat),
           session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
         };
-        return await predictStep(services.predict, request, services.pace, signal);
+        return await predictStep(services.predict, request, services, signal);
       };
     case "no-change":
       return async ({ sample }, predicted) => here(predicted.at(-1) ?? stateOf(sample));
@@ -114,10 +116,10 @@ export function toRows(
       status: failure === undefined ? "success" : "failed",
       error_category: failure?.category ?? null,
       deployment: response.deployment,
-      model: response.model === null ? null : toStorable(response.model),
+      model: response.model === null ? null : toStorableText(response.model),
       sent_model: response.sentModel,
       replica: response.replica,
-      finish_reason: response.finishReason === null ? null : toStorable(response.finishReason),
+      finish_reason: response.finishReason === null ? null : toStorableText(response.finishReason),
       prompt_tokens: response.promptTokens,
       cached_tokens: response.cachedTokens,
       completion_tokens: response.completionTokens,
@@ -129,14 +131,9 @@ export function toRows(
       prediction_id: id,
       context_digest: null,
       request: null,
-      output: failure === undefined ? toStorable(response.output) : null,
-      reasoning: response.reasoning === null ? null : toStorable(response.reasoning),
-      error_message: failure === undefined ? null : toStorable(failure.message),
+      output: failure === undefined ? toStorableText(response.output) : null,
+      reasoning: response.reasoning === null ? null : toStorableText(response.reasoning),
+      error_message: failure === undefined ? null : toStorableText(failure.message),
     },
   };
-}
-
-/** Models write anything; no store accepts half of a surrogate pair or a NUL. */
-function toStorable(text: string): string {
-  return text.toWellFormed().replaceAll("\0", "\ufffd");
 }

@@ -40,11 +40,12 @@ const stepsAtOnceWithoutCalls = 128;
 
 /** Does all that is missing of a run. Returns early if it is stopping. */
 export async function workOnRun(worker: RunWorker): Promise<void> {
-  const { services, run, reader, pace, signal } = worker;
+  const { services, run, reader, pace, signal, isStopping } = worker;
   const evaluators = await resolveRunEvaluators(services, run);
   const predictor = createPredictor(run, {
     predict: services.runs.predict,
     pace,
+    isStopping,
     mostFrequent: await composeMostFrequent(worker),
   });
   const steps: StepWorker = { ...worker, evaluators, predictor };
@@ -140,7 +141,9 @@ interface StepEnd {
 /** Predicts a step and has it judged, as far as that has not happened yet. */
 async function workOnStep(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
   const { services, run, signal, writer } = worker;
-  const { output, model } = step.prediction ?? (await predictAndKeep(worker, step, predicted));
+  const prediction = step.prediction ?? (await predictAndKeep(worker, step, predicted));
+  if (prediction === undefined) return { output: undefined, hasFailed: false };
+  const { output, model } = prediction;
   const traits =
     step.prediction !== undefined && step.needsTraits ? [await readTraits(services, run, step, signal)] : [];
   if (output === undefined || step.missing.length === 0) {
@@ -158,16 +161,18 @@ async function workOnStep(worker: StepWorker, step: Step, predicted: readonly st
   return { output, hasFailed };
 }
 
+/** Undefined: the run was paused first. */
 async function predictAndKeep(
   worker: StepWorker,
   step: Step,
   predicted: readonly string[],
-): Promise<StepPrediction> {
+): Promise<StepPrediction | undefined> {
   const { services, run, signal, writer, predictor } = worker;
   const [outcome, traits] = await Promise.all([
     predictor(step, predicted, signal),
     step.needsTraits ? readTraits(services, run, step, signal).then((one) => [one]) : [],
   ]);
+  if (outcome === undefined) return undefined;
   const kept = toRows(run, step, outcome);
   const { output } = kept.payload;
   const { model } = kept.row;
