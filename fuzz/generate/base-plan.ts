@@ -29,7 +29,7 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
     pathSuffix: "",
     query: drawn("query"),
     querySuffix: "",
-    headers: drawn("header"),
+    headers: drawn("header").map(([name, value]) => [name, asFieldValue(value)]),
     caller: draw.pick(callers),
     callerNumber: draw.below(1_000_000),
     isBearer: draw.chance(0.2),
@@ -48,4 +48,9 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
 function asText(value: unknown): string {
   if (typeof value === "string") return value;
   return writeJson(value);
+}
+
+/** The UTF-8 bytes of a text, one a character. A server need not read a head that has control characters. */
+function asFieldValue(text: string): string {
+  return Buffer.from(text.replaceAll(/\p{Cc}/gu, "")).toString("latin1");
 }
