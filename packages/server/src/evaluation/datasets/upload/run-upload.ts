@@ -91,12 +91,19 @@ export function uploadInThreads(databaseUrl: string): UploadRunner {
   };
 }
 
+/** One chunk is read while the thread works on the one before. */
 async function feed(thread: Thread, body: Body): Promise<UploadReply> {
+  let before: Promise<UploadReply> | undefined;
   try {
     for await (const chunk of body) {
-      const reply = await thread.send({ chunk });
-      if ("isWanted" in reply && !reply.isWanted) break;
+      const sent = thread.send({ chunk });
+      // It is looked at with the next chunk, or never if the body fails first.
+      sent.catch(() => {});
+      const reply = await before;
+      before = sent;
+      if (reply !== undefined && "isWanted" in reply && !reply.isWanted) break;
     }
+    await before;
   } catch (error) {
     // The thread discards what it has stored, and fails.
     await thread.send("abort").catch(() => {});

@@ -36,7 +36,7 @@ export interface RunWorker {
 }
 
 /** Without calls to a deployment, a run is bound by the store: many steps share a commit. */
-const stepsAtOnceWithoutCalls = 128;
+const stepsAtOnceWithoutCalls = 64;
 
 /** Does all that is missing of a run. Returns early if it is stopping. */
 export async function workOnRun(worker: RunWorker): Promise<void> {
