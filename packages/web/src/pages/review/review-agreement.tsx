@@ -29,7 +29,9 @@ export function ReviewAgreement({ publicId, revision }: ReviewAgreementProps) {
           </span>
         </>
       ) : (
-        <span className="text-ink-3">{data === undefined ? "" : "Nobody has reviewed this profile yet."}</span>
+        <span className="text-ink-3">
+          {data === undefined ? "" : "Nobody has reviewed this profile yet."}
+        </span>
       )}
     </span>
   );

@@ -11,10 +11,10 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Segmented } from "../../ui/form/segmented.tsx";
 import { Switch } from "../../ui/form/switch.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useShortcut } from "../../ui/shortcuts/use-shortcut.ts";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { ReviewCard } from "./review-card.tsx";
 import { ReviewFilter } from "./review-filter.tsx";
-import { useReviewKeys } from "./review-keys.ts";
 import type { ReviewSearch } from "./review-search.ts";
 import { type Review, useReview } from "./use-review.ts";
 import { VerdictBar } from "./verdict-bar.tsx";
@@ -82,7 +82,11 @@ function Queue({ search, onOpen }: { search: ReviewSearch; onOpen(id: string | u
   const queryClient = useQueryClient();
   const review = useReview(search, onOpen);
   const { queue, openId, nextId, item, failure } = review;
-  const { data: result, error, refetch } = useQuery({
+  const {
+    data: result,
+    error,
+    refetch,
+  } = useQuery({
     ...resultQuery(presage, openId ?? ""),
     enabled: openId !== undefined,
   });
@@ -90,13 +94,13 @@ function Queue({ search, onOpen }: { search: ReviewSearch; onOpen(id: string | u
     if (nextId !== undefined) void queryClient.prefetchQuery(resultQuery(presage, nextId));
   }, [queryClient, presage, nextId]);
   const isReady = result !== undefined && openId !== undefined;
-  const decide = (pass: boolean | undefined) => isReady && review.decide(pass, result.pass);
-  useReviewKeys({
-    p: () => decide(true),
-    f: () => decide(false),
-    s: () => decide(undefined),
-    u: review.undo,
-  });
+  const decide = (pass: boolean | undefined) => {
+    if (isReady) review.decide(pass, result.pass);
+  };
+  useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) });
+  useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
+  useShortcut({ keys: "s", label: "Skip", group: "Review", run: () => decide(undefined) });
+  useShortcut({ keys: "u", label: "Undo", group: "Review", run: review.undo });
   const top = useTop(openId);
 
   if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
@@ -135,7 +139,8 @@ function useTop(id: string | undefined) {
   const top = useRef<HTMLElement>(null);
   const shown = useRef(id);
   useEffect(() => {
-    if (shown.current !== undefined && shown.current !== id) top.current?.scrollIntoView({ block: "nearest" });
+    if (shown.current !== undefined && shown.current !== id)
+      top.current?.scrollIntoView({ block: "nearest" });
     shown.current = id;
   }, [id]);
   return top;
@@ -168,8 +173,8 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
             </span>
             {compared > 0 && (
               <span>
-                you agreed with the evaluator in <b className="font-semibold text-ink">{formatCount(agreed)}</b> of{" "}
-                {formatCount(compared)}
+                you agreed with the evaluator in{" "}
+                <b className="font-semibold text-ink">{formatCount(agreed)}</b> of {formatCount(compared)}
               </span>
             )}
             <span className="ml-auto text-ink-3">

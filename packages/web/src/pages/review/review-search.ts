@@ -37,7 +37,14 @@ export function readReviewSearch(search: Record<string, unknown>): ReviewSearch 
 }
 
 /** The URL's filters as a request. */
-export function toReviewFilter({ evaluator, profile, profile_id, revision, run, app }: ReviewSearch): ResultFilter {
+export function toReviewFilter({
+  evaluator,
+  profile,
+  profile_id,
+  revision,
+  run,
+  app,
+}: ReviewSearch): ResultFilter {
   const filter: ResultFilter = {
     evaluator_id: evaluator,
     profile_name: profile,

@@ -27,9 +27,7 @@ export function ReviewTexts({ result }: { result: EvaluationResult }) {
       ) : (
         <>
           {gold !== null && <PlainText text={gold} label="Gold answer" />}
-          {output !== null && (
-            <PlainText text={output} label="Output" positions={positions ?? undefined} />
-          )}
+          {output !== null && <PlainText text={output} label="Output" positions={positions ?? undefined} />}
         </>
       )}
       {output === null && gold === null && input === null && (

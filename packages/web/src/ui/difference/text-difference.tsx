@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import { Segmented } from "../form/segmented.tsx";
-import { useNarrow } from "../use-narrow.ts";
 import { PlainText } from "../untrusted-text/plain-text.tsx";
+import { useNarrow } from "../use-narrow.ts";
 import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
 import { DifferenceRows } from "./difference-rows.tsx";
 import type { Layout } from "./display-rows.ts";
