@@ -22,6 +22,7 @@ export type {
   DatasetSample,
   DatasetTrajectory,
   DeploymentStatus,
+  Disagreement,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
   ErrorTaxonomyFindingsResponse,
@@ -56,7 +57,11 @@ export type {
   Params,
   Project,
   PromptMessage,
+  RecentErrorFindingsResponse,
   ReplicaStatus,
+  ReviewQueueItem,
+  ReviewQueueResponse,
+  ReviewReason,
   RevisionAgreement,
   Run,
   RunCreateRequest,
@@ -101,6 +106,7 @@ export type { Prediction, PredictOptions } from "./resources/predictions.ts";
 export type {
   ExportRequest,
   ResultFilter,
+  ReviewRequest,
   SearchRequest,
   SummaryRequest,
 } from "./resources/result-filter.ts";

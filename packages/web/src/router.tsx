@@ -6,6 +6,7 @@ import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
+import { readReviewSearch } from "./pages/review/review-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -57,6 +58,9 @@ const errorTaxonomy = createRoute({
   async () =>
     (await loadPage(() => import("./pages/error-taxonomies/error-taxonomy-page.tsx"))).errorTaxonomyRoute,
 );
+const review = createRoute({ getParentRoute, path: "/review", validateSearch: readReviewSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/review/review-page.tsx"))).reviewRoute,
+);
 const usage = createRoute({ getParentRoute, path: "/usage", validateSearch: readPeriodSearch }).lazy(
   async () => (await loadPage(() => import("./pages/usage/usage-page.tsx"))).usageRoute,
 );
@@ -76,6 +80,7 @@ const routeTree = rootRoute.addChildren([
   profile,
   errorTaxonomies,
   errorTaxonomy,
+  review,
   usage,
   apiKeys,
   account,

@@ -51,6 +51,11 @@ export interface Runs extends RunReports {
   get(id: string, options?: CallOptions): Promise<Run>;
   /** Lists all runs, newest first: `GET /v1/runs`. */
   list(filter?: RunFilter, options?: ListOptions): Promise<Run[]>;
+  /** Lists one page, newest first: `GET /v1/runs`. `next` is null on the last page. */
+  listPage(
+    filter?: RunFilter & { limit?: number | undefined; after?: string | undefined },
+    options?: CallOptions,
+  ): Promise<{ data: Run[]; next: string | null }>;
   /** Ends a run; what it has done stays. Cancelling it again changes nothing: `POST /v1/runs/{id}/cancel`. */
   cancel(id: string, options?: CallOptions): Promise<Run>;
   /** Stops a run until it is resumed: `POST /v1/runs/{id}/pause`. */
@@ -136,6 +141,7 @@ export function runs(transport: Transport): Runs {
         ({ data }) => data,
         atMost,
       ),
+    listPage: (filter, options) => json<RunListResponse>(read(path, { ...filter }), options),
     cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
     pause: (id, options) => json(change(pathOf(id, "/pause")), options),
     resume: (id, options) => json(change(pathOf(id, "/resume")), options),

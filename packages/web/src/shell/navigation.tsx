@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import {
   ChartColumn,
+  ClipboardCheck,
   FlaskConical,
   Gauge,
   KeyRound,
@@ -22,6 +23,7 @@ interface Place {
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
+    | "/review"
     | "/usage"
     | "/api-keys";
   label: string;
@@ -43,6 +45,7 @@ const groups: { title: string; places: Place[] }[] = [
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
       { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },
+      { to: "/review", label: "Review", icon: ClipboardCheck },
     ],
   },
   {

@@ -15,6 +15,7 @@ const pages = [
   "/evaluators/profiles/:public_id",
   "/error-taxonomies",
   "/error-taxonomies/:taxonomy_id",
+  "/review",
   "/usage",
   "/api-keys",
   "/account",
