@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
+import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
@@ -44,6 +45,9 @@ const profile = createRoute({
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
 );
+const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
+);
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
   async () =>
     (await loadPage(() => import("./pages/error-taxonomies/error-taxonomies-page.tsx"))).errorTaxonomiesRoute,
@@ -70,6 +74,7 @@ const routeTree = rootRoute.addChildren([
   overview,
   playground,
   deployments,
+  compare,
   evaluations,
   evaluators,
   profile,

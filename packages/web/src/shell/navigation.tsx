@@ -3,6 +3,7 @@ import {
   ChartColumn,
   FlaskConical,
   Gauge,
+  GitCompareArrows,
   KeyRound,
   ListChecks,
   ListTree,
@@ -19,6 +20,7 @@ interface Place {
     | "/"
     | "/playground"
     | "/deployments"
+    | "/compare"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
@@ -40,6 +42,7 @@ const groups: { title: string; places: Place[] }[] = [
   {
     title: "Evaluate",
     places: [
+      { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
       { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },

@@ -10,6 +10,7 @@ const pages = [
   "/",
   "/playground",
   "/deployments",
+  "/compare",
   "/evaluations",
   "/evaluators",
   "/evaluators/profiles/:public_id",
