@@ -96,7 +96,11 @@ export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
 export type { ExperimentFilter } from "./resources/experiments.ts";
-export type { KeptPredictionFilter, KeptPredictionPage } from "./resources/kept-predictions.ts";
+export type {
+  KeptPredictionFilter,
+  KeptPredictionPage,
+  LivePredictionFilter,
+} from "./resources/kept-predictions.ts";
 export type { Prediction, PredictOptions } from "./resources/predictions.ts";
 export type {
   ExportRequest,

@@ -22,6 +22,8 @@ export interface UploadOptions extends CallOptions {
   format?: DatasetFormat | undefined;
   /** Whether the lines are compressed with gzip. */
   isGzip?: boolean | undefined;
+  /** Whether the new revision has the lines of the latest one before these. A conflict if another revision is added meanwhile. */
+  append?: boolean | undefined;
 }
 
 export interface RevisionOptions extends CallOptions {
@@ -81,19 +83,19 @@ export function datasets({ json, lines }: Transport): Datasets {
     async delete(id, options) {
       await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
     },
-    upload: (id, content, { format, isGzip, ...options } = {}) =>
+    upload: (id, content, { format, isGzip, append, ...options } = {}) =>
       json(
         {
           method: "POST",
           path: `${pathOf(id)}/revisions`,
-          query: { format },
+          query: { format, ...(append === true && { append: "true" }) },
           content,
           headers: {
             "content-type": "application/x-ndjson",
             ...(isGzip ? { "content-encoding": "gzip" } : {}),
           },
-          // The same lines are the same revision. A stream is gone after the first try.
-          isRepeatable: !(content instanceof ReadableStream),
+          // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
+          isRepeatable: append !== true && !(content instanceof ReadableStream),
         },
         options,
       ),
