@@ -7,6 +7,7 @@ import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
+import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -23,6 +24,13 @@ const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOv
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
   async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
+);
+const predictions = createRoute({
+  getParentRoute,
+  path: "/predictions",
+  validateSearch: readPredictionsSearch,
+}).lazy(
+  async () => (await loadPage(() => import("./pages/predictions/predictions-page.tsx"))).predictionsRoute,
 );
 const deployments = createRoute({ getParentRoute, path: "/deployments" }).lazy(
   async () => (await loadPage(() => import("./pages/deployments/deployments-page.tsx"))).deploymentsRoute,
@@ -74,6 +82,7 @@ const account = createRoute({ getParentRoute, path: "/account" }).lazy(
 const routeTree = rootRoute.addChildren([
   overview,
   playground,
+  predictions,
   deployments,
   compare,
   evaluations,

@@ -8,6 +8,7 @@ import {
   ListChecks,
   ListTree,
   type LucideIcon,
+  MessagesSquare,
   Scale,
   Server,
 } from "lucide-react";
@@ -19,6 +20,7 @@ interface Place {
   to:
     | "/"
     | "/playground"
+    | "/predictions"
     | "/deployments"
     | "/compare"
     | "/evaluations"
@@ -36,6 +38,7 @@ const groups: { title: string; places: Place[] }[] = [
     places: [
       { to: "/", label: "Overview", icon: Gauge },
       { to: "/playground", label: "Playground", icon: FlaskConical },
+      { to: "/predictions", label: "Predictions", icon: MessagesSquare },
       { to: "/deployments", label: "Deployments", icon: Server },
     ],
   },

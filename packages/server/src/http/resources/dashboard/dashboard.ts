@@ -9,6 +9,7 @@ import type { Settings } from "../../services.ts";
 const pages = [
   "/",
   "/playground",
+  "/predictions",
   "/deployments",
   "/compare",
   "/evaluations",
