@@ -38,8 +38,8 @@ export interface Datasets {
   get(id: string, options?: CallOptions): Promise<Dataset>;
   /** Creates a dataset without samples: `POST /v1/datasets`. */
   create(request: DatasetCreateRequest, options?: WriteOptions): Promise<Dataset>;
-  /** Deletes a dataset with all its revisions: `DELETE /v1/datasets/{id}`. */
-  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Deletes a dataset with all its revisions, and with its runs if `withRuns` says so; otherwise one with runs stays: `DELETE /v1/datasets/{id}`. */
+  delete(id: string, options?: CallOptions & { withRuns?: boolean }): Promise<void>;
   /**
    * Uploads a revision, or finds the one that has these lines: `POST /v1/datasets/{id}/revisions`. Set `timeoutMs` for long ones.
    * A wrong line is named in the error's `issues`, as `["body", "line", 17, …]`.
@@ -80,8 +80,9 @@ export function datasets({ json, lines }: Transport): Datasets {
       ),
     get: (id, options) => json(get(pathOf(id)), options),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
-    async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+    async delete(id, { withRuns = false, ...options } = {}) {
+      const query = withRuns ? { with_runs: "true" } : {};
+      await json({ method: "DELETE", path: pathOf(id), query, isRepeatable: false }, options);
     },
     upload: (id, content, { format, isGzip, append, ...options } = {}) =>
       json(

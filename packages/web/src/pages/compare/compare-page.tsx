@@ -87,10 +87,12 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
         <>
           <DifferencesCard {...{ evaluators, marked }} chosen={evaluator} />
           <StrataCard {...{ evaluator, marked }} />
-          <ChangedSamplesCard key={evaluatorKey(evaluator)} {...{ evaluator, marked, state }} />
         </>
       )}
       <EffortCard marked={marked} reports={reports.map(({ data }) => data)} />
+      {evaluator !== undefined && (
+        <ChangedSamplesCard key={evaluatorKey(evaluator)} {...{ evaluator, marked, state }} />
+      )}
     </>
   );
 }

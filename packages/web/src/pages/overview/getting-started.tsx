@@ -10,6 +10,7 @@ import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { ExampleOffer } from "../example/example-offer.tsx";
 import { firstPrediction } from "../first-prediction.ts";
 
 interface GettingStartedProps {
@@ -82,6 +83,12 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
               API reference
             </a>{" "}
             describes.
+          </p>
+        </StepRow>
+        <StepRow title="Look at an example" isDone={false} action={<ExampleOffer />}>
+          <p>
+            Trajectories through rooms of the sandbox, two finished runs and their comparison. It can be
+            removed again, and calls no model.
           </p>
         </StepRow>
       </ol>

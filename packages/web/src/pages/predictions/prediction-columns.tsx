@@ -31,6 +31,7 @@ export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataCo
       label: "Source",
       value: ({ source }) => sourceLabels[source],
       widthPx: 108,
+      isWideOnly: true,
     },
     {
       id: "deployment",

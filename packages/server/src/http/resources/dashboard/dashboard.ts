@@ -25,6 +25,7 @@ const pages = [
 const contentTypes: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
+  json: "application/json; charset=utf-8",
   woff2: "font/woff2",
 };
 

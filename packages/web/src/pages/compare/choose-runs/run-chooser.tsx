@@ -1,11 +1,9 @@
 import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { GitCompareArrows } from "lucide-react";
 import { useId, useState } from "react";
 import { comparableRunsQuery, datasetNamesQuery } from "../../../data/compared-runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { buttonClass } from "../../../ui/button.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
@@ -13,6 +11,7 @@ import { ScrollRegion } from "../../../ui/scroll-region.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { ExampleOffer } from "../../example/example-offer.tsx";
 import { maxRuns } from "../compare-search.ts";
 import { describeRevision, describeTarget } from "./describe-run.ts";
 import { orderRuns } from "./order-runs.ts";
@@ -131,15 +130,7 @@ function toggle(chosenIds: readonly string[], id: string): string[] {
 
 function TooFewRuns() {
   return (
-    <EmptyState
-      icon={GitCompareArrows}
-      title="There are no two runs to compare"
-      actions={
-        <Link to="/playground" className={buttonClass({})}>
-          Open the playground
-        </Link>
-      }
-    >
+    <EmptyState icon={GitCompareArrows} title="There are no two runs to compare" actions={<ExampleOffer />}>
       A comparison needs two runs on the same samples, for example a model and the baseline that predicts no
       change.
     </EmptyState>

@@ -42,7 +42,7 @@ export function PredictionDetail({ prediction, log, onDeleted }: PredictionDetai
               : "The run or its dataset is gone, so it is not known any more."}
           </p>
         )}
-        {turns.toReversed().map(({ role, content }, index) => (
+        {turns.map(({ role, content }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
           <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
         ))}
