@@ -87,7 +87,7 @@ export type {
   ValidationError,
   WorldModelRequest,
 } from "@presage/contract";
-export type { CallOptions, WriteOptions } from "./call.ts";
+export type { CallOptions, ListOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type { ComparedPair, ComparedSampleFilter, ComparedSamplePage } from "./resources/comparisons.ts";

@@ -280,6 +280,7 @@ describe("against a real Presage", () => {
     expect(samples).toEqual([9, 10]);
     const tags = (await presage.results.listTags()).map(({ key, value }) => [key, value]);
     expect(tags).toContainEqual(["of", "sdk"]);
+    expect(await presage.results.listTags({ atMost: 1 })).toHaveLength(1);
   });
 
   test("evaluators are listed, and profiles created, revised and archived", async () => {

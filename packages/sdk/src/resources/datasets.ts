@@ -9,7 +9,7 @@ import type {
   DatasetSampleListResponse,
   DatasetTrajectory,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../call.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
@@ -33,7 +33,7 @@ export interface RevisionOptions extends CallOptions {
 
 export interface Datasets {
   /** Lists all datasets, newest first: `GET /v1/datasets`. */
-  list(options?: CallOptions): Promise<Dataset[]>;
+  list(options?: ListOptions): Promise<Dataset[]>;
   /** Gets one dataset: `GET /v1/datasets/{id}`. */
   get(id: string, options?: CallOptions): Promise<Dataset>;
   /** Creates a dataset without samples: `POST /v1/datasets`. */
@@ -73,10 +73,11 @@ export function datasets({ json, lines }: Transport): Datasets {
   }
 
   return {
-    list: (options) =>
+    list: ({ atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<DatasetListResponse>(get(path, query), options),
         ({ data }) => data,
+        atMost,
       ),
     get: (id, options) => json(get(pathOf(id)), options),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
