@@ -166,7 +166,8 @@ describe("against a real Presage", () => {
     );
     expect(all[0]?.candidate.evaluation_result_id).toMatch(/^\d+$/);
     expect(await caught(presage.comparisons.get([reference]))).toMatchObject({ status: 422 });
-    expect((await server.call("DELETE", `/v1/datasets/${id}?with_runs=true`)).status).toBe(204);
+    await presage.datasets.delete(id, { withRuns: true });
+    expect(await caught(presage.datasets.get(id))).toMatchObject({ status: 404 });
   });
 
   test("datasets are created, uploaded, read, exported and deleted", async () => {

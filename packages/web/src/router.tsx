@@ -1,11 +1,13 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
+import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
+import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
@@ -23,6 +25,13 @@ const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOv
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
   async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
+);
+const predictions = createRoute({
+  getParentRoute,
+  path: "/predictions",
+  validateSearch: readPredictionsSearch,
+}).lazy(
+  async () => (await loadPage(() => import("./pages/predictions/predictions-page.tsx"))).predictionsRoute,
 );
 const deployments = createRoute({ getParentRoute, path: "/deployments" }).lazy(
   async () => (await loadPage(() => import("./pages/deployments/deployments-page.tsx"))).deploymentsRoute,
@@ -45,6 +54,9 @@ const profile = createRoute({
   validateSearch: readProfileSearch,
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
+);
+const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
 );
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
   async () =>
@@ -74,7 +86,9 @@ const account = createRoute({ getParentRoute, path: "/account" }).lazy(
 const routeTree = rootRoute.addChildren([
   overview,
   playground,
+  predictions,
   deployments,
+  compare,
   evaluations,
   evaluators,
   profile,

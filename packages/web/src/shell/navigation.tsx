@@ -4,10 +4,12 @@ import {
   ClipboardCheck,
   FlaskConical,
   Gauge,
+  GitCompareArrows,
   KeyRound,
   ListChecks,
   ListTree,
   type LucideIcon,
+  MessagesSquare,
   Scale,
   Server,
 } from "lucide-react";
@@ -19,7 +21,9 @@ interface Place {
   to:
     | "/"
     | "/playground"
+    | "/predictions"
     | "/deployments"
+    | "/compare"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
@@ -36,12 +40,14 @@ const groups: { title: string; places: Place[] }[] = [
     places: [
       { to: "/", label: "Overview", icon: Gauge },
       { to: "/playground", label: "Playground", icon: FlaskConical },
+      { to: "/predictions", label: "Predictions", icon: MessagesSquare },
       { to: "/deployments", label: "Deployments", icon: Server },
     ],
   },
   {
     title: "Evaluate",
     places: [
+      { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
       { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },

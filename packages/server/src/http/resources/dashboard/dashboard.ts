@@ -9,7 +9,9 @@ import type { Settings } from "../../services.ts";
 const pages = [
   "/",
   "/playground",
+  "/predictions",
   "/deployments",
+  "/compare",
   "/evaluations",
   "/evaluators",
   "/evaluators/profiles/:public_id",
@@ -24,6 +26,7 @@ const pages = [
 const contentTypes: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
+  json: "application/json; charset=utf-8",
   woff2: "font/woff2",
 };
 
