@@ -21,6 +21,8 @@ export type {
   DatasetRevision,
   DatasetSample,
   DatasetTrajectory,
+  DatasetTrajectoryListResponse,
+  DatasetTrajectorySummary,
   DeploymentStatus,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
@@ -69,6 +71,8 @@ export type {
   RunProgress,
   RunReport,
   RunSample,
+  RunSampleListResponse,
+  RunSampleOrder,
   RunStatus,
   RunStratum,
   RunSurvival,
@@ -91,7 +95,15 @@ export type { CallOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type { ComparedSampleFilter } from "./resources/comparisons.ts";
-export type { DatasetLines, RevisionOptions, UploadOptions } from "./resources/datasets.ts";
+export type {
+  DatasetLines,
+  DeleteDatasetOptions,
+  PageOptions,
+  RevisionOptions,
+  TrajectoryFilter,
+  TrajectoryOptions,
+  UploadOptions,
+} from "./resources/datasets.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
@@ -108,5 +120,6 @@ export type {
   PredictionsUploadOptions,
   RunFilter,
   RunSampleFilter,
+  RunSampleView,
   WaitOptions,
 } from "./resources/runs.ts";
