@@ -1,11 +1,14 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
+import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
+import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
+import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -45,6 +48,31 @@ const profile = createRoute({
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
 );
+const datasets = createRoute({ getParentRoute, path: "/datasets", validateSearch: readTableSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/datasets/datasets-page.tsx"))).datasetsRoute,
+);
+const dataset = createRoute({
+  getParentRoute,
+  path: "/datasets/$datasetId",
+  validateSearch: readDatasetSearch,
+}).lazy(async () => (await loadPage(() => import("./pages/datasets/dataset/dataset-page.tsx"))).datasetRoute);
+const datasetTrajectory = createRoute({
+  getParentRoute,
+  path: "/datasets/$datasetId/trajectories/$trajectoryId",
+  validateSearch: readStepSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/datasets/trajectory/dataset-trajectory-page.tsx")))
+      .datasetTrajectoryRoute,
+);
+const runTrajectory = createRoute({
+  getParentRoute,
+  path: "/runs/$runId/trajectories/$trajectoryId",
+  validateSearch: readRunStepSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/runs/trajectory/run-trajectory-page.tsx"))).runTrajectoryRoute,
+);
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
   async () =>
     (await loadPage(() => import("./pages/error-taxonomies/error-taxonomies-page.tsx"))).errorTaxonomiesRoute,
@@ -74,6 +102,10 @@ const routeTree = rootRoute.addChildren([
   evaluations,
   evaluators,
   profile,
+  datasets,
+  dataset,
+  datasetTrajectory,
+  runTrajectory,
   errorTaxonomies,
   errorTaxonomy,
   usage,

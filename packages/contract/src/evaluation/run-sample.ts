@@ -128,6 +128,7 @@ export const RunSampleListQuery = z.object({
     description: "Only samples with a prediction, or those whose prediction failed.",
   }),
   trajectory_id: storableText().optional().meta({ description: "Only samples of this trajectory." }),
+  dataset_sample_id: storableText().optional().meta({ description: "Only this sample, with all repeats." }),
   step: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
     .optional()
     .meta({ description: "Only samples with this place in their trajectory." }),

@@ -23,7 +23,10 @@ export type RunFilter = Pick<RunListQuery, "dataset_id" | "status" | "name">;
 
 /** Which predictions of a run. `pass` needs `evaluator`. */
 export interface RunSampleFilter
-  extends Pick<RunSampleListQuery, "evaluator" | "profile_name" | "status" | "trajectory_id"> {
+  extends Pick<
+    RunSampleListQuery,
+    "evaluator" | "profile_name" | "status" | "trajectory_id" | "dataset_sample_id"
+  > {
   pass?: boolean | undefined;
   step?: number | undefined;
   /** Only samples whose state changed in the recording, or those whose state did not. */

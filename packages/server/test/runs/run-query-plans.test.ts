@@ -29,6 +29,8 @@ const reads: Record<string, (database: Kysely<Tables>) => Promise<unknown>> = {
     selectRunSamples(database, { id: "r", dataset }, { evaluator: 0, pass: false, isChanged: true }, behind),
   "the predictions of a trajectory": (database) =>
     selectRunSamples(database, { id: "r", dataset }, { trajectoryId: "t" }, behind),
+  "the predictions of a sample": (database) =>
+    selectRunSamples(database, { id: "r", dataset }, { sampleId: "t/1" }, behind),
   "a page of trajectories": (database) =>
     selectTrajectories(database, 1, {
       contains: undefined,

@@ -108,6 +108,12 @@ onEachDatabase((database) => {
     ]);
   });
 
+  test("one sample is read with all its repeats", async () => {
+    expect(await order("dataset_sample_id=b/1")).toEqual(["b1.0", "b1.1"]);
+    expect(await order("dataset_sample_id=b/1&trajectory_id=a")).toEqual([]);
+    expect(await order("dataset_sample_id=%25")).toEqual([]);
+  });
+
   test("every order has every prediction once", async () => {
     for (const by of [
       "changes",

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import {
   ChartColumn,
+  Database,
   FlaskConical,
   Gauge,
   KeyRound,
@@ -19,6 +20,7 @@ interface Place {
     | "/"
     | "/playground"
     | "/deployments"
+    | "/datasets"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
@@ -40,6 +42,7 @@ const groups: { title: string; places: Place[] }[] = [
   {
     title: "Evaluate",
     places: [
+      { to: "/datasets", label: "Datasets", icon: Database },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
       { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },

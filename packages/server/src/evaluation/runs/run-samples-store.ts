@@ -45,6 +45,7 @@ export interface RunSampleFilter {
   /** Whether there is a prediction. */
   status?: PredictionsTable["status"] | undefined;
   trajectoryId?: string | undefined;
+  sampleId?: string | undefined;
   step?: number | undefined;
   /** Whether the state changed in the recording. */
   isChanged?: boolean | undefined;
@@ -98,7 +99,7 @@ function isBehind(
 export async function selectRunSamples(
   reader: Database,
   { id, dataset }: OfRun,
-  { evaluator, pass, status, trajectoryId, step, isChanged }: RunSampleFilter,
+  { evaluator, pass, status, trajectoryId, sampleId, step, isChanged }: RunSampleFilter,
   { limit, after, order, evaluator: ordering, textLimit }: RunSamplePage,
 ): Promise<RunSampleRow[]> {
   const isDescending = order.startsWith("-");
@@ -150,15 +151,20 @@ export async function selectRunSamples(
     .where("predictions.run_id", "=", id);
   if (after !== undefined) query = query.where(isBehind(after, figure, isDescending));
   if (status !== undefined) query = query.where("predictions.status", "=", status);
-  if (trajectoryId !== undefined)
+  for (const [column, id] of [
+    ["trajectory_id", trajectoryId],
+    ["sample_id", sampleId],
+  ] as const) {
+    if (id === undefined) continue;
     // As a condition on the sample alone, SQLite would read all predictions of the run.
     query = query.where("predictions.position", "in", (of) =>
       of
         .selectFrom("dataset_samples")
         .select("position")
         .where("revision_id", "=", dataset.revisionId)
-        .where("trajectory_id", "=", trajectoryId),
+        .where(column, "=", id),
     );
+  }
   if (step !== undefined) query = query.where("sample.step", "=", step);
   if (isChanged !== undefined) query = query.where("traits.changes", isChanged ? ">" : "=", 0);
   if (evaluator !== undefined)

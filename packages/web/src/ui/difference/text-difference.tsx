@@ -11,6 +11,8 @@ interface TextDifferenceProps {
   /** For example “Gold answer”. */
   beforeLabel: string;
   afterLabel: string;
+  /** Until the user chooses. Absent: unified. */
+  firstLayout?: Layout;
 }
 
 const layouts = [
@@ -23,8 +25,14 @@ const readings = [
 ] as const;
 
 /** Compares two untrusted texts: JSON by meaning, anything else by lines and words. */
-export function TextDifference({ before, after, beforeLabel, afterLabel }: TextDifferenceProps) {
-  const [layout, setLayout] = useState<Layout>("unified");
+export function TextDifference({
+  before,
+  after,
+  beforeLabel,
+  afterLabel,
+  firstLayout = "unified",
+}: TextDifferenceProps) {
+  const [layout, setLayout] = useState<Layout>(firstLayout);
   const [chosen, setReading] = useState<"json" | "text">("json");
   const byMeaning = useMemo(() => compareAsJson(before, after), [before, after]);
   const isJson = byMeaning !== undefined && chosen === "json";
@@ -64,7 +72,7 @@ function DifferenceBody({
   difference,
   layout,
   isJson,
-}: TextDifferenceProps & { difference: Difference; layout: Layout; isJson: boolean }) {
+}: Omit<TextDifferenceProps, "firstLayout"> & { difference: Difference; layout: Layout; isJson: boolean }) {
   if (difference.kind === "equal") {
     return (
       <p className="px-3 py-2 text-sm text-ink-2">

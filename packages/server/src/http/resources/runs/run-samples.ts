@@ -37,6 +37,7 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
         pass: query.pass === undefined ? undefined : isTrueWord(query.pass),
         status: query.status,
         trajectoryId: query.trajectory_id,
+        sampleId: query.dataset_sample_id,
         step: query.step === undefined ? undefined : Number(query.step),
         isChanged: query.changed === undefined ? undefined : isTrueWord(query.changed),
       };
