@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import {
   ChartColumn,
   ClipboardCheck,
+  Database,
   FlaskConical,
   Gauge,
   GitCompareArrows,
@@ -24,6 +25,7 @@ interface Place {
     | "/predictions"
     | "/deployments"
     | "/compare"
+    | "/datasets"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
@@ -47,6 +49,7 @@ const groups: { title: string; places: Place[] }[] = [
   {
     title: "Evaluate",
     places: [
+      { to: "/datasets", label: "Datasets", icon: Database },
       { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
