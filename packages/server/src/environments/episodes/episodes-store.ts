@@ -172,16 +172,6 @@ export async function countFailedStep(database: Database, episodeId: string, at:
     .execute();
 }
 
-/** Somebody still uses the episode. */
-export async function touchEpisode(database: Database, episodeId: string, at: Micros): Promise<void> {
-  await database
-    .updateTable("episodes")
-    .set({ last_active_at: at })
-    .where("id", "=", episodeId)
-    .where("status", "=", "open")
-    .execute();
-}
-
 export async function countEpisodesOf(
   database: Database,
   accountId: string,

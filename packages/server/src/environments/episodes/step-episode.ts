@@ -76,7 +76,7 @@ export async function stepEpisode(
   refuseClosed(episode);
   const { row, config, task } = episode;
   const before = await readTurns(services, episode);
-  const answer = await askPatiently(services, episode, before, wanted.action, ask, requester.signal);
+  const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: answer.output }];
   const steps = Number(row.steps) + 1;
   const matches = (pattern: string, text: string) => services.matches(requester, pattern, text);
@@ -132,7 +132,7 @@ async function readTurns({ store }: EnvironmentServices, { row, config }: Episod
   return rows.map(({ action, observation }) => ({ action, observation }));
 }
 
-async function askPatiently(
+async function askOrCountFailure(
   { store }: EnvironmentServices,
   { row, config, task }: Episode,
   turns: readonly Turn[],
