@@ -3,6 +3,8 @@ import {
   ApiKeyCreateResponse,
   Dataset,
   DatasetSampleListResponse,
+  Environment,
+  EpisodeStart,
   ErrorTaxonomyRevisionCreateResponse,
   EvaluateResponse,
   EvaluatorCriteriaResponse,
@@ -45,6 +47,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
   listDatasetSamples: (response) => ({
     "trajectories/{trajectory_id}": String(DatasetSampleListResponse.parse(response).data[0]?.trajectory_id),
   }),
+  createEnvironment: (response) => ({ "environments/{name}": Environment.parse(response).name }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 
@@ -94,6 +97,9 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
     );
   }
   const [run = ""] = finished;
+  const startEpisode = async () =>
+    EpisodeStart.parse(await post("/v1/episodes", { environment: "sandbox", index: 0 })).episode_id;
+  const [open, closed] = [await startEpisode(), await startEpisode()];
   const ofOperation: Record<string, string> = {
     uploadRunPredictions: await waiting(),
     cancelRun: await waiting(),
@@ -107,7 +113,10 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
   };
   return {
     datasetId,
-    idOf: (operationId: string) => ({ "runs/{id}": ofOperation[operationId] ?? run }),
+    idOf: (operationId: string) => ({
+      "runs/{id}": ofOperation[operationId] ?? run,
+      "episodes/{id}": operationId === "stepEpisode" ? open : closed,
+    }),
     queryOf: (operationId: string) => queries[operationId] ?? "",
   };
 }
