@@ -5,7 +5,7 @@ import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
-import { runPresage } from "../support/presage/run-presage.ts";
+import { runPresage, runPresageProcess } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
 import { openMigratedTo } from "../support/store/open-migrated-to.ts";
@@ -47,7 +47,7 @@ onEachDatabase((database) => {
     for (let round = 0; round < rounds; round++) {
       const url = await database.createEmpty();
       const runs = await Promise.all(
-        Array.from({ length: crowd }, () => runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })),
+        Array.from({ length: crowd }, () => runPresageProcess(["migrate"], { PRESAGE_DATABASE_URL: url })),
       );
       expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
         Array(crowd).fill({ code: 0, stderr: "" }),

@@ -9,6 +9,8 @@ export function killAfterTests(child: Subprocess): void {
 }
 
 /** Called once, after the last test file. */
-export function killChildren(): void {
-  for (const child of children) child.kill("SIGKILL");
+export async function killChildren(): Promise<void> {
+  const killed = [...children];
+  for (const child of killed) child.kill("SIGKILL");
+  await Promise.all(killed.map((child) => child.exited));
 }

@@ -43,6 +43,18 @@ export async function removeSharedPostgres(): Promise<void> {
 
 /** Runs the tests on each supported database. */
 export function onEachDatabase(tests: (database: TestDatabase) => void): void {
+  onSqlite(tests);
+  describe("on PostgreSQL", () => {
+    tests({
+      name: "PostgreSQL",
+      create: createMigratedPostgresDatabase,
+      createEmpty: () => createPostgresDatabase(),
+    });
+  });
+}
+
+/** For what does not depend on the database: the cheaper one is enough. */
+export function onSqlite(tests: (database: TestDatabase) => void): void {
   describe("on SQLite", () => {
     const directories: string[] = [];
     afterAll(async () => {
@@ -54,12 +66,5 @@ export function onEachDatabase(tests: (database: TestDatabase) => void): void {
       return `sqlite:${join(directory, "presage.db")}`;
     };
     tests({ name: "SQLite", create, createEmpty: create });
-  });
-  describe("on PostgreSQL", () => {
-    tests({
-      name: "PostgreSQL",
-      create: createMigratedPostgresDatabase,
-      createEmpty: () => createPostgresDatabase(),
-    });
   });
 }
