@@ -3,7 +3,7 @@ import { expectEventually } from "../../server/test/support/eventually.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { testKey } from "../../server/test/support/presage/presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../../server/test/support/presage/spawn-presage.ts";
-import { onEachDatabase } from "../../server/test/support/store/databases.ts";
+import { onSqlite } from "../../server/test/support/store/databases.ts";
 import { openStore } from "../../server/test/support/store/open-store.ts";
 import { createPresage, type Presage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
@@ -16,7 +16,7 @@ interface Write {
   count(presage: Presage, name: string): Promise<number>;
 }
 
-onEachDatabase((database) => {
+onSqlite((database) => {
   let environment: Record<string, string>;
   let server: SpawnedPresage;
   let direct: Presage;

@@ -5,7 +5,7 @@ import { startTarget, type UpstreamKind } from "../../../../fuzz/target/start-ta
 import { seed, seeded } from "../support/seeded.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
-const requests: Record<UpstreamKind, number> = { sandbox: 450, faulty: 150 };
+const requests: Record<UpstreamKind, number> = { sandbox: 280, faulty: 100 };
 
 /** For a machine with two processors that also runs other tests; `npm run fuzz`, alone on its machine, allows 300 ms. */
 const maxHealthMs = 3_000;
