@@ -11,6 +11,7 @@ import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
 import { PagePending } from "./shell/page-pending.tsx";
 import { Shell } from "./shell/shell.tsx";
+import { readTableSearch } from "./ui/data-table/table-search.ts";
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const getParentRoute = () => rootRoute;
@@ -59,7 +60,7 @@ const errorTaxonomy = createRoute({
 const usage = createRoute({ getParentRoute, path: "/usage", validateSearch: readPeriodSearch }).lazy(
   async () => (await loadPage(() => import("./pages/usage/usage-page.tsx"))).usageRoute,
 );
-const apiKeys = createRoute({ getParentRoute, path: "/api-keys" }).lazy(
+const apiKeys = createRoute({ getParentRoute, path: "/api-keys", validateSearch: readTableSearch }).lazy(
   async () => (await loadPage(() => import("./pages/api-keys/api-keys-page.tsx"))).apiKeysRoute,
 );
 const account = createRoute({ getParentRoute, path: "/account" }).lazy(

@@ -35,6 +35,7 @@ export function Modal({
         <Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Content
           {...content}
+          data-modal=""
           className={clsx("fixed z-40 bg-surface shadow-float", placements[placement], className)}
         />
       </Portal>
