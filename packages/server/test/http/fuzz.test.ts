@@ -23,7 +23,10 @@ onEachDatabase((database) => {
   test(
     "responses to any request conform to the document, even if the upstream is faulty",
     seeded(async () => {
-      expect((await Promise.all([fuzz("sandbox"), fuzz("faulty")])).join("")).toBe("");
+      // How an upstream fails, no database sees.
+      const upstreams =
+        database.name === "SQLite" ? (["sandbox", "faulty"] as const) : (["sandbox"] as const);
+      expect((await Promise.all(upstreams.map(fuzz))).join("")).toBe("");
     }),
   );
 });

@@ -266,6 +266,9 @@ onEachDatabase((database) => {
       await expectNothingHeld(presage);
     }, 120_000);
 
+    // The response is the same on both.
+    if (database.name === "PostgreSQL") return;
+
     test("clients that do not read their pages hold memory only while connected", async () => {
       await using presage = await start({ PRESAGE_DATABASE_URL: databaseUrl });
       const body = JSON.stringify({ limit: 62 });
