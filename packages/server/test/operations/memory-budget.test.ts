@@ -155,7 +155,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     ).toBe(1);
     upstream.answerAll();
     expect((await later).status).toBe(200);
-  }, 90_000);
+  }, 120_000);
 
   test("chunked bodies count as they arrive, and their memory is released if they break off", async () => {
     await using presage = await start({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -181,7 +181,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
-  }, 60_000);
+  }, 120_000);
 
   test("a request that could never fit is 413, without Retry-After", async () => {
     await using presage = await start({
@@ -216,7 +216,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
     await chatty.stop();
-  }, 60_000);
+  }, 120_000);
 
   test("long responses of short evaluations count while their clients do not read them", async () => {
     await using presage = await start({});
@@ -230,7 +230,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
-  }, 60_000);
+  }, 120_000);
 });
 
 onEachDatabase((database) => {
@@ -242,7 +242,7 @@ onEachDatabase((database) => {
       const output = String(stored).padEnd(megabyte, "x");
       await storeResults(store.database, store.owner.account_id, [{ sample: { output } }]);
     }
-  }, 60_000);
+  }, 120_000);
 
   describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     // Many of medium length on one, a few of full length on the other: together they cover what 10 of 62 MB would.
@@ -288,6 +288,6 @@ onEachDatabase((database) => {
       for (const socket of sockets) socket.destroy();
       await expectNothingHeld(presage);
       expect(await search({ limit: 1 })).toBe(200);
-    }, 60_000);
+    }, 120_000);
   });
 });

@@ -116,7 +116,7 @@ test("a second server on the port of a running one does not start", async () => 
   );
   first.kill("SIGTERM");
   expect(await first.exited).toBe(0);
-}, 30_000);
+}, 120_000);
 
 test("an address that is not of this machine is one clear line", async () => {
   const refused = start([process.execPath, mainFile, "serve"], {

@@ -37,11 +37,11 @@ beforeAll(async () => {
   [postgres, frozen] = await Promise.all([startPostgres(), startPostgres()]);
   template = await ensureTemplate(postgres.url);
   upstream = startUpstream();
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await upstream.stop();
   await Promise.all([postgres.remove(), frozen.remove()]);
-}, 60_000);
+}, 120_000);
 
 const createDatabase = () => createDatabaseAt(postgres.url, `template ${template}`);
 

@@ -90,4 +90,4 @@ test("when a replica is killed under load no call fails, the others keep their s
   expect(await stateOfKilled()).toBe("up");
   await presage.stop();
   await Promise.all(replicas.map((replica) => replica.stop()));
-}, 60_000);
+}, 120_000);

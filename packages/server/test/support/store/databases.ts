@@ -1,13 +1,15 @@
 import { afterAll, describe } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDatabase } from "../../../src/storage/open-database.ts";
+import { afterTests } from "../after-tests.ts";
 import { ensureTemplate } from "./ensure-template.ts";
 import { createDatabaseAt, type PostgresServer, startPostgres } from "./postgres.ts";
 
 export interface TestDatabase {
   name: "SQLite" | "PostgreSQL";
-  /** Creates a database without data and returns its URL. On PostgreSQL it has its tables, which saves each server its migrations. */
+  /** Creates a database without data and returns its URL. It has its tables, which saves each server its migrations. */
   create(): Promise<string>;
   /** Creates a database without tables and returns its URL. */
   createEmpty(): Promise<string>;
@@ -15,6 +17,7 @@ export interface TestDatabase {
 
 let postgres: Promise<PostgresServer> | undefined;
 let template: Promise<string> | undefined;
+let sqliteTemplate: Promise<string> | undefined;
 
 /** Creates an empty database on the PostgreSQL of `npm test`; without one, the first test that needs it starts a server. */
 export async function createPostgresDatabase(options?: string): Promise<string> {
@@ -60,11 +63,30 @@ export function onSqlite(tests: (database: TestDatabase) => void): void {
     afterAll(async () => {
       for (const directory of directories) await rm(directory, { recursive: true, force: true });
     });
-    const create = async () => {
+    const newPath = async () => {
       const directory = await mkdtemp(join(tmpdir(), "presage-test-"));
       directories.push(directory);
-      return `sqlite:${join(directory, "presage.db")}`;
+      return join(directory, "presage.db");
     };
-    tests({ name: "SQLite", create, createEmpty: create });
+    tests({
+      name: "SQLite",
+      async create() {
+        sqliteTemplate ??= migrateSqliteFile();
+        const path = await newPath();
+        await copyFile(await sqliteTemplate, path);
+        return `sqlite:${path}`;
+      },
+      createEmpty: async () => `sqlite:${await newPath()}`,
+    });
   });
+}
+
+/** An SQLite file with today's tables and no data. */
+async function migrateSqliteFile(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "presage-template-"));
+  afterTests(() => rm(directory, { recursive: true }));
+  const path = join(directory, "presage.db");
+  const { destroy } = await openDatabase(`sqlite:${path}`, () => {});
+  await destroy();
+  return path;
 }
