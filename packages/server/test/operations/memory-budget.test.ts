@@ -10,6 +10,7 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
+import { upstreamHost } from "../support/upstream/as-replicas.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
 const megabyte = 1_000_000;
@@ -23,7 +24,7 @@ function startSlowUpstream() {
   let waiting = 0;
   let content = "The door is open.";
   const server = Bun.serve({
-    hostname: "127.0.0.1",
+    hostname: upstreamHost,
     port: 0,
     idleTimeout: 255,
     async fetch({ body }) {
