@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
-import { afterTests } from "../../../server/test/support/after-tests.ts";
 
 /** Where Chromium or Chrome is usually installed, unless an environment variable says otherwise. */
 const knownPaths = [
@@ -50,13 +49,12 @@ export async function openBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser of all test files of this process; what a test opens in it has a context of its own. */
+/** The browser of all test files of this process, with which it ends; what a test opens in it has a context of its own. */
 export async function sharedBrowser(): Promise<Browser> {
   shared ??= openBrowser().then((browser) => {
     browser.once("disconnected", () => {
       shared = undefined;
     });
-    afterTests(() => browser.close());
     return browser;
   });
   return await shared;

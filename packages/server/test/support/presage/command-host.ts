@@ -60,6 +60,8 @@ async function runHere({ args, environment }: CommandToRun): Promise<Ran> {
 process.on("unhandledRejection", (error) => {
   if (!(error instanceof ExitError)) throw error;
 });
+const { exit } = process;
+process.on("disconnect", () => exit());
 process.on("message", async (command: CommandToRun) => {
   process.send?.(await runHere(command));
 });

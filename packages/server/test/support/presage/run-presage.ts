@@ -1,6 +1,5 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { killAfterTests } from "./child-processes.ts";
 import type { CommandToRun } from "./command-host.ts";
 import { mainFile } from "./main-file.ts";
 
@@ -62,7 +61,8 @@ function startHost(): CommandHost {
       running?.reject(new Error("The process that runs commands has ended."));
     },
   });
-  killAfterTests(child);
+  // It serves the next test files too, and ends when this process does.
+  child.unref();
   return async (command) => {
     running = Promise.withResolvers();
     child.send(command);

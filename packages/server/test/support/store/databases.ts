@@ -2,9 +2,7 @@ import { afterAll, describe } from "bun:test";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../../../src/storage/open-database.ts";
-import { afterTests } from "../after-tests.ts";
-import { ensureTemplate } from "./ensure-template.ts";
+import { ensureSqliteTemplate, ensureTemplate } from "./ensure-template.ts";
 import { createDatabaseAt, type PostgresServer, startPostgres } from "./postgres.ts";
 
 export interface TestDatabase {
@@ -36,7 +34,7 @@ async function sharedPostgresUrl(): Promise<string> {
   return shared ?? (await postgres)?.url ?? "";
 }
 
-/** Called after the last test file; a later one would start another server. */
+/** Called after the last test file, or after each; a later one starts another server. */
 export async function removeSharedPostgres(): Promise<void> {
   const server = await postgres;
   postgres = undefined;
@@ -71,7 +69,7 @@ export function onSqlite(tests: (database: TestDatabase) => void): void {
     tests({
       name: "SQLite",
       async create() {
-        sqliteTemplate ??= migrateSqliteFile();
+        sqliteTemplate ??= ensureSqliteTemplate();
         const path = await newPath();
         await copyFile(await sqliteTemplate, path);
         return `sqlite:${path}`;
@@ -79,14 +77,4 @@ export function onSqlite(tests: (database: TestDatabase) => void): void {
       createEmpty: async () => `sqlite:${await newPath()}`,
     });
   });
-}
-
-/** An SQLite file with today's tables and no data. */
-async function migrateSqliteFile(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "presage-template-"));
-  afterTests(() => rm(directory, { recursive: true }));
-  const path = join(directory, "presage.db");
-  const { destroy } = await openDatabase(`sqlite:${path}`, () => {});
-  await destroy();
-  return path;
 }
