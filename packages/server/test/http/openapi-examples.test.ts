@@ -23,7 +23,7 @@ import {
 import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
 import { eventually } from "../support/eventually.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onSqlite } from "../support/store/databases.ts";
 
 /** Where the ids in paths come from: the responses that create or list things, by operation. */
 const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
@@ -197,7 +197,7 @@ function differenceOf(
     .find(Boolean);
 }
 
-onEachDatabase((database) => {
+onSqlite((database) => {
   test("every example of a request succeeds, and its response is as documented", async () => {
     await using target = await startTarget(await database.create(), "sandbox");
     expect(await tryExamples(target)).toEqual([]);
