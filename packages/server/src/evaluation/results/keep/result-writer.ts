@@ -7,8 +7,8 @@ import { numberResults, type WriteResults } from "./write-results.ts";
 
 /** The most results of one transaction, so that no call waits long for another's. */
 const maxBatchResults = 500;
-/** The most bytes of one transaction: each is in memory several times on its way to the store. A single call may exceed it. */
-const maxBatchBytes = 8_000_000;
+/** The most bytes of one transaction: copying them to a thread takes milliseconds of the main one. A single call may exceed it. */
+const maxBatchBytes = 2_000_000;
 /** The most results that wait for their commit; beyond it, the store is too slow for the load. */
 const maxWaiting = 20_000;
 
