@@ -1,12 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import {
   ChartColumn,
+  ClipboardCheck,
+  Database,
   FlaskConical,
   Gauge,
+  GitCompareArrows,
   KeyRound,
   ListChecks,
   ListTree,
   type LucideIcon,
+  MessagesSquare,
   Scale,
   Search,
   Server,
@@ -20,10 +24,14 @@ interface Place {
   to:
     | "/"
     | "/playground"
+    | "/predictions"
     | "/deployments"
+    | "/compare"
+    | "/datasets"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
+    | "/review"
     | "/usage"
     | "/api-keys";
   label: string;
@@ -36,15 +44,19 @@ export const placeGroups: { title: string; places: Place[] }[] = [
     places: [
       { to: "/", label: "Overview", icon: Gauge },
       { to: "/playground", label: "Playground", icon: FlaskConical },
+      { to: "/predictions", label: "Predictions", icon: MessagesSquare },
       { to: "/deployments", label: "Deployments", icon: Server },
     ],
   },
   {
     title: "Evaluate",
     places: [
+      { to: "/datasets", label: "Datasets", icon: Database },
+      { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
       { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },
+      { to: "/review", label: "Review", icon: ClipboardCheck },
     ],
   },
   {
