@@ -6,14 +6,14 @@ import { useShortcut } from "../ui/shortcuts/use-shortcut.ts";
 import { goKeysOf } from "./go-keys.ts";
 import { placeGroups } from "./navigation.tsx";
 
-const Palette = lazy(async () => ({
-  default: (await loadPage(() => import("./palette/palette.tsx"))).Palette,
-}));
+const loadPalette = () => import("./palette/palette.tsx");
+const Palette = lazy(async () => ({ default: (await loadPage(loadPalette)).Palette }));
 const ShortcutsDialog = lazy(async () => ({
   default: (await loadPage(() => import("../ui/shortcuts/shortcuts-dialog.tsx"))).ShortcutsDialog,
 }));
 
 const group = "Everywhere";
+const paletteDelayMs = 2_000;
 
 type Shown = "palette" | "shortcuts";
 
@@ -49,6 +49,11 @@ export function QuickWays({
     ],
     [],
   );
+  // Loaded once the page has settled, or the first letters would be typed before it is there.
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), paletteDelayMs);
+    return () => clearTimeout(timer);
+  }, []);
   // What was opened once stays, so that it can close in its own time.
   useEffect(() => {
     if (isPaletteOpen) setLoaded((names) => [...new Set([...names, "palette" as const])]);

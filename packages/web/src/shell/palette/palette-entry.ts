@@ -13,9 +13,10 @@ export interface PaletteEntry {
   action: string | (() => void);
 }
 
+export const pagesGroup = "Pages";
 const maxInGroup = 6;
 
-/** The entries with all words of a query, those that begin with it first; a few of each group. */
+/** The entries with all words of a query, those that begin with it first; and a few of each group but the pages. */
 export function findEntries(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const wanted = query.trim().toLowerCase();
   const words = wanted.split(/\s+/);

@@ -26,7 +26,8 @@ export function Palette({ isOpen, onClose, actions }: PaletteProps) {
       onOpenChange={(open) => !open && onClose()}
       {...returnFocus}
       aria-describedby={undefined}
-      className="flex max-h-[min(32rem,calc(100dvh-2rem))] max-w-xl flex-col overflow-hidden"
+      placement="top"
+      className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"
     >
       <Radix.Title className="sr-only">Go to</Radix.Title>
       <PaletteSearch onClose={onClose} actions={actions} />

@@ -6,7 +6,7 @@ import { byIdQuery, recentWorkQuery, resultByIdQuery } from "../../data/palette.
 import { usePresage } from "../../data/use-presage.ts";
 import { goKeysOf } from "../go-keys.ts";
 import { placeGroups } from "../navigation.tsx";
-import { findEntries, kindOfId, type PaletteEntry } from "./palette-entry.ts";
+import { findEntries, kindOfId, type PaletteEntry, pagesGroup } from "./palette-entry.ts";
 
 /** What a query finds: what has it as its id, else pages and named things. */
 export function usePaletteEntries(
@@ -27,13 +27,13 @@ export function usePaletteEntries(
       ...placeGroups.flatMap(({ places }) =>
         places.map(({ to, label }) => ({
           id: to,
-          group: "Pages",
+          group: pagesGroup,
           title: label,
           keys: goKeysOf(to),
           action: to,
         })),
       ),
-      { id: "/account", group: "Pages", title: "Account and sessions", action: "/account" },
+      { id: "/account", group: pagesGroup, title: "Account and sessions", action: "/account" },
       ...actions,
       ...(work?.runs ?? []).map(({ id, name, status }) => ({
         id: `run ${id}`,

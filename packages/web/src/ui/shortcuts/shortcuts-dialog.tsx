@@ -30,9 +30,9 @@ function ShortcutList() {
   const shortcuts = useSyncExternalStore(subscribe, list);
   const groups = Map.groupBy<string, Omit<Shortcut, "run">>([...shortcuts, ...always], ({ group }) => group);
   return (
-    <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
+    <div className="gap-x-8 sm:columns-2">
       {[...groups].map(([group, listed]) => (
-        <section key={group} aria-label={group}>
+        <section key={group} aria-label={group} className="mb-5 break-inside-avoid">
           <h3 className="border-b border-line pb-1.5 text-xs font-medium text-ink-3">{group}</h3>
           <dl>
             {listed.map(({ keys, label }) => (
