@@ -1,12 +1,17 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
+import { readCompareSearch } from "./pages/compare/compare-search.ts";
+import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
+import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
+import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
+import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -23,6 +28,13 @@ const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOv
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
   async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
+);
+const predictions = createRoute({
+  getParentRoute,
+  path: "/predictions",
+  validateSearch: readPredictionsSearch,
+}).lazy(
+  async () => (await loadPage(() => import("./pages/predictions/predictions-page.tsx"))).predictionsRoute,
 );
 const deployments = createRoute({ getParentRoute, path: "/deployments" }).lazy(
   async () => (await loadPage(() => import("./pages/deployments/deployments-page.tsx"))).deploymentsRoute,
@@ -45,6 +57,34 @@ const profile = createRoute({
   validateSearch: readProfileSearch,
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
+);
+const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
+);
+const datasets = createRoute({ getParentRoute, path: "/datasets", validateSearch: readTableSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/datasets/datasets-page.tsx"))).datasetsRoute,
+);
+const dataset = createRoute({
+  getParentRoute,
+  path: "/datasets/$datasetId",
+  validateSearch: readDatasetSearch,
+}).lazy(async () => (await loadPage(() => import("./pages/datasets/dataset/dataset-page.tsx"))).datasetRoute);
+const datasetTrajectory = createRoute({
+  getParentRoute,
+  path: "/datasets/$datasetId/trajectories/$trajectoryId",
+  validateSearch: readStepSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/datasets/trajectory/dataset-trajectory-page.tsx")))
+      .datasetTrajectoryRoute,
+);
+const runTrajectory = createRoute({
+  getParentRoute,
+  path: "/runs/$runId/trajectories/$trajectoryId",
+  validateSearch: readRunStepSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/runs/trajectory/run-trajectory-page.tsx"))).runTrajectoryRoute,
 );
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
   async () =>
@@ -74,10 +114,16 @@ const account = createRoute({ getParentRoute, path: "/account" }).lazy(
 const routeTree = rootRoute.addChildren([
   overview,
   playground,
+  predictions,
   deployments,
+  compare,
   evaluations,
   evaluators,
   profile,
+  datasets,
+  dataset,
+  datasetTrajectory,
+  runTrajectory,
   errorTaxonomies,
   errorTaxonomy,
   review,

@@ -11,7 +11,7 @@ import type {
   ImportedEvaluationResult,
   ReviewQueueResponse,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../call.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
@@ -43,7 +43,7 @@ export interface EvaluationResults {
   /** Gets figures in groups, one for each value of the dimensions in `group_by`: `POST /v1/evaluation-results/summary`. */
   summarise(request?: SummaryRequest, options?: CallOptions): Promise<EvaluationSummaryResponse>;
   /** Lists all tags that results have, with the times of their use: `GET /v1/evaluation-results/tags`. */
-  listTags(options?: CallOptions): Promise<EvaluationTag[]>;
+  listTags(options?: ListOptions): Promise<EvaluationTag[]>;
   /** Stores 1 to 1,000 results from elsewhere, all or none: `POST /v1/evaluation-results/batch`. */
   importBatch(
     results: readonly ImportedEvaluationResult[],
@@ -89,7 +89,7 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
       iteratePages((request) => search(request, options), filter, pageSize),
     summarise: (body = {}, options) =>
       json({ method: "POST", path: `${path}/summary`, body, isRepeatable: true }, options),
-    listTags: (options) =>
+    listTags: ({ atMost, ...options } = {}) =>
       listAllPages(
         (query) =>
           json<EvaluationTagListResponse>(
@@ -97,6 +97,7 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
             options,
           ),
         ({ tags }) => tags,
+        atMost,
       ),
     async importBatch(results, options) {
       const body = { evaluation_results: results };

@@ -11,6 +11,7 @@ import { signedInUserId } from "../../session/signed-in-user-id.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { ExampleOffer } from "../example/example-offer.tsx";
 import { firstPrediction } from "../first-prediction.ts";
 
 /** What a new user has not done yet. */
@@ -119,6 +120,12 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
               API reference
             </a>{" "}
             describes.
+          </p>
+        </StepRow>
+        <StepRow title="Look at an example" isDone={false} action={<ExampleOffer />}>
+          <p>
+            Trajectories through rooms of the sandbox, two finished runs and their comparison. It can be
+            removed again, and calls no model.
           </p>
         </StepRow>
       </ol>

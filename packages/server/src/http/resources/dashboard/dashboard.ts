@@ -9,7 +9,13 @@ import type { Settings } from "../../services.ts";
 const pages = [
   "/",
   "/playground",
+  "/predictions",
   "/deployments",
+  "/compare",
+  "/datasets",
+  "/datasets/:dataset_id",
+  "/datasets/:dataset_id/trajectories/:trajectory_id",
+  "/runs/:run_id/trajectories/:trajectory_id",
   "/evaluations",
   "/evaluators",
   "/evaluators/profiles/:public_id",
@@ -24,6 +30,7 @@ const pages = [
 const contentTypes: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
+  json: "application/json; charset=utf-8",
   woff2: "font/woff2",
 };
 
