@@ -20,7 +20,7 @@ interface PageUnderTest {
 }
 
 const pages: PageUnderTest[] = [
-  { path: () => "/", title: "Overview", shows: "rouge-l-20" },
+  { path: () => "/", title: "Overview", shows: "close enough" },
   { path: () => "/playground", title: "Playground", shows: "Domain knowledge" },
   { path: () => "/deployments", title: "Deployments", shows: "Replica" },
   { path: () => "/evaluations", title: "Evaluations", shows: "close enough" },
@@ -33,10 +33,11 @@ const pages: PageUnderTest[] = [
   { path: ({ profile }) => `/evaluators/profiles/${profile}`, title: "close enough", shows: "People agreed" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips" },
   { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
+  { path: () => "/review", title: "Review", shows: "Near the threshold" },
   { path: () => "/usage", title: "Usage", shows: "bootstrap" },
   { path: () => "/api-keys", title: "API keys", shows: "training cluster" },
   { path: () => "/api-keys", title: "API keys", shows: "training cluster", press: "Create key" },
-  { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile of judge" },
+  { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
   { path: () => "/account", title: "Account", shows: "This browser" },
 ];
