@@ -50,8 +50,8 @@ export function StepStrip({ label, steps, current, rows, link }: StepStripProps)
     const here = region.current?.querySelector<HTMLElement>("[aria-current]");
     const box = region.current;
     if (here === null || here === undefined || box === null) return;
-    const left = here.offsetLeft - box.clientWidth / 2;
-    box.scrollTo({ left });
+    const offset = here.getBoundingClientRect().left - box.getBoundingClientRect().left;
+    box.scrollBy({ left: offset - box.clientWidth / 2 });
   }, [current]);
   const hasNames = rows.some(({ name }) => name !== undefined);
   return (
