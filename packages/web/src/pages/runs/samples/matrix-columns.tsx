@@ -20,7 +20,7 @@ export function matrixColumns(
       cell: (sample) => <VerdictCell sample={sample} verdict={verdictOf(sample, evaluator)} />,
       isNumber: true,
       isSortable: true,
-      widthPx: 116,
+      widthPx: 104,
     }),
   );
   return [first, step, ...ofEvaluators, ...rest];
@@ -31,12 +31,7 @@ const first: DataColumn<RunSample> = {
   label: "Sample",
   hint: "The sample’s ID in its dataset, in the order of the dataset unless another column is sorted",
   value: ({ dataset_sample_id }) => dataset_sample_id,
-  cell: ({ dataset_sample_id, repeat }) => (
-    <span className="font-mono text-xs text-ink">
-      <InlineText text={dataset_sample_id} />
-      {repeat > 0 && <span className="text-ink-3"> ·{repeat + 1}</span>}
-    </span>
-  ),
+  cell: (sample) => <SampleName sample={sample} />,
   isSortable: false,
   isFixed: true,
   widthPx: 220,
@@ -49,7 +44,7 @@ const step: DataColumn<RunSample> = {
   value: ({ step }) => step,
   isNumber: true,
   isSortable: true,
-  widthPx: 76,
+  widthPx: 64,
   isWideOnly: true,
 };
 
@@ -69,7 +64,7 @@ const rest: DataColumn<RunSample>[] = [
       ),
     isSortable: false,
     isElastic: true,
-    widthPx: 200,
+    widthPx: 180,
   },
   {
     id: "verb",
@@ -78,7 +73,7 @@ const rest: DataColumn<RunSample>[] = [
     value: ({ verb }) => verb,
     cell: ({ verb }) => (verb === null ? <span className="text-ink-3">–</span> : <InlineText text={verb} />),
     isSortable: false,
-    widthPx: 104,
+    widthPx: 88,
     isWideOnly: true,
   },
   {
@@ -88,7 +83,7 @@ const rest: DataColumn<RunSample>[] = [
     value: ({ changes }) => changes,
     isNumber: true,
     isSortable: true,
-    widthPx: 96,
+    widthPx: 88,
     isWideOnly: true,
   },
   {
@@ -99,7 +94,7 @@ const rest: DataColumn<RunSample>[] = [
     cell: ({ prediction }) => formatCount(prediction.usage.completion_tokens ?? 0),
     isNumber: true,
     isSortable: true,
-    widthPx: 88,
+    widthPx: 76,
     isWideOnly: true,
   },
   {
@@ -119,4 +114,21 @@ const rest: DataColumn<RunSample>[] = [
 /** For copies and screen readers: what a row is called. */
 export function nameOfRow({ dataset_sample_id, repeat }: RunSample): string {
   return repeat === 0 ? dataset_sample_id : `${dataset_sample_id}, repeat ${repeat + 1}`;
+}
+
+/** Of a long name the end is what differs from the row above. */
+function SampleName({ sample: { dataset_sample_id: id, step, repeat } }: { sample: RunSample }) {
+  const end = `/${step}`;
+  const isSplit = id.endsWith(end);
+  return (
+    <span title={id} className="flex min-w-0 font-mono text-xs text-ink">
+      <span className="truncate">
+        <InlineText text={isSplit ? id.slice(0, -end.length) : id} />
+      </span>
+      <span className="shrink-0">
+        {isSplit && end}
+        {repeat > 0 && <span className="text-ink-3"> ·{repeat + 1}</span>}
+      </span>
+    </span>
+  );
 }
