@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
+import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
 import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
@@ -9,6 +10,8 @@ import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
 import { readMatrixSearch } from "./pages/runs/samples/matrix-search.ts";
+import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
+import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
@@ -26,6 +29,13 @@ const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOv
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
   async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
+);
+const predictions = createRoute({
+  getParentRoute,
+  path: "/predictions",
+  validateSearch: readPredictionsSearch,
+}).lazy(
+  async () => (await loadPage(() => import("./pages/predictions/predictions-page.tsx"))).predictionsRoute,
 );
 const deployments = createRoute({ getParentRoute, path: "/deployments" }).lazy(
   async () => (await loadPage(() => import("./pages/deployments/deployments-page.tsx"))).deploymentsRoute,
@@ -48,6 +58,9 @@ const profile = createRoute({
   validateSearch: readProfileSearch,
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
+);
+const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
 );
 const datasets = createRoute({ getParentRoute, path: "/datasets", validateSearch: readTableSearch }).lazy(
   async () => (await loadPage(() => import("./pages/datasets/datasets-page.tsx"))).datasetsRoute,
@@ -91,6 +104,9 @@ const errorTaxonomy = createRoute({
   async () =>
     (await loadPage(() => import("./pages/error-taxonomies/error-taxonomy-page.tsx"))).errorTaxonomyRoute,
 );
+const review = createRoute({ getParentRoute, path: "/review", validateSearch: readReviewSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/review/review-page.tsx"))).reviewRoute,
+);
 const usage = createRoute({ getParentRoute, path: "/usage", validateSearch: readPeriodSearch }).lazy(
   async () => (await loadPage(() => import("./pages/usage/usage-page.tsx"))).usageRoute,
 );
@@ -104,7 +120,9 @@ const account = createRoute({ getParentRoute, path: "/account" }).lazy(
 const routeTree = rootRoute.addChildren([
   overview,
   playground,
+  predictions,
   deployments,
+  compare,
   evaluations,
   evaluators,
   profile,
@@ -115,6 +133,7 @@ const routeTree = rootRoute.addChildren([
   runTrajectory,
   errorTaxonomies,
   errorTaxonomy,
+  review,
   usage,
   apiKeys,
   account,

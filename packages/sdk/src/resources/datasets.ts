@@ -11,7 +11,7 @@ import type {
   DatasetTrajectoryListQuery,
   DatasetTrajectoryListResponse,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../call.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
@@ -24,6 +24,8 @@ export interface UploadOptions extends CallOptions {
   format?: DatasetFormat | undefined;
   /** Whether the lines are compressed with gzip. */
   isGzip?: boolean | undefined;
+  /** Whether the new revision has the lines of the latest one before these. A conflict if another revision is added meanwhile. */
+  append?: boolean | undefined;
 }
 
 export interface RevisionOptions extends CallOptions {
@@ -58,12 +60,12 @@ export interface PageOptions extends CallOptions {
 
 export interface Datasets {
   /** Lists all datasets, newest first: `GET /v1/datasets`. */
-  list(options?: CallOptions): Promise<Dataset[]>;
+  list(options?: ListOptions): Promise<Dataset[]>;
   /** Gets one dataset: `GET /v1/datasets/{id}`. */
   get(id: string, options?: CallOptions): Promise<Dataset>;
   /** Creates a dataset without samples: `POST /v1/datasets`. */
   create(request: DatasetCreateRequest, options?: WriteOptions): Promise<Dataset>;
-  /** Deletes a dataset with all its revisions: `DELETE /v1/datasets/{id}`. */
+  /** Deletes a dataset with all its revisions, and with its runs if `withRuns` says so: `DELETE /v1/datasets/{id}`. */
   delete(id: string, options?: DeleteDatasetOptions): Promise<void>;
   /**
    * Uploads a revision, or finds the one that has these lines: `POST /v1/datasets/{id}/revisions`. Set `timeoutMs` for long ones.
@@ -104,10 +106,11 @@ export function datasets({ json, lines }: Transport): Datasets {
   }
 
   return {
-    list: (options) =>
+    list: ({ atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<DatasetListResponse>(get(path, query), options),
         ({ data }) => data,
+        atMost,
       ),
     get: (id, options) => json(get(pathOf(id)), options),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
@@ -115,19 +118,19 @@ export function datasets({ json, lines }: Transport): Datasets {
       const query = { with_runs: withRuns };
       await json({ method: "DELETE", path: pathOf(id), query, isRepeatable: false }, options);
     },
-    upload: (id, content, { format, isGzip, ...options } = {}) =>
+    upload: (id, content, { format, isGzip, append, ...options } = {}) =>
       json(
         {
           method: "POST",
           path: `${pathOf(id)}/revisions`,
-          query: { format },
+          query: { format, ...(append === true && { append: "true" }) },
           content,
           headers: {
             "content-type": "application/x-ndjson",
             ...(isGzip ? { "content-encoding": "gzip" } : {}),
           },
-          // The same lines are the same revision. A stream is gone after the first try.
-          isRepeatable: !(content instanceof ReadableStream),
+          // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
+          isRepeatable: append !== true && !(content instanceof ReadableStream),
         },
         options,
       ),

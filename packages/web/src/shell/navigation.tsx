@@ -1,13 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import {
   ChartColumn,
+  ClipboardCheck,
   Database,
   FlaskConical,
   Gauge,
+  GitCompareArrows,
   KeyRound,
   ListChecks,
   ListTree,
   type LucideIcon,
+  MessagesSquare,
   Scale,
   Server,
 } from "lucide-react";
@@ -19,11 +22,14 @@ interface Place {
   to:
     | "/"
     | "/playground"
+    | "/predictions"
     | "/deployments"
+    | "/compare"
     | "/datasets"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
+    | "/review"
     | "/usage"
     | "/api-keys";
   label: string;
@@ -36,6 +42,7 @@ const groups: { title: string; places: Place[] }[] = [
     places: [
       { to: "/", label: "Overview", icon: Gauge },
       { to: "/playground", label: "Playground", icon: FlaskConical },
+      { to: "/predictions", label: "Predictions", icon: MessagesSquare },
       { to: "/deployments", label: "Deployments", icon: Server },
     ],
   },
@@ -43,9 +50,11 @@ const groups: { title: string; places: Place[] }[] = [
     title: "Evaluate",
     places: [
       { to: "/datasets", label: "Datasets", icon: Database },
+      { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
       { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },
+      { to: "/review", label: "Review", icon: ClipboardCheck },
     ],
   },
   {

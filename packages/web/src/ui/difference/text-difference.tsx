@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import { Segmented } from "../form/segmented.tsx";
 import { PlainText } from "../untrusted-text/plain-text.tsx";
+import { useNarrow } from "../use-narrow.ts";
 import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
 import { DifferenceRows } from "./difference-rows.tsx";
 import type { Layout } from "./display-rows.ts";
@@ -32,7 +33,10 @@ export function TextDifference({
   afterLabel,
   firstLayout = "unified",
 }: TextDifferenceProps) {
-  const [layout, setLayout] = useState<Layout>(firstLayout);
+  const isNarrow = useNarrow();
+  const [chosenLayout, setLayout] = useState<Layout>(firstLayout);
+  // Half of a phone is too narrow for a text.
+  const layout = isNarrow ? "unified" : chosenLayout;
   const [chosen, setReading] = useState<"json" | "text">("json");
   const byMeaning = useMemo(() => compareAsJson(before, after), [before, after]);
   const isJson = byMeaning !== undefined && chosen === "json";

@@ -9,7 +9,9 @@ import type { Settings } from "../../services.ts";
 const pages = [
   "/",
   "/playground",
+  "/predictions",
   "/deployments",
+  "/compare",
   "/datasets",
   "/datasets/:dataset_id",
   "/datasets/:dataset_id/trajectories/:trajectory_id",
@@ -20,6 +22,7 @@ const pages = [
   "/evaluators/profiles/:public_id",
   "/error-taxonomies",
   "/error-taxonomies/:taxonomy_id",
+  "/review",
   "/usage",
   "/api-keys",
   "/account",
@@ -28,6 +31,7 @@ const pages = [
 const contentTypes: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
+  json: "application/json; charset=utf-8",
   woff2: "font/woff2",
 };
 
