@@ -9,6 +9,7 @@ import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
+import { readMatrixSearch } from "./pages/runs/samples/matrix-search.ts";
 import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
@@ -78,6 +79,11 @@ const datasetTrajectory = createRoute({
     (await loadPage(() => import("./pages/datasets/trajectory/dataset-trajectory-page.tsx")))
       .datasetTrajectoryRoute,
 );
+const runSamples = createRoute({
+  getParentRoute,
+  path: "/runs/$runId/samples",
+  validateSearch: readMatrixSearch,
+}).lazy(async () => (await loadPage(() => import("./pages/runs/samples/scratch-page.tsx"))).runSamplesRoute);
 const runTrajectory = createRoute({
   getParentRoute,
   path: "/runs/$runId/trajectories/$trajectoryId",
@@ -123,6 +129,7 @@ const routeTree = rootRoute.addChildren([
   datasets,
   dataset,
   datasetTrajectory,
+  runSamples,
   runTrajectory,
   errorTaxonomies,
   errorTaxonomy,
