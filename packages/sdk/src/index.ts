@@ -21,7 +21,10 @@ export type {
   DatasetRevision,
   DatasetSample,
   DatasetTrajectory,
+  DatasetTrajectoryListResponse,
+  DatasetTrajectorySummary,
   DeploymentStatus,
+  Disagreement,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
   ErrorTaxonomyFindingsResponse,
@@ -56,7 +59,11 @@ export type {
   Params,
   Project,
   PromptMessage,
+  RecentErrorFindingsResponse,
   ReplicaStatus,
+  ReviewQueueItem,
+  ReviewQueueResponse,
+  ReviewReason,
   RevisionAgreement,
   Run,
   RunCreateRequest,
@@ -69,6 +76,8 @@ export type {
   RunProgress,
   RunReport,
   RunSample,
+  RunSampleListResponse,
+  RunSampleOrder,
   RunStatus,
   RunStratum,
   RunSurvival,
@@ -91,7 +100,15 @@ export type { CallOptions, ListOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type { ComparedPair, ComparedSampleFilter, ComparedSamplePage } from "./resources/comparisons.ts";
-export type { DatasetLines, RevisionOptions, UploadOptions } from "./resources/datasets.ts";
+export type {
+  DatasetLines,
+  DeleteDatasetOptions,
+  PageOptions,
+  RevisionOptions,
+  TrajectoryFilter,
+  TrajectoryOptions,
+  UploadOptions,
+} from "./resources/datasets.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
@@ -105,6 +122,7 @@ export type { Prediction, PredictOptions } from "./resources/predictions.ts";
 export type {
   ExportRequest,
   ResultFilter,
+  ReviewRequest,
   SearchRequest,
   SummaryRequest,
 } from "./resources/result-filter.ts";
@@ -112,5 +130,6 @@ export type {
   PredictionsUploadOptions,
   RunFilter,
   RunSampleFilter,
+  RunSampleView,
   WaitOptions,
 } from "./resources/runs.ts";

@@ -11,6 +11,7 @@ const addresses = [
   ["/evaluations?tag=nonsense&order=up&result=x&after=y", "Evaluations"],
   ["/compare?runs=a&direction=up&open=x", "Compare"],
   ["/predictions?source=x&period=1y&category=no&status=9", "Predictions"],
+  ["/review?order=up&blind=maybe&result=x&revision=0", "Review"],
 ] as const;
 
 dashboardTest("Invalid search parameters are ignored", async ({ visit }) => {

@@ -1,6 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import {
   ChartColumn,
+  ClipboardCheck,
+  Database,
   FlaskConical,
   Gauge,
   GitCompareArrows,
@@ -23,9 +25,11 @@ interface Place {
     | "/predictions"
     | "/deployments"
     | "/compare"
+    | "/datasets"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
+    | "/review"
     | "/usage"
     | "/api-keys";
   label: string;
@@ -45,10 +49,12 @@ const groups: { title: string; places: Place[] }[] = [
   {
     title: "Evaluate",
     places: [
+      { to: "/datasets", label: "Datasets", icon: Database },
       { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
       { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },
+      { to: "/review", label: "Review", icon: ClipboardCheck },
     ],
   },
   {
