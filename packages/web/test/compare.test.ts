@@ -66,6 +66,7 @@ dashboardTest(
     await page.getByRole("link", { name: "Compare" }).click();
     await page.getByRole("checkbox", { name: "old model" }).check();
     await page.getByRole("checkbox", { name: "new model" }).check();
+    await page.getByRole("button", { name: "Compare 2 runs" }).click();
     const said = page.getByRole("list", { name: "What the comparison says" });
     await said
       .getByText(/^new model is better than old model on exact-match by 27\.8 points, 95 % interval/)

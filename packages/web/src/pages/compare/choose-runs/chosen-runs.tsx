@@ -79,7 +79,13 @@ export function ChosenRuns({ marked, runs, runIds, choose }: ChosenRunsProps) {
       </ul>
       <Dialog isOpen={isChoosing} onClose={() => setChoosing(false)} title="Choose runs" isWide>
         <div className="-mx-5 -mb-5">
-          <RunChooser chosenIds={runIds} onChange={choose} />
+          <RunChooser
+            chosenIds={runIds}
+            onChoose={(ids) => {
+              choose(ids);
+              setChoosing(false);
+            }}
+          />
         </div>
       </Dialog>
     </Card>
