@@ -8,7 +8,7 @@ import { Segmented } from "../../../ui/form/segmented.tsx";
 import type { ComparedEvaluator } from "../name-evaluator.ts";
 import type { MarkedRun } from "../run-marks.ts";
 import type { CompareState } from "../use-compare.ts";
-import { differenceCurves, domainOf, scoreCurves } from "./curves.ts";
+import { differenceCurves, domainOf, drawnTrajectories, scoreCurves } from "./curves.ts";
 
 interface CurvesCardProps {
   evaluator: ComparedEvaluator;
@@ -26,7 +26,7 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
   return (
     <Card
       title="By step"
-      hint="The step is the place in the trajectory, from 0."
+      hint={`The step is the place in the trajectory, from 0. Those that fewer than ${drawnTrajectories} trajectories reach are not drawn.`}
       actions={
         <Segmented
           label="By step"

@@ -11,7 +11,7 @@ const marked = ["a", "b"].map((id, index) => ({
   color: `var(--chart-${index + 1})`,
 })) as MarkedRun[];
 const interval = { level: 0.95, lower: -1.2, upper: 0.3 };
-const stratum = { key: 2, count: 1, trajectories: 1, mean: 0.5, difference: -0.4, interval };
+const stratum = { key: 2, count: 5, trajectories: 3, mean: 0.5, difference: -0.4, interval };
 const evaluator = {
   ...named,
   candidates: [{ run_id: "b", strata: { step: [stratum] } }],
@@ -29,12 +29,19 @@ test("Scores have a curve for each run that is loaded, differences one for each 
       key: "a",
       label: "A: a",
       isDashed: true,
-      points: [{ x: 2, value: 0.5, basis: "1 sample in 1 trajectory" }],
+      points: [{ x: 2, value: 0.5, basis: "5 samples in 3 trajectories" }],
     },
   ]);
   expect(differenceCurves(marked, evaluator)).toMatchObject([
     { key: "b", isDashed: false, points: [{ x: 2, value: -0.4, lower: -1, upper: 0.3 }] },
   ]);
+});
+
+test("Steps that hardly any trajectory reaches are not drawn", () => {
+  const rare = { ...stratum, key: 9, trajectories: 2 };
+  const some = { ...evaluator, candidates: [{ run_id: "b", strata: { step: [stratum, rare] } }] };
+  const [series] = differenceCurves(marked, some as unknown as ComparedEvaluator);
+  expect(series?.points.map(({ x }) => x)).toEqual([2]);
 });
 
 test("Survival begins with all trajectories", () => {

@@ -4,6 +4,9 @@ import type { CurveSeries } from "../../../ui/charts/plot/curve.ts";
 import { type ComparedEvaluator, evaluatorKey } from "../name-evaluator.ts";
 import { type MarkedRun, nameRun } from "../run-marks.ts";
 
+/** Steps that fewer trajectories reach are not drawn: a value of one or two says nothing, and hides the others. */
+export const drawnTrajectories = 3;
+
 type Reports = readonly (RunReport | undefined)[];
 
 /** Each run's mean score by step. */
@@ -15,7 +18,7 @@ export function scoreCurves(
   return marked.flatMap((one, index) => {
     const found = reports[index]?.evaluators.find((other) => evaluatorKey(other) === evaluatorKey(evaluator));
     if (found === undefined) return [];
-    const points = found.strata.step.map(({ key, mean, interval, count, trajectories }) => ({
+    const points = found.strata.step.filter(isDrawn).map(({ key, mean, interval, count, trajectories }) => ({
       x: Number(key),
       value: mean,
       lower: interval?.lower,
@@ -31,7 +34,7 @@ export function differenceCurves(marked: readonly MarkedRun[], evaluator: Compar
   return evaluator.candidates.flatMap(({ run_id, strata }) => {
     const one = marked.find(({ run }) => run.id === run_id);
     if (one === undefined) return [];
-    const points = strata.step.map(({ key, difference, interval, count, trajectories }) => ({
+    const points = strata.step.filter(isDrawn).map(({ key, difference, interval, count, trajectories }) => ({
       x: Number(key),
       value: difference,
       lower: interval === null ? null : Math.max(-1, interval.lower),
@@ -54,6 +57,7 @@ export function survivalCurves(
     );
     return survival === undefined ? [] : [{ one, survival }];
   });
+  const last = Math.max(0, ...found.flatMap(({ survival }) => survival.steps.map(({ step }) => step)));
   return {
     series: found.map(({ one, survival: { steps, trajectories } }) => ({
       ...seriesOf(one, marked),
@@ -69,6 +73,10 @@ export function survivalCurves(
           upper: interval?.upper,
           basis: `${formatCount(at_risk)} at risk`,
         })),
+        // Nothing is left that could change.
+        ...(steps.at(-1)?.survival === 0 && (steps.at(-1)?.step ?? last) < last
+          ? [{ x: last, value: 0, basis: "0 at risk" }]
+          : []),
       ],
     })),
     medians: found.map(({ one, survival }) => ({ name: nameRun(one, marked), survival })),
@@ -92,6 +100,10 @@ function seriesOf(one: MarkedRun, marked: readonly MarkedRun[]) {
     color: one.color,
     isDashed: one === marked[0],
   };
+}
+
+function isDrawn({ trajectories }: { trajectories: number }): boolean {
+  return trajectories >= drawnTrajectories;
 }
 
 function basisOf(count: number, trajectories: number): string {

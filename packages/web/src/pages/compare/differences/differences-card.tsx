@@ -31,14 +31,14 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Evaluator and run</HeaderCell>
-            <HeaderCell isNumber>Mean</HeaderCell>
-            <HeaderCell isNumber>Pass rate</HeaderCell>
             <HeaderCell isNumber>Difference</HeaderCell>
             <HeaderCell className="min-w-64">
               <IntervalAxis domain={domain} format={formatPoints} />
               <span className="sr-only">95 % interval</span>
             </HeaderCell>
             <HeaderCell isNumber>p (Holm)</HeaderCell>
+            <HeaderCell isNumber>Mean</HeaderCell>
+            <HeaderCell isNumber>Pass rate</HeaderCell>
             <HeaderCell isNumber>Samples</HeaderCell>
             <HeaderCell isNumber>Better / worse / same</HeaderCell>
             <HeaderCell isNumber>Detectable</HeaderCell>
@@ -80,16 +80,16 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
       </tr>
       {referenceRun !== undefined && (
         <tr>
-          <RowHeader className="max-w-60">
+          <RowHeader className="max-w-60 max-sm:max-w-36">
             <RunName marked={referenceRun} />
           </RowHeader>
-          <Cell isNumber>{formatScore(reference.mean)}</Cell>
-          <Cell isNumber>{formatShare(reference.pass_rate)}</Cell>
           <Cell isNumber className="text-ink-3">
             reference
           </Cell>
           <Cell />
           <Cell />
+          <Cell isNumber>{formatScore(reference.mean)}</Cell>
+          <Cell isNumber>{formatShare(reference.pass_rate)}</Cell>
           <Cell isNumber>{formatCount(reference.count)}</Cell>
           <Cell />
           <Cell />
@@ -116,11 +116,9 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
   const isShown = p !== null && p < significance && difference !== null;
   return (
     <tr>
-      <RowHeader className="max-w-60">
+      <RowHeader className="max-w-60 max-sm:max-w-36">
         <RunName marked={marked} />
       </RowHeader>
-      <Cell isNumber>{formatScore(candidate.mean)}</Cell>
-      <Cell isNumber>{formatShare(candidate.pass_rate)}</Cell>
       <Cell isNumber>
         <Figure
           text={explainDifference(candidate)}
@@ -153,6 +151,8 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
         )}
       </Cell>
       <Cell isNumber>{formatP(p)}</Cell>
+      <Cell isNumber>{formatScore(candidate.mean)}</Cell>
+      <Cell isNumber>{formatShare(candidate.pass_rate)}</Cell>
       <Cell isNumber className="whitespace-nowrap">
         <Figure text={explainPairs(candidate)}>
           {formatCount(count)} <span className="text-ink-3">in {formatCount(trajectories)}</span>
