@@ -201,7 +201,8 @@ def check_predictions(check, run):
     started, ended = (datetime.fromisoformat(run.run[name]).timestamp() for name in ("started_at", "finished_at"))
     rate = report["predictions_per_second"]
     if "deployment" in run.run["target"]:
-        fits = asked / (ended - started + 0.0011) <= rate <= asked / max(1e-9, ended - started - 0.0011)
+        # Until the last prediction, whose time is not exported: it is not after the run's end, and took as long as its call.
+        fits = asked / (ended - started + 0.0011) <= rate <= asked * 1000 / max(latencies, default=1e-9)
         check.equal(f"{where}.predictions_per_second of {asked} in {ended - started} s: {rate}", True, fits)
     else:
         check.equal(f"{where}.predictions_per_second", None, rate)

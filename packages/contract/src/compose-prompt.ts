@@ -26,7 +26,8 @@ export function composePrompt(
   return system === "" ? [user] : [{ role: "system", content: system }, user];
 }
 
-function composeSystemTurn(context: Context | null | undefined): string {
+/** Empty if every section is. All texts are used unchanged. */
+export function composeSystemTurn(context: Context | null | undefined): string {
   if (!context) return "";
   const parts: string[] = [];
   for (const [field, name] of sections) {

@@ -25,6 +25,7 @@ export {
   ExplainStrategy,
 } from "./evaluation/result-fields.ts";
 export { readResultId } from "./evaluation/result-id.ts";
+export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-report.ts";
 export * from "./evaluation/run-sample.ts";

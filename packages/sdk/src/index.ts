@@ -22,6 +22,7 @@ export type {
   DatasetSample,
   DatasetTrajectory,
   DeploymentStatus,
+  Disagreement,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
   ErrorTaxonomyFindingsResponse,
@@ -56,7 +57,11 @@ export type {
   Params,
   Project,
   PromptMessage,
+  RecentErrorFindingsResponse,
   ReplicaStatus,
+  ReviewQueueItem,
+  ReviewQueueResponse,
+  ReviewReason,
   RevisionAgreement,
   Run,
   RunCreateRequest,
@@ -87,20 +92,25 @@ export type {
   ValidationError,
   WorldModelRequest,
 } from "@presage/contract";
-export type { CallOptions, WriteOptions } from "./call.ts";
+export type { CallOptions, ListOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
-export type { ComparedSampleFilter } from "./resources/comparisons.ts";
+export type { ComparedPair, ComparedSampleFilter, ComparedSamplePage } from "./resources/comparisons.ts";
 export type { DatasetLines, RevisionOptions, UploadOptions } from "./resources/datasets.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
 export type { ExperimentFilter } from "./resources/experiments.ts";
-export type { KeptPredictionFilter, KeptPredictionPage } from "./resources/kept-predictions.ts";
+export type {
+  KeptPredictionFilter,
+  KeptPredictionPage,
+  LivePredictionFilter,
+} from "./resources/kept-predictions.ts";
 export type { Prediction, PredictOptions } from "./resources/predictions.ts";
 export type {
   ExportRequest,
   ResultFilter,
+  ReviewRequest,
   SearchRequest,
   SummaryRequest,
 } from "./resources/result-filter.ts";

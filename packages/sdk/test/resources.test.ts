@@ -98,6 +98,11 @@ describe("against a real Presage", () => {
 
     const corrected = await presage.results.correct(id, { pass: false, comment: "No." });
     expect(corrected.correction).toMatchObject({ pass: false, comment: "No." });
+    const queue = await presage.results.reviewQueue({ app: "sdk", order: "random", seed: 7 });
+    expect(queue).toMatchObject({ considered: 2, reviewed: 1, data: [{ reason: "drawn" }] });
+    await presage.results.correct(id, { pass: true });
+    const withdrawn = await presage.results.withdrawCorrection(id);
+    expect(withdrawn.correction).toMatchObject({ pass: false, comment: "No." });
     const summary = await presage.results.summarise({ app: "sdk", group_by: ["app"] });
     expect(summary.groups).toMatchObject([{ key: { app: "sdk" }, count: 2, passed: 0 }]);
 
@@ -161,7 +166,8 @@ describe("against a real Presage", () => {
     );
     expect(all[0]?.candidate.evaluation_result_id).toMatch(/^\d+$/);
     expect(await caught(presage.comparisons.get([reference]))).toMatchObject({ status: 422 });
-    expect((await server.call("DELETE", `/v1/datasets/${id}?with_runs=true`)).status).toBe(204);
+    await presage.datasets.delete(id, { withRuns: true });
+    expect(await caught(presage.datasets.get(id))).toMatchObject({ status: 404 });
   });
 
   test("datasets are created, uploaded, read, exported and deleted", async () => {
@@ -279,6 +285,7 @@ describe("against a real Presage", () => {
     expect(samples).toEqual([9, 10]);
     const tags = (await presage.results.listTags()).map(({ key, value }) => [key, value]);
     expect(tags).toContainEqual(["of", "sdk"]);
+    expect(await presage.results.listTags({ atMost: 1 })).toHaveLength(1);
   });
 
   test("evaluators are listed, and profiles created, revised and archived", async () => {
@@ -308,6 +315,8 @@ describe("against a real Presage", () => {
         { revision: 1, corrected: 0, agreement: null },
       ],
     });
+    const [disagreement] = await presage.profiles.disagreements(made.public_id, { limit: 5 });
+    expect(disagreement).toMatchObject({ pass: true, correction: { pass: false }, output: "7 doors" });
     const [cut] = await presage.results.search({ profile_name: "digits", text_limit: 1 });
     expect(cut?.evaluated_model_output).toBe("7");
     expect(await presage.profiles.archive(made.public_id)).toHaveLength(2);

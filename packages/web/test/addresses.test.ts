@@ -9,6 +9,7 @@ const addresses = [
   ["/evaluators?q=one&q=other", "Evaluators"],
   ["/evaluations?verdict=perhaps&min_score=9&since=never", "Evaluations"],
   ["/evaluations?tag=nonsense&order=up&result=x&after=y", "Evaluations"],
+  ["/review?order=up&blind=maybe&result=x&revision=0", "Review"],
 ] as const;
 
 dashboardTest("Invalid search parameters are ignored", async ({ visit }) => {

@@ -9,6 +9,7 @@ const mainControls = [
   ["/evaluations", "combobox", "Verdict"],
   ["/evaluators", "searchbox", "Search evaluators and profiles"],
   ["/error-taxonomies", "button", "New taxonomy"],
+  ["/review", "combobox", "Evaluator and profile"],
   ["/usage", "radio", "7 days"],
   ["/api-keys", "button", "Create key"],
   ["/account", "button", "Sign out"],
@@ -22,7 +23,7 @@ dashboardTest("The first Tab skips the navigation, the next ones go through it",
   await page.keyboard.press("Tab");
   expect(await focused(page)).toBe("Skip to content");
   const seen: string[] = [];
-  for (let count = 0; count < 8; count++) {
+  for (let count = 0; count < 9; count++) {
     await page.keyboard.press("Tab");
     seen.push(await focused(page));
   }
@@ -33,6 +34,7 @@ dashboardTest("The first Tab skips the navigation, the next ones go through it",
     "Evaluations",
     "Evaluators",
     "Error taxonomies",
+    "Review",
     "Usage",
     "API keys",
   ]);
@@ -49,7 +51,7 @@ dashboardTest("A dialog takes the focus and returns it", async ({ visit }) => {
   const dialog = page.getByRole("dialog", { name: "Create key" });
   await dialog.waitFor();
   const isInside = () => dialog.evaluate((element) => element.contains(document.activeElement));
-  for (let count = 0; count < 8; count++) {
+  for (let count = 0; count < 9; count++) {
     expect(await isInside()).toBe(true);
     await page.keyboard.press("Tab");
   }

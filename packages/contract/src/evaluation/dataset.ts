@@ -138,6 +138,11 @@ export type DatasetFormat = z.infer<typeof DatasetFormat>;
 
 /** Query of `POST /v1/datasets/{id}/revisions`. */
 export const DatasetUploadQuery = z.object({
+  append: queryBoolean().optional().meta({
+    default: false,
+    description:
+      "The new revision has the lines of the latest one, then those of the body. If another revision is added meanwhile, this is 409.",
+  }),
   format: DatasetFormat.optional().meta({
     description:
       'What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',

@@ -244,7 +244,7 @@ export const RunReport = z
       description: "Of the successful predictions of a deployment, in milliseconds. Null if there are none.",
     }),
     predictions_per_second: z.number().nullable().meta({
-      description: "Predictions of a deployment, from the run's start to its end or its last prediction.",
+      description: "Predictions of a deployment, from the run's start to its last prediction.",
     }),
     tokens: RunTokens.meta({ description: "Of all predictions, as the upstream counted them." }),
     cost: RunCost.nullish().meta({

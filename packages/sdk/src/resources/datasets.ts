@@ -9,7 +9,7 @@ import type {
   DatasetSampleListResponse,
   DatasetTrajectory,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../call.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
@@ -22,6 +22,8 @@ export interface UploadOptions extends CallOptions {
   format?: DatasetFormat | undefined;
   /** Whether the lines are compressed with gzip. */
   isGzip?: boolean | undefined;
+  /** Whether the new revision has the lines of the latest one before these. A conflict if another revision is added meanwhile. */
+  append?: boolean | undefined;
 }
 
 export interface RevisionOptions extends CallOptions {
@@ -31,13 +33,13 @@ export interface RevisionOptions extends CallOptions {
 
 export interface Datasets {
   /** Lists all datasets, newest first: `GET /v1/datasets`. */
-  list(options?: CallOptions): Promise<Dataset[]>;
+  list(options?: ListOptions): Promise<Dataset[]>;
   /** Gets one dataset: `GET /v1/datasets/{id}`. */
   get(id: string, options?: CallOptions): Promise<Dataset>;
   /** Creates a dataset without samples: `POST /v1/datasets`. */
   create(request: DatasetCreateRequest, options?: WriteOptions): Promise<Dataset>;
-  /** Deletes a dataset with all its revisions: `DELETE /v1/datasets/{id}`. */
-  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Deletes a dataset with all its revisions, and with its runs if `withRuns` says so; otherwise one with runs stays: `DELETE /v1/datasets/{id}`. */
+  delete(id: string, options?: CallOptions & { withRuns?: boolean }): Promise<void>;
   /**
    * Uploads a revision, or finds the one that has these lines: `POST /v1/datasets/{id}/revisions`. Set `timeoutMs` for long ones.
    * A wrong line is named in the error's `issues`, as `["body", "line", 17, …]`.
@@ -71,29 +73,31 @@ export function datasets({ json, lines }: Transport): Datasets {
   }
 
   return {
-    list: (options) =>
+    list: ({ atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<DatasetListResponse>(get(path, query), options),
         ({ data }) => data,
+        atMost,
       ),
     get: (id, options) => json(get(pathOf(id)), options),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
-    async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+    async delete(id, { withRuns = false, ...options } = {}) {
+      const query = withRuns ? { with_runs: "true" } : {};
+      await json({ method: "DELETE", path: pathOf(id), query, isRepeatable: false }, options);
     },
-    upload: (id, content, { format, isGzip, ...options } = {}) =>
+    upload: (id, content, { format, isGzip, append, ...options } = {}) =>
       json(
         {
           method: "POST",
           path: `${pathOf(id)}/revisions`,
-          query: { format },
+          query: { format, ...(append === true && { append: "true" }) },
           content,
           headers: {
             "content-type": "application/x-ndjson",
             ...(isGzip ? { "content-encoding": "gzip" } : {}),
           },
-          // The same lines are the same revision. A stream is gone after the first try.
-          isRepeatable: !(content instanceof ReadableStream),
+          // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
+          isRepeatable: append !== true && !(content instanceof ReadableStream),
         },
         options,
       ),

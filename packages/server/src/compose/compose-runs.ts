@@ -10,6 +10,7 @@ import { type Runner, startRunner } from "../evaluation/runs/runner/start-runner
 import type { RunnerServices } from "../evaluation/runs/runner/work-on-run.ts";
 import type { WriteWork } from "../evaluation/runs/runner/work-writer.ts";
 import { writeWorkInThread } from "../evaluation/runs/runner/write-in-thread.ts";
+import { createBackgroundTurns } from "../limits/background-turns.ts";
 import { createFairSlots } from "../limits/fair-slots.ts";
 import type { Log } from "../observability/logger.ts";
 import { readPrediction, upstreamFields } from "../prediction/predict.ts";
@@ -110,6 +111,7 @@ export function composeRuns(
 
   return {
     predict,
+    turns: createBackgroundTurns(() => liveInFlight() > 0),
     writeWork: writer?.write ?? writeInTurns(database),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     version: packageJson.version,

@@ -146,6 +146,7 @@ test("responses to requests that may use old names document the Deprecation head
     "patch /v1/evaluator-profiles/{public_id}/archive",
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",
+    "post /v1/evaluation-results/review",
     "post /v1/evaluation-results/search",
     "post /v1/evaluation-results/summary",
     "post /v1/evaluator-criteria",

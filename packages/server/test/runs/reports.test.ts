@@ -137,6 +137,12 @@ onEachDatabase((database) => {
     expect((await report(id)).evaluators).toEqual(before.evaluators);
   });
 
+  test("Predictions a second are those until the last one, however late evaluators are added", async () => {
+    const predictions = Array(6).fill([{ verdicts: [pass] }]);
+    const later = await report(await store({ predictions, finishedAfterS: 1_000 }));
+    expect(later.predictions_per_second).toBe(0.6);
+  });
+
   test("With repeats a sample counts once, with the mean of its repeats", async () => {
     const id = await store({
       repeats: 3,

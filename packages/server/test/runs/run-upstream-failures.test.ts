@@ -16,11 +16,11 @@ const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const datasets = datasetClient(presage);
 const { create, end, read } = runClient(presage);
 
-async function startRun(concurrency = 16) {
+async function startRun(more: Record<string, unknown> = {}) {
   upstream.received.length = 0;
   const dataset_id = await datasets.create();
   await datasets.uploadNew(dataset_id, samples);
-  return await create({ dataset_id, target: { deployment: "default" }, concurrency });
+  return await create({ dataset_id, target: { deployment: "default" }, concurrency: 16, ...more });
 }
 
 const all = { samples: 60, predicted: 60, evaluated: 60, failed: 0 };
@@ -90,6 +90,23 @@ test("a sample that the upstream refuses fails at once, and the others do not", 
   expect(upstream.received.length).toBe(60);
 });
 
+test("the figure of no change has the samples whose first repeat failed", async () => {
+  upstream.answer = ({ text }) =>
+    text.includes('"seed":5')
+      ? Response.json({ error: { message: "Bad input." } }, { status: 400 })
+      : Response.json(completion("next"));
+  const { id } = await startRun({
+    params: { seed: 5 },
+    repeats: 2,
+    evaluators: [{ evaluator: "exact-match" }],
+  });
+  await end(id);
+  const report = await presage.call("GET", `/v1/runs/${id}/report`);
+  expect(await report.json()).toMatchObject({
+    evaluators: [{ count: 60, failed: 60, no_change: { count: 60, mean: 0 } }],
+  });
+});
+
 test("an upstream that is away pauses a run with the reason, and it continues by itself", async () => {
   upstream.answer = () => Response.json({ error: { message: "Loading the model." } }, { status: 503 });
   const { id } = await startRun();
@@ -133,7 +150,7 @@ test("a run that is taken again while its upstream is away continues by itself, 
 test("twenty samples that are too long for the model do not mean that it is away", async () => {
   upstream.answer = () =>
     Response.json({ error: { message: "maximum context length exceeded" } }, { status: 400 });
-  const { id } = await startRun(1);
+  const { id } = await startRun({ concurrency: 1 });
   const run = await end(id, 30_000);
   expect(run).toMatchObject({ progress: { predicted: 0, failed: 60 }, notes: [] });
 });

@@ -1,12 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import {
   ChartColumn,
+  ClipboardCheck,
   FlaskConical,
   Gauge,
+  GitCompareArrows,
   KeyRound,
   ListChecks,
   ListTree,
   type LucideIcon,
+  MessagesSquare,
   Scale,
   Server,
 } from "lucide-react";
@@ -18,10 +21,13 @@ interface Place {
   to:
     | "/"
     | "/playground"
+    | "/predictions"
     | "/deployments"
+    | "/compare"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
+    | "/review"
     | "/usage"
     | "/api-keys";
   label: string;
@@ -34,15 +40,18 @@ const groups: { title: string; places: Place[] }[] = [
     places: [
       { to: "/", label: "Overview", icon: Gauge },
       { to: "/playground", label: "Playground", icon: FlaskConical },
+      { to: "/predictions", label: "Predictions", icon: MessagesSquare },
       { to: "/deployments", label: "Deployments", icon: Server },
     ],
   },
   {
     title: "Evaluate",
     places: [
+      { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
       { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },
+      { to: "/review", label: "Review", icon: ClipboardCheck },
     ],
   },
   {

@@ -3,7 +3,7 @@ import { countOf } from "../../count-of.ts";
 import type { Position } from "../evaluator-outcome.ts";
 import { defineFamily } from "./family.ts";
 import { type ChangeComparison, compareChanges, stateOverlap } from "./state/compare-changes.ts";
-import { type ReadStates, readStates, stateOfInput } from "./state/read-states.ts";
+import { createStateReader, type ReadStates, stateOfInput } from "./state/read-states.ts";
 import { textLines } from "./state/text-lines.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { endSentence, listItems } from "./text/list-items.ts";
@@ -54,6 +54,7 @@ export const stateChange = defineFamily({
   isExpensive: ({ input = "", output = "", goldAnswer = "" }) =>
     input.length + output.length + goldAnswer.length > cheapCharacters,
   prepare({ threshold }) {
+    const readStates = createStateReader();
     return ({ input = "", output = "", goldAnswer = "" }) => {
       const states = readStates({ before: stateOfInput(input), gold: goldAnswer, output });
       const changes = compareChanges(states);

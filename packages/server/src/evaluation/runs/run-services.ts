@@ -1,3 +1,4 @@
+import type { BackgroundTurns } from "../../limits/background-turns.ts";
 import type { PredictStep } from "./runner/predict-step.ts";
 import type { WriteWork } from "./runner/work-writer.ts";
 
@@ -5,6 +6,8 @@ import type { WriteWork } from "./runner/work-writer.ts";
 export interface RunServices {
   readonly predict: PredictStep;
   readonly writeWork: WriteWork;
+  /** Steps take one before each piece of work, so that live requests come first. */
+  readonly turns: BackgroundTurns;
   /** Whether there is a deployment of this name now. */
   hasDeployment(name: string): boolean;
   /** The version of Presage, which runs record. */

@@ -3,7 +3,7 @@ import type { ErrorCategory, EvaluationStatus, RunMode, RunStatus } from "@presa
 import type { RunEvaluator, RunTarget } from "../../../src/evaluation/runs/run.ts";
 import { insertRun } from "../../../src/evaluation/runs/runs-store.ts";
 import { insertRows } from "../../../src/storage/insert-rows.ts";
-import { type Micros, nowMicros } from "../../../src/storage/micros.ts";
+import { type Micros, microsPerSecond, nowMicros } from "../../../src/storage/micros.ts";
 import type { PredictionsTable } from "../../../src/storage/schema/predictions.ts";
 import type { RunVerdictsTable } from "../../../src/storage/schema/runs.ts";
 import type { Database } from "../../../src/storage/schema/tables.ts";
@@ -114,6 +114,8 @@ export interface StoredRun {
   models?: string[];
   notes?: string[];
   createdAt?: Micros;
+  /** After its creation. Its predictions are all there after ten seconds. */
+  finishedAfterS?: number;
   /** Of each sample, by repeat. Undefined: there is none yet. */
   predictions: readonly (readonly (StoredPrediction | undefined)[])[];
 }
@@ -126,6 +128,8 @@ export function evaluatorNamed(id: string, revision = 1): RunEvaluator {
     explainStrategy: "never",
   };
 }
+
+const predictedAfterS = 10;
 
 /** Stores a run with its predictions and verdicts. Returns its id. */
 export async function storeRun(
@@ -170,7 +174,7 @@ export async function storeRun(
     .updateTable("runs")
     .set({
       started_at: createdAt,
-      finished_at: createdAt + 10_000_000,
+      finished_at: createdAt + (given.finishedAfterS ?? predictedAfterS) * microsPerSecond,
       status_reason: given.statusReason ?? null,
     })
     .where("id", "=", id)
@@ -181,7 +185,7 @@ export async function storeRun(
     for (const [repeat, prediction] of ofSample.entries()) {
       if (prediction === undefined) continue;
       const place = { run_id: id, position: index + 1, repeat };
-      predictionRows.push(toPredictionRow(accountId, place, prediction, createdAt));
+      predictionRows.push(toPredictionRow(accountId, place, prediction, createdAt + predictedAfterS * microsPerSecond));
       if ("failed" in prediction) continue;
       for (const [evaluator, verdict] of prediction.verdicts.entries()) {
         if (verdict !== undefined) verdictRows.push(toVerdictRow({ ...place, evaluator }, verdict));

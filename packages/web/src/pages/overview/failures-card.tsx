@@ -9,12 +9,18 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 
 export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
-    <Card title="Errors by reason" hint="Predictions and chat completions.">
-      {usage === undefined ? (
-        <SkeletonRows count={4} className="h-8" />
-      ) : (
-        <Failures rows={usage.current.data.filter(isPrediction)} />
-      )}
+    <Card
+      title="Errors by reason"
+      hint="Predictions and chat completions. Each opens those that are stored."
+      className="flex h-80 flex-col"
+    >
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        {usage === undefined ? (
+          <SkeletonRows count={4} className="h-8" />
+        ) : (
+          <Failures rows={usage.current.data.filter(isPrediction)} />
+        )}
+      </div>
     </Card>
   );
 }
@@ -36,7 +42,12 @@ function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
       {rankFailures(rows).map(({ reason, count }) => (
         <li key={reason} className="flex flex-col gap-1 text-sm">
           <div className="flex justify-between gap-3">
-            <span className="min-w-0 truncate">{failureLabels[reason]}</span>
+            <a
+              href={`/predictions?status=failed&category=${reason}`}
+              className="-my-1 min-w-0 truncate py-1 text-accent-ink underline-offset-2 hover:underline"
+            >
+              {failureLabels[reason]}
+            </a>
             <span className="whitespace-nowrap tabular-nums">
               {formatCount(count)} <span className="text-ink-3">{formatShare(shareOf(count, failed))}</span>
             </span>

@@ -1,9 +1,10 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { ListChecks } from "lucide-react";
 import { type Period, stepStartsMs } from "../../data/figures/period.ts";
-import { nameRate, rateId, sortRates, verdictsOf } from "../../data/figures/rate-group.ts";
+import { nameRate, profileOf, rateId, sortRates, verdictsOf } from "../../data/figures/rate-group.ts";
 import {
   type PeriodSummary,
   type RateByDay,
@@ -11,8 +12,9 @@ import {
   summaryRefreshMs,
 } from "../../data/summaries.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { explainInterval } from "../../format/describe-rate.ts";
+import { describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
 import { formatShare } from "../../format/format-number.ts";
+import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint } from "../../ui/charts/chart-series.ts";
@@ -33,11 +35,13 @@ interface RateByDayCardProps {
 /** One evaluator and profile at a time: a rate of several would change with how often each is used. */
 export function RateByDayCard({ period, summary, chosen, onChoose }: RateByDayCardProps) {
   const rates = sortRates(summary?.rates ?? []).filter((figures) => verdictsOf(figures) > 0);
+  const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));
   const rate = rates.find(({ key }) => rateId(key) === chosen) ?? rates[0];
   return (
     <Card
       title="Pass rate by day"
       hint="By UTC day, with 95 % confidence intervals."
+      className="flex h-100 flex-col md:h-84"
       actions={
         rate !== undefined && (
           <Select
@@ -48,7 +52,7 @@ export function RateByDayCard({ period, summary, chosen, onChoose }: RateByDayCa
           >
             {rates.map(({ key }) => (
               <option key={rateId(key)} value={rateId(key)}>
-                {nameRate(key)}
+                {[nameOf(key.evaluator_id ?? ""), profileOf(key)].filter(Boolean).join(", ")}
               </option>
             ))}
           </Select>
@@ -98,8 +102,13 @@ function RateOfDays({ period, rate }: { period: Period; rate: EvaluationSummaryG
     );
   }
   if (data === undefined) return <ChartSkeleton />;
+  const [only, ...others] = data.days.filter((figures) => verdictsOf(figures) > 0);
+  if (only !== undefined && others.length === 0) return <OnlyDay figures={only} />;
   return (
-    <div className={isPlaceholderData ? "opacity-60" : undefined} title={explainInterval(rate)}>
+    <div
+      className={clsx("flex min-h-0 flex-1 flex-col", isPlaceholderData && "opacity-60")}
+      title={explainInterval(rate)}
+    >
       <TimeChart
         label={`Pass rate by day of ${nameRate(rate.key)}`}
         step="day"
@@ -119,6 +128,38 @@ function RateOfDays({ period, rate }: { period: Period; rate: EvaluationSummaryG
         greatest={1}
       />
     </div>
+  );
+}
+
+/** One day makes no line: a bar with its interval, and the same figures in words. */
+function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
+  const { pass_rate, pass_rate_interval: interval, key } = figures;
+  return (
+    <figure
+      aria-label={`Pass rate by day of ${nameRate(key)}`}
+      className="flex flex-1 flex-col justify-center gap-3 p-4 text-sm"
+    >
+      <div className="flex items-center gap-3">
+        <span className="w-24 shrink-0 text-ink-2 tabular-nums">{key.day}</span>
+        <div aria-hidden className="relative h-5 flex-1 rounded bg-sunken">
+          <div className="h-5 rounded bg-(--chart-1)" style={{ width: `${(pass_rate ?? 0) * 100}%` }} />
+          {interval !== null && (
+            <div
+              className="absolute top-1/2 h-0.5 -translate-y-1/2 bg-ink"
+              style={{
+                left: `${interval.lower * 100}%`,
+                width: `${(interval.upper - interval.lower) * 100}%`,
+              }}
+            />
+          )}
+        </div>
+        <span className="w-16 shrink-0 text-right font-medium tabular-nums">{formatShare(pass_rate)}</span>
+      </div>
+      <figcaption className="text-xs text-ink-3">
+        {describeVerdicts(figures)}, all on one day. {explainInterval(figures)} With a second day, a chart is
+        shown here.
+      </figcaption>
+    </figure>
   );
 }
 

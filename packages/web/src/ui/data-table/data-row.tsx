@@ -18,7 +18,7 @@ const cellClass =
 
 /** The whole row can be clicked; the link in its first cell is for the keyboard and for new tabs. */
 export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Row>) {
-  const { activeId, link, openId, selection, shownColumns } = table;
+  const { activeId, hasDrawer = false, link, openId, selection, shownColumns } = table;
   const isOpen = id === openId;
   const isActive = id === activeId;
   const isSelected = selection?.ids.includes(id) === true;
@@ -74,7 +74,9 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
             ) : (
               <Link
                 {...link(row)}
-                resetScroll={openId === undefined && index === undefined}
+                // Moving between rows adds nothing to the browser's history, and the page stays where it is.
+                {...(openId !== undefined && { replace: true })}
+                {...(hasDrawer && { resetScroll: false })}
                 preload={false}
                 data-row-link=""
                 tabIndex={tabIndex}

@@ -23,6 +23,14 @@ interface DataTableProps<Row> {
 
 const selectionWidthPx = 44;
 const shortcutGroup = "Tables";
+const steps: Record<string, number> = {
+  j: 1,
+  k: -1,
+  ArrowDown: 1,
+  ArrowUp: -1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
 
 /** A table that can be sorted, has columns to choose, and is used with the keyboard; with many rows it has only those in sight. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -32,17 +40,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 }
 
 function FilledTable<Row>({ table, expectedRows = 8, isFull = false, end, onNearEnd }: DataTableProps<Row>) {
-  const {
-    activeId,
-    isMain = false,
-    label,
-    openId,
-    rows,
-    scroller,
-    selection,
-    shownColumns,
-    sortedRows,
-  } = table;
+  const { activeId, isMain = false, label, rows, scroller, selection, shownColumns, sortedRows } = table;
   const isLoading = rows === undefined;
   const virtual = useVirtualRows(table, onNearEnd);
   const columnCount = shownColumns.length + (selection === undefined ? 0 : 1);
@@ -60,26 +58,17 @@ function FilledTable<Row>({ table, expectedRows = 8, isFull = false, end, onNear
 
   // The list follows the row that is open in a drawer.
   const follow = useEffectEvent((id: string | undefined) => {
-    const index = sortedRows.findIndex((row) => row.id === id);
-    if (index !== -1) virtual.scrollTo(index);
+    const index = table.indexOf(id);
+    if (index !== undefined) virtual.scrollTo(index);
   });
-  useEffect(() => follow(openId ?? activeId), [openId, activeId]);
-
-  const steps: Record<string, number> = {
-    j: 1,
-    k: -1,
-    ArrowDown: 1,
-    ArrowUp: -1,
-    Home: Number.NEGATIVE_INFINITY,
-    End: Number.POSITIVE_INFINITY,
-  };
+  useEffect(() => follow(activeId), [activeId]);
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const by = steps[event.key];
     if (by !== undefined) {
       event.preventDefault();
-      stepWithin(by);
+      table.step(by);
     } else if (event.key === "x" && selection !== undefined) {
       event.preventDefault();
       toggleActive();
@@ -89,15 +78,10 @@ function FilledTable<Row>({ table, expectedRows = 8, isFull = false, end, onNear
     }
   }
 
-  function stepWithin(by: number): void {
-    const index = sortedRows.findIndex(({ id }) => id === activeId);
-    const next = Math.min(sortedRows.length - 1, Math.max(0, index + by));
-    table.step(next - index);
-  }
-
   return (
     <div
       ref={scroller}
+      data-table=""
       className={clsx(
         "scroll-edges-x min-w-0 overflow-auto",
         isFull ? "min-h-0 flex-1" : "max-h-[max(20rem,calc(100dvh-10rem))]",

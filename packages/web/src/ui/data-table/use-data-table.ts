@@ -44,8 +44,10 @@ interface DataTableOptions<RowData> {
   rowId(row: RowData): string;
   /** For screen readers and tooltips: what a row is called. */
   rowName(row: RowData): string;
-  /** Where a row leads: to a page, or to this one with a drawer. */
+  /** Where a row leads. */
   link?: ((row: RowData) => LinkProps) | undefined;
+  /** Whether that is this page with a drawer. */
+  hasDrawer?: boolean;
   /** The row whose drawer is open. */
   openId?: string | undefined;
   selection?: RowSelection | undefined;
@@ -63,6 +65,7 @@ export interface DataTableModel<RowData> extends DataTableOptions<RowData> {
   /** The row that has the focus, or had it last. */
   activeId: string | undefined;
   activate(id: string): void;
+  indexOf(id: string | undefined): number | undefined;
   /** Moves the focus to a row, or opens it if the drawer of another one is open. */
   step(by: number): void;
   isSortable(column: DataColumn<RowData>): boolean;
@@ -107,7 +110,8 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
   const tableRows = table.getRowModel().rows;
   const sortedRows = useMemo(() => tableRows.map(({ original }) => original), [tableRows]);
   const shownColumns = columns.filter(({ id }) => table.getColumn(id)?.getIsVisible() === true);
-  const activeId = openId ?? lastId ?? sortedRows[0]?.id;
+  const indexes = useMemo(() => new Map(sortedRows.map(({ id }, index) => [id, index])), [sortedRows]);
+  const activeId = openId ?? (lastId !== undefined && indexes.has(lastId) ? lastId : sortedRows[0]?.id);
 
   function isSortable({ isSortable, value }: DataColumn<RowData>): boolean {
     return isSortable ?? (sorting === "client" && value !== undefined);
@@ -119,18 +123,20 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
     sortedRows,
     activeId,
     activate: setLastId,
+    indexOf: (id) => (id === undefined ? undefined : indexes.get(id)),
     step(by) {
-      const index = sortedRows.findIndex(({ id }) => id === activeId);
+      const index = activeId === undefined ? undefined : indexes.get(activeId);
       // The first key only shows where one is.
-      const isHere = openId !== undefined || focusedRowId(scroller.current) !== undefined;
-      const next = sortedRows[isHere ? index + by : Math.max(0, index)];
+      const isHere = openId !== undefined || hasFocus(scroller.current);
+      const wanted = isHere ? (index ?? -1) + by : (index ?? 0);
+      const next = sortedRows[Math.min(sortedRows.length - 1, Math.max(0, wanted))];
       if (next === undefined) return;
       setLastId(next.id);
       if (openId !== undefined && link !== undefined) {
         // Moving between rows adds nothing to the browser's history.
         void navigate({ ...link(next.row), replace: true, resetScroll: false });
       } else {
-        requestAnimationFrame(() => focusRow(scroller.current, next.id));
+        focusRow(scroller.current, next.id);
       }
     },
     isSortable,
@@ -166,15 +172,17 @@ function toDefinition<RowData>({
   };
 }
 
-function focusedRowId(scroller: HTMLElement | null): string | undefined {
-  const { activeElement } = document;
-  if (scroller === null || activeElement === null || !scroller.contains(activeElement)) return undefined;
-  return activeElement.closest<HTMLElement>("[data-row]")?.dataset.row;
+function hasFocus(scroller: HTMLElement | null): boolean {
+  return document.activeElement?.closest("[data-row]")?.closest("[data-table]") === scroller;
 }
 
-/** Focuses a row's link, or the row if it leads nowhere. A virtual row has to be scrolled into sight before. */
-function focusRow(scroller: HTMLElement | null, id: string): void {
-  const row = scroller?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`);
-  const target = row?.querySelector<HTMLElement>("[data-row-link]") ?? row;
-  target?.focus();
+const maxFrames = 20;
+
+/** Focuses a row's link, or the row if it leads nowhere. A virtual row is rendered some frames after it was scrolled to. */
+function focusRow(scroller: HTMLElement | null, id: string, frame = 0): void {
+  requestAnimationFrame(() => {
+    const row = scroller?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`);
+    if (row) (row.querySelector<HTMLElement>("[data-row-link]") ?? row).focus();
+    else if (frame < maxFrames) focusRow(scroller, id, frame + 1);
+  });
 }

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** No batch may hold the writer for longer than 50 ms. */
 const targetMs = 20;
 const maxRows = 8_000;
@@ -14,4 +16,10 @@ export function adaptBatch(allowed: number, rows: number, tookMs: number): numbe
   const wanted =
     tookMs > targetMs ? Math.max(allowed / 2, (rows * targetMs) / tookMs) : Math.max(allowed, rows * 1.5);
   return Math.max(minRows, Math.min(maxRows, Math.floor(wanted)));
+}
+
+/** Waits until other writers have had their time since the last batch. What was read meanwhile counts as waiting. */
+export async function letOthersWrite(lastBatchEndedAtMs: number): Promise<void> {
+  const leftMs = lastBatchEndedAtMs + pauseMs - performance.now();
+  if (leftMs > 0) await sleep(leftMs);
 }

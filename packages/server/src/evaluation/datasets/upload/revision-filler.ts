@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../../storage/schema/datasets.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { type CanonicalSample, lineOf, type Part } from "../canonical-samples.ts";
 import { growRevision, sumOfBytes } from "../revisions-store.ts";
 import { hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
-import { adaptBatch, firstBatchRows, pauseMs } from "./batch-size.ts";
+import { adaptBatch, firstBatchRows, letOthersWrite } from "./batch-size.ts";
 import { UploadError } from "./upload-error.ts";
 
 const maxBatchBytes = 1_000_000;
@@ -47,19 +46,19 @@ export function createRevisionFiller(database: Database, options: FillerOptions)
   let batch = emptyBatch();
   let maxRows = firstBatchRows;
   let count = 0;
+  let wroteAtMs = Number.NEGATIVE_INFINITY;
 
   async function flush(): Promise<void> {
     if (batch.samples.length === 0 && batch.parts.size === 0) return;
     const full = batch;
     batch = emptyBatch();
+    await letOthersWrite(wroteAtMs);
     const startedAtMs = performance.now();
     await database.transaction().execute((transaction) => write(transaction, full));
-    const tookMs = performance.now() - startedAtMs;
-    maxRows = adaptBatch(maxRows, rowsOf(full), tookMs);
+    wroteAtMs = performance.now();
+    maxRows = adaptBatch(maxRows, rowsOf(full), wroteAtMs - startedAtMs);
     if (known.size > maxKnownParts) known.clear();
     for (const digest of full.parts.keys()) known.add(digest);
-    // Lets other writers go first.
-    await sleep(pauseMs);
   }
 
   async function write(transaction: Database, { samples, payloads, parts, lines, lineBytes }: Batch) {

@@ -21,6 +21,8 @@ export interface Uploads {
 type Body = AsyncIterable<Uint8Array>;
 
 const maxWaitMs = 60_000;
+/** Starting a thread takes longer than a small upload. */
+const idleMs = 2_000;
 /** Each has a thread; one is left to other accounts. */
 const turns = { slots: 4, slotsEach: 3 };
 const queue = { maxWaitingEach: 100, maxWaitMs, refuse: refuseUpload };
@@ -48,19 +50,31 @@ type Thread = ThreadClient<UploadRequest, UploadReply>;
 
 /**
  * Uploads in a thread for each, with a connection of its own, so that other requests wait neither for what is read nor for what is
- * written. Accounts take turns. One thread is kept for the next upload.
+ * written. Accounts take turns. One thread is kept for a while, for the next upload.
  */
 export function uploadInThreads(databaseUrl: string): UploadRunner {
   const slots = createFairSlots({ ...turns, queue });
   let idle: Thread | undefined;
+  let ending: ReturnType<typeof setTimeout> | undefined;
 
   function takeThread(): Thread {
+    clearTimeout(ending);
     const kept = idle;
     idle = undefined;
     if (kept !== undefined && !kept.hasEnded()) return kept;
     return threadClient(
       new Worker(new URL("./upload-thread.ts", import.meta.url), { workerData: databaseUrl }),
     );
+  }
+
+  /** It takes 30 MB. */
+  function keepForAWhile(thread: Thread): void {
+    idle = thread;
+    ending = setTimeout(() => {
+      idle = undefined;
+      void thread.end();
+    }, idleMs);
+    ending.unref();
   }
 
   async function run(task: UploadTask, body: Body, signal: AbortSignal): Promise<Uploaded> {
@@ -71,7 +85,7 @@ export function uploadInThreads(databaseUrl: string): UploadRunner {
         await thread.send({ begin: task });
         return toResult(await feed(thread, body));
       } finally {
-        if (idle === undefined) idle = thread;
+        if (idle === undefined) keepForAWhile(thread);
         else await thread.end();
       }
     } finally {
@@ -86,17 +100,25 @@ export function uploadInThreads(databaseUrl: string): UploadRunner {
     uploadPredictions: async (upload, ...call) =>
       (await run({ kind: "predictions", upload }, ...call)) as UploadedPredictions,
     async stop() {
+      clearTimeout(ending);
       await idle?.end();
     },
   };
 }
 
+/** One chunk is read while the thread works on the one before. */
 async function feed(thread: Thread, body: Body): Promise<UploadReply> {
+  let before: Promise<UploadReply> | undefined;
   try {
     for await (const chunk of body) {
-      const reply = await thread.send({ chunk });
-      if ("isWanted" in reply && !reply.isWanted) break;
+      const sent = thread.send({ chunk });
+      // It is looked at with the next chunk, or never if the body fails first.
+      sent.catch(() => {});
+      const reply = await before;
+      before = sent;
+      if (reply !== undefined && "isWanted" in reply && !reply.isWanted) break;
     }
+    await before;
   } catch (error) {
     // The thread discards what it has stored, and fails.
     await thread.send("abort").catch(() => {});

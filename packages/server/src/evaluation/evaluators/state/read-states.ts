@@ -22,20 +22,49 @@ const stateMark = /(?:^|\n)State: /;
 const actionMark = "\n\nAction: ";
 const nothing: Multiset = new Map();
 
-/** Splits states into fields if the gold answer is a JSON object or list, else into lines. */
-export function readStates({ before, gold, output }: StateTexts): ReadStates {
-  const goldFields = readFields(gold).fields;
-  if (goldFields === undefined) {
-    return { comparedAs: "lines", before: linesOf(before), gold: linesOf(gold), output: linesOf(output) };
-  }
-  const { fields: outputFields, issue } = readFields(output);
-  return {
-    comparedAs: "json",
-    // The state before a first call may be prose: then every field is new.
-    before: readFields(before).fields ?? nothing,
-    gold: goldFields,
-    output: outputFields ?? nothing,
-    outputIssue: issue,
+/** Returns a function that splits states into fields if the gold answer is a JSON object or list, else into lines. */
+export function createStateReader(): (texts: StateTexts) => ReadStates {
+  // A run has the same states compared with a prediction, and with no change.
+  const fieldsOf = remembering(readFields);
+  const linesOf = remembering(readLines);
+  return ({ before, gold, output }) => {
+    const goldFields = fieldsOf(gold).fields;
+    if (goldFields === undefined) {
+      return { comparedAs: "lines", before: linesOf(before), gold: linesOf(gold), output: linesOf(output) };
+    }
+    const { fields: outputFields, issue } = fieldsOf(output);
+    return {
+      comparedAs: "json",
+      // The state before a first call may be prose: then every field is new.
+      before: fieldsOf(before).fields ?? nothing,
+      gold: goldFields,
+      output: outputFields ?? nothing,
+      outputIssue: issue,
+    };
+  };
+}
+
+const maxRemembered = 6;
+/** What was read takes a hundred times the memory of its text. */
+const maxRememberedCharacters = 10_000;
+
+/** Remembers what the last few texts contain, unless they are long. Weakly, as hundreds of profiles may be in use. */
+function remembering<Value>(read: (text: string) => Value): (text: string) => Value {
+  let held = new WeakRef(new Map<string, Value>());
+  return (text) => {
+    if (text.length > maxRememberedCharacters) return read(text);
+    let known = held.deref();
+    if (known === undefined) {
+      known = new Map();
+      held = new WeakRef(known);
+    }
+    const value = known.get(text) ?? read(text);
+    known.set(text, value);
+    for (const first of known.keys()) {
+      if (known.size <= maxRemembered) break;
+      known.delete(first);
+    }
+    return value;
   };
 }
 
@@ -48,7 +77,7 @@ function readFields(text: string): { fields?: Multiset; issue?: () => string } {
     : { issue: () => "The output is neither a JSON object nor a list, and the gold answer is one." };
 }
 
-function linesOf(text: string): Multiset {
+function readLines(text: string): Multiset {
   return countItems(textLines(plainOutput(text)).map((line) => line.text));
 }
 

@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
 import { serveRequests } from "../../../storage/thread-requests.ts";
-import type { EvaluationRecord } from "../record/evaluation-record.ts";
+import { toRecords } from "./records-as-text.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 import { createWriteInParts } from "./write-results.ts";
 
@@ -13,7 +13,7 @@ let opened: { database: Database; writeResults: WriteResults } | undefined;
 serveRequests<string, Written>({
   respond(records) {
     opened ??= open();
-    return opened.writeResults(JSON.parse(records) as EvaluationRecord[]);
+    return opened.writeResults(toRecords(records));
   },
   async close() {
     await opened?.database.destroy();

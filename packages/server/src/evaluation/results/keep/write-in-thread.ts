@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { isStoreUncertain, storeUncertain } from "../../../storage/store-error.ts";
 import { type ThreadClient, threadClient } from "../../../storage/thread-requests.ts";
+import { toText } from "./records-as-text.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 
 export function startResultsWorker(sqlitePath: string): Worker {
@@ -18,7 +19,7 @@ export function writeInThread(
       if (thread === undefined || thread.hasEnded()) thread = threadClient(startWorker(sqlitePath));
       const current = thread;
       // Copying objects to a thread takes five times as long as writing them as JSON.
-      return await current.send(JSON.stringify(records)).catch((error: unknown) => {
+      return await current.send(toText(records)).catch((error: unknown) => {
         // A thread that dies may already have committed.
         throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
       });

@@ -4,7 +4,7 @@ import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { insertRows } from "../../../storage/insert-rows.ts";
 import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { adaptBatch, firstBatchRows, pauseMs } from "../../datasets/upload/batch-size.ts";
+import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../../datasets/upload/batch-size.ts";
 import { atLine, createJsonLineReader } from "../../datasets/upload/read-json-line.ts";
 import { UploadError } from "../../datasets/upload/upload-error.ts";
 import { uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
@@ -68,6 +68,7 @@ export async function uploadPredictions(
     const write = createBatchWriter(database, run, lease);
     let batch: Batch = { lines: [], bytes: 0 };
     let maxRows = firstBatchRows;
+    let wroteAtMs = Number.NEGATIVE_INFINITY;
     for await (const lines of uploadedLines(body, { isGzip, maxBytes })) {
       for (const raw of lines) {
         const line = atLine(raw.number, () => {
@@ -81,11 +82,11 @@ export async function uploadPredictions(
         if (batch.lines.length * 2 < maxRows && batch.bytes < maxBatchBytes) continue;
         const full = batch;
         batch = { lines: [], bytes: 0 };
+        await letOthersWrite(wroteAtMs);
         const startedAtMs = performance.now();
         await write(full);
-        maxRows = adaptBatch(maxRows, full.lines.length * 2, performance.now() - startedAtMs);
-        // Lets other writers go first.
-        await sleep(pauseMs);
+        wroteAtMs = performance.now();
+        maxRows = adaptBatch(maxRows, full.lines.length * 2, wroteAtMs - startedAtMs);
       }
     }
     await write(batch);

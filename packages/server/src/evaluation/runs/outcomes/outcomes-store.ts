@@ -108,6 +108,7 @@ export type PredictionRow = Pick<
   | "cached_tokens"
   | "completion_tokens"
   | "latency_micros"
+  | "created_at"
 > & { position: number; repeat: number };
 
 /** A run's predictions of some samples. */
@@ -126,6 +127,7 @@ export async function selectPredictions(
       "cached_tokens",
       "completion_tokens",
       "latency_micros",
+      "created_at",
     ])
     // Both are set if the run is.
     .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
@@ -151,14 +153,4 @@ export async function selectFailedPredictions(
     .where("position", ">", after)
     .where("position", "<=", upTo)
     .execute();
-}
-
-/** When a run's last prediction was kept. */
-export async function selectLastPredictionTime(reader: Database, runId: string): Promise<number | undefined> {
-  const { last } = await reader
-    .selectFrom("predictions")
-    .select((of) => of.fn.max("created_at").as("last"))
-    .where("run_id", "=", runId)
-    .executeTakeFirstOrThrow();
-  return last === null ? undefined : Number(last);
 }

@@ -9,6 +9,8 @@ import type { Run } from "../run.ts";
 export interface PredictionTotals {
   /** Those that were asked for. */
   asked: number;
+  /** When the last of them was kept. */
+  lastAt: Micros | undefined;
   failures: Record<string, number>;
   tokens: RunReport["tokens"];
   /** By the name that was sent; null where it is not known. */
@@ -32,11 +34,15 @@ export async function totalPredictions(
   const tokens = { prompt: 0, cached: 0, completion: 0 };
   const tokensByModel = new Map<string | null, RunReport["tokens"]>();
   let asked = 0;
+  let lastAt: Micros | undefined;
   let timed = 0;
   const read = readInStretches(samples, repeats, (stretch) => selectPredictions(reader, id, stretch));
   for await (const rows of read) {
     for (const row of rows) {
-      if (!isNotAsked.has(row.error_category)) asked += 1;
+      if (!isNotAsked.has(row.error_category)) {
+        asked += 1;
+        lastAt = Math.max(lastAt ?? 0, row.created_at);
+      }
       addTokens(tokens, row);
       if (row.prompt_tokens + row.completion_tokens > 0) {
         const ofModel = tokensByModel.get(row.sent_model) ?? { prompt: 0, cached: 0, completion: 0 };
@@ -54,7 +60,7 @@ export async function totalPredictions(
     }
   }
   const latencyMs = percentiles(latencies.subarray(0, timed).sort());
-  return { asked, failures, tokens, tokensByModel, latencyMs, failed };
+  return { asked, lastAt, failures, tokens, tokensByModel, latencyMs, failed };
 }
 
 function addTokens(tokens: RunReport["tokens"], row: PredictionRow): void {

@@ -5,7 +5,6 @@ import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { reportExternal } from "../external/report-external.ts";
-import { selectLastPredictionTime } from "../outcomes/outcomes-store.ts";
 import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
 import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
 import { byStep } from "../outcomes/strata.ts";
@@ -63,7 +62,7 @@ export async function reportRun(
       ? { survival, teacher_forced: await reportTeacherForced(reader, run, samples) }
       : {}),
     latency_ms: predictions.latencyMs,
-    predictions_per_second: await predictionsPerSecond(reader, run, predictions),
+    predictions_per_second: predictionsPerSecond(run, predictions),
     tokens: predictions.tokens,
     cost: runCost(run, predictions, prices),
     failures: { predictions: predictions.failures, evaluations },
@@ -107,14 +106,13 @@ async function reportTeacherForced(
   return { run_id: found.id, name: found.name, evaluators };
 }
 
-async function predictionsPerSecond(
-  reader: Database,
-  { id, target, startedAt, finishedAt }: Run,
-  { asked }: PredictionTotals,
-): Promise<number | null> {
-  if (target.kind !== "deployment" || startedAt === undefined || asked === 0) return null;
-  const endedAt = finishedAt ?? (await selectLastPredictionTime(reader, id)) ?? startedAt;
-  return endedAt > startedAt ? (asked / (endedAt - startedAt)) * microsPerSecond : null;
+/** Until the last prediction: evaluators that are added later take time of their own. */
+function predictionsPerSecond(
+  { target, startedAt }: Run,
+  { asked, lastAt }: PredictionTotals,
+): number | null {
+  if (target.kind !== "deployment" || startedAt === undefined || lastAt === undefined) return null;
+  return lastAt > startedAt ? (asked / (lastAt - startedAt)) * microsPerSecond : null;
 }
 
 function warningsOf(run: Run): string[] {

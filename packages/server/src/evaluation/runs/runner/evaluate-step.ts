@@ -5,6 +5,7 @@ import { trajectoryTag } from "../../../storage/sample-columns.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../../storage/schema/runs.ts";
 import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
+import type { RequestAllowance } from "../../evaluate/run-evaluator.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import { defaultProfileName } from "../../evaluators/family.ts";
@@ -19,13 +20,20 @@ export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runE
 
 type EvaluatedRun = Pick<Run, "id" | "accountId" | "params"> & { dataset: RunDataset };
 
-/** How long the evaluators of a step may block the main thread. */
-const mainThreadMs = 5;
+/** How long the rules of a step may block the main thread, by the clock: on a busy machine, it passes while nothing is done. */
+const mainThreadMs = 10;
 const overloadPauseMs = 500;
 /** Results of runs are found under it. */
 const app = "runs";
 
-/** Has a step's prediction judged by some of the run's evaluators, and stores the results. Returns the verdicts. */
+/** What some of a run's evaluators say about a step's prediction. */
+interface JudgedStep {
+  verdicts: RunVerdictsTable[];
+  /** Undefined: none of them counts the recorded changes. */
+  changes: number | undefined;
+}
+
+/** Has a step's prediction judged by some of the run's evaluators, and stores the results. */
 export async function evaluateStep(
   services: StepServices,
   run: EvaluatedRun,
@@ -33,20 +41,37 @@ export async function evaluateStep(
   { position, repeat, sample }: Step,
   { output, model }: { output: string; model: string | null },
   signal: AbortSignal,
-): Promise<RunVerdictsTable[]> {
+): Promise<JudgedStep> {
   const evaluated = toEvaluated(sample, output);
   const unchanged = { ...evaluated, output: stateOf(sample) };
+  const allowance = allowanceOfStep();
   const found = await Promise.all(
     evaluators.map(async (evaluator) => ({
       evaluator,
-      outcome: await evaluate(services, run, evaluator, evaluated, signal),
+      outcome: await evaluate(services, run, evaluator, evaluated, allowance, signal),
       ofUnchanged:
-        repeat === 0 && evaluator.family.kind === "rule"
-          ? await evaluate(services, run, { ...evaluator, explainStrategy: "never" }, unchanged, signal)
+        // With each repeat: the first one's prediction may have failed.
+        evaluator.family.kind === "rule"
+          ? await evaluate(
+              services,
+              run,
+              { ...evaluator, explainStrategy: "never" },
+              unchanged,
+              allowance,
+              signal,
+            )
           : undefined,
     })),
   );
-  const tags = { ...sample.tags, [trajectoryTag]: sample.trajectory_id };
+  // One object for all: it crosses to the store's thread once.
+  const metadata = {
+    app,
+    tags: { ...sample.tags, [trajectoryTag]: sample.trajectory_id },
+    datasetId: run.dataset.datasetId,
+    datasetSampleId: sample.dataset_sample_id,
+    runId: run.id,
+    evaluatedModel: model === null ? undefined : { name: model, params: run.params },
+  };
   const records = found.map(
     ({ evaluator, outcome }): EvaluationRecord => ({
       accountId: run.accountId,
@@ -59,19 +84,13 @@ export async function evaluateStep(
       requestKey:
         outcome.status === "success" ? `run/${run.id}/${position}/${repeat}/${evaluator.index}` : undefined,
       sample: evaluated,
-      metadata: {
-        app,
-        tags,
-        datasetId: run.dataset.datasetId,
-        datasetSampleId: sample.dataset_sample_id,
-        runId: run.id,
-        evaluatedModel: model === null ? undefined : { name: model, params: run.params },
-      },
+      metadata,
       outcome,
     }),
   );
   const results = await patiently(() => services.resultWriter.write(records), signal);
-  return found.map(({ evaluator, ofUnchanged }, index) => {
+  const counting = found.find(({ evaluator }) => countsChanges(evaluator));
+  const verdicts = found.map(({ evaluator, ofUnchanged }, index): RunVerdictsTable => {
     const result = results[index];
     const outcome = result?.outcome;
     const isSuccess = outcome?.status === "success";
@@ -88,10 +107,24 @@ export async function evaluateStep(
       result_id: result?.id ?? null,
     };
   });
+  return { verdicts, changes: counting && changesIn(counting.outcome) };
+}
+
+/** Whether an evaluator counts changes as reports do. */
+function countsChanges({ family, profile }: Pick<ResolvedEvaluator, "family" | "profile">): boolean {
+  return family.name === "state-change" && profile.name === defaultProfileName;
+}
+
+function changesIn({ extra }: EvaluatorOutcome): number | undefined {
+  return typeof extra?.changed === "number" ? extra.changed : undefined;
 }
 
 function flagOf(outcome: EvaluatorOutcome | undefined): RunVerdictsTable["pass"] {
   return outcome?.pass === undefined ? null : toFlag(outcome.pass);
+}
+
+function allowanceOfStep(): RequestAllowance {
+  return { mainThreadMs, mayRetry: createRetryBudget() };
 }
 
 async function evaluate(
@@ -99,9 +132,9 @@ async function evaluate(
   { accountId }: Pick<Run, "accountId">,
   { family, profile, explainStrategy }: Pick<ResolvedEvaluator, "family" | "profile" | "explainStrategy">,
   sample: Sample,
+  allowance: RequestAllowance,
   signal: AbortSignal,
 ): Promise<EvaluatorOutcome> {
-  const allowance = { mainThreadMs, mayRetry: createRetryBudget() };
   return await patiently(
     () => runEvaluator({ family, profile, sample, accountId, explainStrategy, allowance }, signal),
     signal,
@@ -120,18 +153,19 @@ async function patiently<Result>(work: () => Promise<Result>, signal: AbortSigna
   }
 }
 
-/** What reports group a sample by. */
+/** What reports group a sample by. `changes` are those that an evaluator has counted. */
 export async function readTraits(
   services: StepServices,
   run: EvaluatedRun,
   { position, sample }: Pick<Step, "position" | "sample">,
   signal: AbortSignal,
+  changes?: number,
 ): Promise<SampleTraitsTable> {
   return {
     revision_id: run.dataset.revisionId,
     position,
     digest: digestOf(sample),
-    changes: await countChanges(services, run, toEvaluated(sample, sample.next_state), signal),
+    changes: changes ?? (await countChanges(services, run, toEvaluated(sample, sample.next_state), signal)),
     verb: verbOf(actionOf(sample)),
     tags: sample.tags === undefined ? null : JSON.stringify(sample.tags),
   };
@@ -150,12 +184,6 @@ async function countChanges(
   const { family } = found;
   const publicId = builtInProfileId(family.name, defaultProfileName);
   const profile = { publicId, name: defaultProfileName, revision: 1, config };
-  const { extra } = await evaluate(
-    services,
-    run,
-    { family, profile, explainStrategy: "never" },
-    sample,
-    signal,
-  );
-  return typeof extra?.changed === "number" ? extra.changed : null;
+  const evaluator = { family, profile, explainStrategy: "never" as const };
+  return changesIn(await evaluate(services, run, evaluator, sample, allowanceOfStep(), signal)) ?? null;
 }

@@ -11,7 +11,7 @@ import {
   renewLease,
   saveProvenance,
 } from "../run-leases-store.ts";
-import { createPace } from "./pace.ts";
+import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
 import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
@@ -33,10 +33,13 @@ class DeploymentGoneError extends Error {
 }
 
 /** What a run waited for, in sentences. */
-function waitingNotes({ limits, outages }: { limits: number; outages: number }): string[] {
+function waitingNotes({ rate, memory, outages }: ReturnType<Pace["waitedMs"]>): string[] {
   const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`;
   return [
-    ...(limits > 0 ? [`Waited ${seconds(limits)} for rate limits of the deployment.`] : []),
+    ...(rate > 0 ? [`Waited ${seconds(rate)} for rate limits of the deployment.`] : []),
+    ...(memory > 0
+      ? [`Waited ${seconds(memory)} for memory for responses (PRESAGE_MEMORY_BUDGET_BYTES).`]
+      : []),
     ...(outages > 0 ? [`Waited ${seconds(outages)} for the deployment to respond.`] : []),
   ];
 }

@@ -18,16 +18,16 @@ export interface Pace {
   /** Waits until one more prediction may be asked for. Each turn ends with one of the calls below. */
   take(signal: AbortSignal): Promise<void>;
   succeeded(): void;
-  /** The upstream limits the rate. */
-  limited(retryAfterMs: number): void;
+  /** The upstream limits the rate, or this server has no memory for more responses at once. */
+  limited(retryAfterMs: number, by?: "rate" | "memory"): void;
   failed(reason: string): void;
   /** The prediction was abandoned. */
   left(): void;
   isAway(): boolean;
   /** How often the deployment was away. */
   outages(): number;
-  /** For how long nothing was asked, because of limits and because of outages. */
-  waitedMs(): { limits: number; outages: number };
+  /** For how long nothing was asked, and why. */
+  waitedMs(): Record<"rate" | "memory" | "outages", number>;
 }
 
 /**
@@ -40,7 +40,7 @@ export function createPace(
   nowMs = () => performance.now(),
 ): Pace {
   const waiting: (() => void)[] = [];
-  const waited = { limits: 0, outages: 0 };
+  const waited = { rate: 0, memory: 0, outages: 0 };
   let window = concurrency;
   let inUse = 0;
   let notBeforeMs = 0;
@@ -101,7 +101,7 @@ export function createPace(
       }
       leave();
     },
-    limited(retryAfterMs) {
+    limited(retryAfterMs, by = "rate") {
       const pauseMs = Math.min(longestPauseMs, retryAfterMs > 0 ? retryAfterMs : defaultPauseMs);
       const now = nowMs();
       // Those that were asked for at the same time say the same thing.
@@ -109,7 +109,7 @@ export function createPace(
         halvedAtMs = now;
         window = Math.max(1, window / 2);
       }
-      waited.limits += Math.max(0, now + pauseMs - Math.max(now, notBeforeMs));
+      waited[by] += Math.max(0, now + pauseMs - Math.max(now, notBeforeMs));
       pause(pauseMs);
       leave();
     },

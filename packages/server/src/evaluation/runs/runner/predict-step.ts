@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { UpstreamError } from "../../../errors.ts";
+import { ServiceError, UpstreamError } from "../../../errors.ts";
 import type { PredictionsTable } from "../../../storage/schema/predictions.ts";
 import { retryAfterMs } from "../../../upstream/retry-after-ms.ts";
 import type { Pace } from "./pace.ts";
@@ -46,6 +46,8 @@ export type StepOutcome = { response: StepResponse } | { failure: StepFailure };
 const maxTries = 10;
 const firstPauseMs = 250;
 const longestPauseMs = 10_000;
+/** Until other responses have been read. */
+const memoryPauseMs = 1_000;
 
 /**
  * One step's prediction, or why there is none. Limits of the rate are waited for, other failures tried again, unless the upstream
@@ -70,6 +72,10 @@ export async function predictStep(
       pace.succeeded();
       return { response };
     } catch (error) {
+      if (!signal.aborted && isOverloaded(error)) {
+        pace.limited(memoryPauseMs, "memory");
+        continue;
+      }
       if (signal.aborted || !(error instanceof UpstreamError)) {
         pace.left();
         throw error;
@@ -94,6 +100,11 @@ export async function predictStep(
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal });
     }
   }
+}
+
+/** The responses in progress leave no memory for this one. That says nothing about the deployment. */
+function isOverloaded(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "overloaded";
 }
 
 /** Says something about the deployment or its credential, and not about what was asked. */

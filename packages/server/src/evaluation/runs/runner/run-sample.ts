@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DatasetSample } from "@presage/contract";
-import { composePrompt } from "@presage/contract/compose-prompt";
+import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
 import type { Sample } from "../../sample.ts";
 
 export interface PromptTurn {
@@ -42,13 +42,18 @@ export function promptOf(sample: DatasetSample, predicted: readonly string[] = [
 
 /** What evaluators see of a prediction: the recorded state and action, the prediction and the recorded next state. */
 export function toEvaluated(sample: DatasetSample, output: string): Sample {
-  const [first] = sample.messages ?? promptOf(sample);
   return {
-    systemPrompt: first?.role === "system" ? first.content : undefined,
+    systemPrompt: systemPromptOf(sample),
     input: `State: ${stateOf(sample)}\n\nAction: ${actionOf(sample)}`,
     output,
     goldAnswer: sample.next_state,
   };
+}
+
+function systemPromptOf({ context, interaction, messages = [] }: DatasetSample): string | undefined {
+  if (interaction) return composeSystemTurn(context) || undefined;
+  const [first] = messages;
+  return first?.role === "system" ? first.content : undefined;
 }
 
 const maxVerbCharacters = 100;

@@ -36,7 +36,7 @@ export interface RunWorker {
 }
 
 /** Without calls to a deployment, a run is bound by the store: many steps share a commit. */
-const stepsAtOnceWithoutCalls = 128;
+const stepsAtOnceWithoutCalls = 64;
 
 /** Does all that is missing of a run. Returns early if it is stopping. */
 export async function workOnRun(worker: RunWorker): Promise<void> {
@@ -141,17 +141,22 @@ interface StepEnd {
 /** Predicts a step and has it judged, as far as that has not happened yet. */
 async function workOnStep(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
   const { services, run, signal, writer } = worker;
+  await services.runs.turns.take(signal);
   const prediction = step.prediction ?? (await predictAndKeep(worker, step, predicted));
   if (prediction === undefined) return { output: undefined, hasFailed: false };
   const { output, model } = prediction;
-  const traits =
-    step.prediction !== undefined && step.needsTraits ? [await readTraits(services, run, step, signal)] : [];
   if (output === undefined || step.missing.length === 0) {
-    if (traits.length > 0) await writer.add({ traits });
+    const areStored = step.prediction === undefined && output === undefined;
+    if (step.needsTraits && !areStored)
+      await writer.add({ traits: [await readTraits(services, run, step, signal)] });
     return { output, hasFailed: output === undefined || step.hasFailedVerdict };
   }
+  // Many predictions are stored by one commit.
+  if (step.prediction === undefined) await services.runs.turns.take(signal);
   const evaluators = worker.evaluators.filter(({ index }) => step.missing.includes(index));
-  const verdicts = await evaluateStep(services, run, evaluators, step, { output, model }, signal);
+  const judged = await evaluateStep(services, run, evaluators, step, { output, model }, signal);
+  const { verdicts, changes } = judged;
+  const traits = step.needsTraits ? [await readTraits(services, run, step, signal, changes)] : [];
   const hasFailed = step.hasFailedVerdict || verdicts.some(({ status }) => status !== "success");
   await writer.add({
     verdicts,
@@ -161,17 +166,14 @@ async function workOnStep(worker: StepWorker, step: Step, predicted: readonly st
   return { output, hasFailed };
 }
 
-/** Undefined: the run was paused first. */
+/** A failed prediction is stored with the sample's traits, as nothing else follows. Undefined: the run was paused first. */
 async function predictAndKeep(
   worker: StepWorker,
   step: Step,
   predicted: readonly string[],
 ): Promise<StepPrediction | undefined> {
   const { services, run, signal, writer, predictor } = worker;
-  const [outcome, traits] = await Promise.all([
-    predictor(step, predicted, signal),
-    step.needsTraits ? readTraits(services, run, step, signal).then((one) => [one]) : [],
-  ]);
+  const outcome = await predictor(step, predicted, signal);
   if (outcome === undefined) return undefined;
   const kept = toRows(run, step, outcome);
   const { output } = kept.payload;
@@ -179,6 +181,7 @@ async function predictAndKeep(
   if (model !== null) worker.onModel(model);
   const counts =
     output === null ? { predicted: 0, evaluated: 1, failed: 1 } : { predicted: 1, evaluated: 0, failed: 0 };
+  const traits = output === null && step.needsTraits ? [await readTraits(services, run, step, signal)] : [];
   await writer.add({ predictions: [kept], traits, counts });
   return { output: output ?? undefined, model };
 }

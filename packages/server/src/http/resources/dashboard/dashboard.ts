@@ -9,12 +9,15 @@ import type { Settings } from "../../services.ts";
 const pages = [
   "/",
   "/playground",
+  "/predictions",
   "/deployments",
+  "/compare",
   "/evaluations",
   "/evaluators",
   "/evaluators/profiles/:public_id",
   "/error-taxonomies",
   "/error-taxonomies/:taxonomy_id",
+  "/review",
   "/usage",
   "/api-keys",
   "/account",
@@ -23,6 +26,7 @@ const pages = [
 const contentTypes: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
+  json: "application/json; charset=utf-8",
   woff2: "font/woff2",
 };
 

@@ -134,7 +134,7 @@ export const datasetPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("uploadDatasetRevision", tag, "Upload a revision", {
       description:
-        "Stores the body's JSON lines, of up to 16 MiB each, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line is wrong, it is named by its number and nothing is kept. The same lines again return the revision that has them. With `Content-Encoding: gzip` the body is decompressed.",
+        "Stores the body's JSON lines, of up to 16 MiB each, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line is wrong, it is named by its number and nothing is kept. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `Content-Encoding: gzip` the body is decompressed.",
       requestParams: { ...requestParams, query: DatasetUploadQuery },
       requestBody: {
         required: true,
@@ -145,7 +145,7 @@ export const datasetPaths: ZodOpenApiPathsObject = {
         "200": response("The revision that already had these lines", DatasetRevision, exampleRevision),
         "201": response("The new revision", DatasetRevision, exampleRevision),
         "409": errorResponse(
-          "The dataset was deleted during the upload, or the upload was interrupted for too long",
+          "The dataset was deleted during the upload, the upload was interrupted for too long, or another revision was added while lines were appended",
           "The upload was interrupted for too long.",
         ),
         ...notFound,

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { createBackgroundTurns } from "./background-turns.ts";
+
+const patient = new AbortController().signal;
+
+/** Each piece of work takes 1 ms of a clock of its own. */
+function start(hasLiveRequests: () => boolean) {
+  let now = 0;
+  const loops: number[] = [];
+  const rests: number[] = [];
+  const turns = createBackgroundTurns(hasLiveRequests, {
+    nowMs: () => now,
+    nextLoop: async () => {
+      loops.push(0);
+      await Bun.sleep(0);
+    },
+    rest: async (ms) => {
+      rests.push(ms);
+      now += ms;
+    },
+  });
+  const work = async () => {
+    await turns.take(patient);
+    now += 1;
+    loops[loops.length - 1] = (loops.at(-1) ?? 0) + 1;
+  };
+  return { work, rests, inALoop: () => Math.max(...loops), turns, now: () => now };
+}
+
+const many = Array.from({ length: 40 }, (_, index) => index);
+
+test("beside live requests, a turn of the loop has one turn of background work, which has a third of the time", async () => {
+  const { work, rests, inALoop, now } = start(() => true);
+  await Promise.all(many.map(work));
+  await Bun.sleep(20);
+  expect(inALoop()).toBe(1);
+  expect(rests.reduce((sum, ms) => sum + ms, 0)).toBe(80);
+  expect(now()).toBe(120);
+});
+
+test("without live requests, several share a turn of the loop, and none rests", async () => {
+  const { work, rests, inALoop } = start(() => false);
+  await Promise.all(many.map(work));
+  expect(inALoop()).toBeGreaterThan(1);
+  expect(inALoop()).toBeLessThan(many.length);
+  expect(rests).toEqual([]);
+});
+
+test("turns are taken in the order in which they were asked for", async () => {
+  const { turns } = start(() => true);
+  const began: number[] = [];
+  await Promise.all(many.map((index) => turns.take(patient).then(() => began.push(index))));
+  expect(began).toEqual(many);
+});
+
+test("whoever was aborted meanwhile does not begin", async () => {
+  const { turns } = start(() => false);
+  const controller = new AbortController();
+  const waiting = turns.take(controller.signal);
+  controller.abort(new Error("cancelled"));
+  await expect(waiting).rejects.toThrow("cancelled");
+});
