@@ -9,6 +9,9 @@ import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts"
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
 import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
+import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
+import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
+import { readRunSearch } from "./pages/runs/run/run-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -55,6 +58,15 @@ const profile = createRoute({
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
 );
+const runs = createRoute({ getParentRoute, path: "/runs", validateSearch: readRunsSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/list/runs-page.tsx"))).runsRoute,
+);
+const newRun = createRoute({ getParentRoute, path: "/runs/new", validateSearch: readNewRunSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/new/new-run-page.tsx"))).newRunRoute,
+);
+const run = createRoute({ getParentRoute, path: "/runs/$runId", validateSearch: readRunSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/run/run-page.tsx"))).runRoute,
+);
 const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
   async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
 );
@@ -88,6 +100,9 @@ const routeTree = rootRoute.addChildren([
   playground,
   predictions,
   deployments,
+  runs,
+  newRun,
+  run,
   compare,
   evaluations,
   evaluators,

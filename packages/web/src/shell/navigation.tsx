@@ -3,6 +3,7 @@ import {
   ChartColumn,
   ClipboardCheck,
   FlaskConical,
+  FlaskRound,
   Gauge,
   GitCompareArrows,
   KeyRound,
@@ -23,6 +24,7 @@ interface Place {
     | "/playground"
     | "/predictions"
     | "/deployments"
+    | "/runs"
     | "/compare"
     | "/evaluations"
     | "/evaluators"
@@ -47,6 +49,7 @@ const groups: { title: string; places: Place[] }[] = [
   {
     title: "Evaluate",
     places: [
+      { to: "/runs", label: "Runs", icon: FlaskRound },
       { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },
