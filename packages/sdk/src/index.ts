@@ -21,6 +21,8 @@ export type {
   DatasetRevision,
   DatasetSample,
   DatasetTrajectory,
+  DatasetTrajectoryListResponse,
+  DatasetTrajectorySummary,
   DeploymentStatus,
   Disagreement,
   ErrorTaxonomyFinding,
@@ -74,6 +76,8 @@ export type {
   RunProgress,
   RunReport,
   RunSample,
+  RunSampleListResponse,
+  RunSampleOrder,
   RunStatus,
   RunStratum,
   RunSurvival,
@@ -96,7 +100,15 @@ export type { CallOptions, ListOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type { ComparedPair, ComparedSampleFilter, ComparedSamplePage } from "./resources/comparisons.ts";
-export type { DatasetLines, RevisionOptions, UploadOptions } from "./resources/datasets.ts";
+export type {
+  DatasetLines,
+  DeleteDatasetOptions,
+  PageOptions,
+  RevisionOptions,
+  TrajectoryFilter,
+  TrajectoryOptions,
+  UploadOptions,
+} from "./resources/datasets.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
@@ -118,5 +130,6 @@ export type {
   PredictionsUploadOptions,
   RunFilter,
   RunSampleFilter,
+  RunSampleView,
   WaitOptions,
 } from "./resources/runs.ts";

@@ -194,7 +194,16 @@ describe("against a real Presage", () => {
     expect(await presage.datasets.getTrajectory(id, "a/b", { revision: 1 })).toEqual({
       samples,
       trajectory_id: "a/b",
+      next: null,
     });
+    const firstStep = await presage.datasets.getTrajectory(id, "a/b", { limit: 1 });
+    expect([firstStep.samples, firstStep.next]).toEqual([samples.slice(0, 1), "0"]);
+    const { data } = await presage.datasets.pageOfTrajectories(
+      id,
+      { contains: "A/", order: "-steps" },
+      { limit: 5 },
+    );
+    expect(data).toEqual([expect.objectContaining({ trajectory_id: "a/b", steps: 250 })]);
     expect(await Array.fromAsync(presage.datasets.exportLines(id))).toEqual(lines.trimEnd().split("\n"));
     const wrong = await caught(presage.datasets.upload(id, `${lines}{}`));
     expect([wrong.category, wrong.issues[0]?.loc]).toEqual([
@@ -232,6 +241,13 @@ describe("against a real Presage", () => {
     await presage.runs.addEvaluators(id, [{ evaluator: "state-change" }]);
     await presage.runs.waitUntilEnded(id, { pollEveryMs: 20 });
     expect(await Array.fromAsync(presage.runs.iterateSamples(id))).toHaveLength(120);
+    const best = await presage.runs.pageOfSamples(
+      id,
+      { order: "-score", order_evaluator: "exact-match", text_limit: 3 },
+      { limit: 2 },
+    );
+    expect(best.data.map(({ prediction }) => prediction.excerpt?.length)).toEqual([3, 3]);
+    expect(best.next).toBeString();
     const failed = presage.runs.iterateSamples(id, { evaluator: "exact-match", pass: false });
     expect((await Array.fromAsync(failed)).map(({ step }) => step)).toEqual([0]);
     const exported = await Array.fromAsync(presage.runs.exportLines(id));

@@ -2,6 +2,8 @@ import { createRootRoute, createRoute, createRouter } from "@tanstack/react-rout
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
+import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
+import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
@@ -12,6 +14,7 @@ import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
 import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
 import { readRunSearch } from "./pages/runs/run/run-search.ts";
+import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -70,6 +73,31 @@ const run = createRoute({ getParentRoute, path: "/runs/$runId", validateSearch: 
 const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
   async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
 );
+const datasets = createRoute({ getParentRoute, path: "/datasets", validateSearch: readTableSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/datasets/datasets-page.tsx"))).datasetsRoute,
+);
+const dataset = createRoute({
+  getParentRoute,
+  path: "/datasets/$datasetId",
+  validateSearch: readDatasetSearch,
+}).lazy(async () => (await loadPage(() => import("./pages/datasets/dataset/dataset-page.tsx"))).datasetRoute);
+const datasetTrajectory = createRoute({
+  getParentRoute,
+  path: "/datasets/$datasetId/trajectories/$trajectoryId",
+  validateSearch: readStepSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/datasets/trajectory/dataset-trajectory-page.tsx")))
+      .datasetTrajectoryRoute,
+);
+const runTrajectory = createRoute({
+  getParentRoute,
+  path: "/runs/$runId/trajectories/$trajectoryId",
+  validateSearch: readRunStepSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/runs/trajectory/run-trajectory-page.tsx"))).runTrajectoryRoute,
+);
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
   async () =>
     (await loadPage(() => import("./pages/error-taxonomies/error-taxonomies-page.tsx"))).errorTaxonomiesRoute,
@@ -107,6 +135,10 @@ const routeTree = rootRoute.addChildren([
   evaluations,
   evaluators,
   profile,
+  datasets,
+  dataset,
+  datasetTrajectory,
+  runTrajectory,
   errorTaxonomies,
   errorTaxonomy,
   review,

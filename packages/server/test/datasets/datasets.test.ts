@@ -69,6 +69,7 @@ onEachDatabase((database) => {
     expect((await read(`${id}/trajectories/b`)).body).toEqual({
       samples: samples.slice(3),
       trajectory_id: "b",
+      next: null,
     });
     expect((await read(`${id}/trajectories/c`)).status).toBe(404);
     const exported = await exportLines(id);

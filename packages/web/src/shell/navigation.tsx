@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import {
   ChartColumn,
   ClipboardCheck,
+  Database,
   FlaskConical,
   FlaskRound,
   Gauge,
@@ -26,6 +27,7 @@ interface Place {
     | "/deployments"
     | "/runs"
     | "/compare"
+    | "/datasets"
     | "/evaluations"
     | "/evaluators"
     | "/error-taxonomies"
@@ -50,6 +52,7 @@ const groups: { title: string; places: Place[] }[] = [
     title: "Evaluate",
     places: [
       { to: "/runs", label: "Runs", icon: FlaskRound },
+      { to: "/datasets", label: "Datasets", icon: Database },
       { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
       { to: "/evaluators", label: "Evaluators", icon: Scale },

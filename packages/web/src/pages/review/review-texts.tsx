@@ -22,7 +22,7 @@ export function ReviewTexts({ result }: { result: EvaluationResult }) {
           after={output}
           beforeLabel="Gold answer"
           afterLabel="Output"
-          isSideBySide
+          firstLayout="side-by-side"
         />
       ) : (
         <>

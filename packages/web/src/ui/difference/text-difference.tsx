@@ -12,8 +12,8 @@ interface TextDifferenceProps {
   /** For example “Gold answer”. */
   beforeLabel: string;
   afterLabel: string;
-  /** How it is laid out at first, where there is room. */
-  isSideBySide?: boolean;
+  /** Until the user chooses. Absent: unified. */
+  firstLayout?: Layout;
 }
 
 const layouts = [
@@ -31,10 +31,10 @@ export function TextDifference({
   after,
   beforeLabel,
   afterLabel,
-  isSideBySide = false,
+  firstLayout = "unified",
 }: TextDifferenceProps) {
   const isNarrow = useNarrow();
-  const [chosenLayout, setLayout] = useState<Layout>(isSideBySide ? "side-by-side" : "unified");
+  const [chosenLayout, setLayout] = useState<Layout>(firstLayout);
   // Half of a phone is too narrow for a text.
   const layout = isNarrow ? "unified" : chosenLayout;
   const [chosen, setReading] = useState<"json" | "text">("json");
@@ -76,7 +76,7 @@ function DifferenceBody({
   difference,
   layout,
   isJson,
-}: Omit<TextDifferenceProps, "isSideBySide"> & { difference: Difference; layout: Layout; isJson: boolean }) {
+}: Omit<TextDifferenceProps, "firstLayout"> & { difference: Difference; layout: Layout; isJson: boolean }) {
   if (difference.kind === "equal") {
     return (
       <p className="px-3 py-2 text-sm text-ink-2">

@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
 import { useMemo, useState } from "react";
+import { formatSize } from "../../format/format-size.ts";
 import { Button } from "../button.tsx";
 import { ScrollRegion } from "../scroll-region.tsx";
 import { clipRanges, codeUnitRanges } from "./code-unit-ranges.ts";
@@ -49,18 +50,4 @@ export function TextBody({ text, label, positions, isWrapped, isProse }: TextBod
       )}
     </>
   );
-}
-
-const units = ["kB", "MB", "GB"] as const;
-
-/** 840 bytes, 12.3 kB, 1.0 MB */
-function formatSize(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
-  let size = bytes / 1_000;
-  let index = 0;
-  while (size >= 999.95 && index < units.length - 1) {
-    size /= 1_000;
-    index += 1;
-  }
-  return `${size.toFixed(1)} ${units[index]}`;
 }

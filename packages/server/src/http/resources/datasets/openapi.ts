@@ -14,7 +14,10 @@ import {
   DatasetSampleListQuery,
   DatasetSampleListResponse,
   DatasetTrajectory,
+  DatasetTrajectoryListQuery,
+  DatasetTrajectoryListResponse,
   DatasetTrajectoryPath,
+  DatasetTrajectoryQuery,
   DatasetUploadQuery,
   HTTPValidationError,
 } from "@presage/contract";
@@ -181,14 +184,38 @@ export const datasetPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
+  "/v1/datasets/{id}/trajectories": {
+    get: operation("listDatasetTrajectories", tag, "List a revision's trajectories", {
+      description:
+        "Returns the trajectories of a revision without their samples, page by page. By id, they are in the order of their bytes.",
+      requestParams: { ...requestParams, query: DatasetTrajectoryListQuery },
+      responses: {
+        "200": response("A page of trajectories", DatasetTrajectoryListResponse, {
+          data: [
+            {
+              trajectory_id: exampleSample.trajectory_id,
+              steps: 32,
+              first_step: 0,
+              last_step: 31,
+              tags: { split: "test" },
+            },
+          ],
+          next: null,
+        }),
+        ...notFound,
+        ...failures,
+      },
+    }),
+  },
   "/v1/datasets/{id}/trajectories/{trajectory_id}": {
     get: operation("getDatasetTrajectory", tag, "Show a trajectory", {
-      description: "Returns all samples of one trajectory of a revision, by step.",
-      requestParams: { path: DatasetTrajectoryPath, query: DatasetRevisionQuery },
+      description: "Returns the samples of one trajectory of a revision, by step: all of them, or a page.",
+      requestParams: { path: DatasetTrajectoryPath, query: DatasetTrajectoryQuery },
       responses: {
         "200": response("The trajectory", DatasetTrajectory, {
           samples: [exampleSample],
           trajectory_id: exampleSample.trajectory_id,
+          next: null,
         }),
         "404": errorResponse(
           "The account has no such dataset, or it has no such revision or trajectory",
