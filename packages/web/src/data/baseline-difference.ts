@@ -1,7 +1,7 @@
 import type { Comparison, ComparisonCandidate, Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { comparisonQuery } from "./comparisons.ts";
-import { runsOfDatasetQuery } from "./runs.ts";
+import { runsOnDatasetQuery } from "./datasets.ts";
 import { usePresage } from "./use-presage.ts";
 
 export interface BaselineDifference {
@@ -15,7 +15,7 @@ export interface BaselineDifference {
 export function useBaselineDifference(run: Run): BaselineDifference | undefined {
   const presage = usePresage();
   const { data: runs } = useQuery({
-    ...runsOfDatasetQuery(presage, run.dataset_id ?? ""),
+    ...runsOnDatasetQuery(presage, run.dataset_id ?? ""),
     enabled: run.dataset_id !== null,
     // One that was just started ends soon.
     refetchInterval: ({ state: { data } }) =>

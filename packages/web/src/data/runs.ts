@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { useEffect, useState } from "react";
 import { comparableRunsQuery } from "./compared-runs.ts";
 import { isActive } from "./recent-runs.ts";
+import { runQuery } from "./run-samples.ts";
 import { usePresage } from "./use-presage.ts";
 
 const runsKey = ["runs"];
@@ -22,20 +23,13 @@ export function runsQuery(presage: Presage) {
   };
 }
 
-function oneRunQuery(presage: Presage, id: string) {
-  return queryOptions({
-    queryKey: [...runsKey, "one", id],
-    queryFn: ({ signal }) => presage.runs.get(id, { signal }),
-  });
-}
-
 /** A run that stays up to date until it has ended: by its events, or by asking where they do not arrive. */
 export function useLiveRun(id: string) {
   const presage = usePresage();
   const queryClient = useQueryClient();
   const [hasEvents, setHasEvents] = useState(false);
   const query = useQuery({
-    ...oneRunQuery(presage, id),
+    ...runQuery(presage, id),
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && isActive(data) && !hasEvents ? pollMs : false,
   });
@@ -67,22 +61,6 @@ export function runReportQuery(presage: Presage, run: Run) {
   });
 }
 
-/** The runs of a dataset, newest first. */
-export function runsOfDatasetQuery(presage: Presage, datasetId: string) {
-  return queryOptions({
-    queryKey: [...runsKey, "of dataset", datasetId],
-    queryFn: ({ signal }) => presage.runs.list({ dataset_id: datasetId }, { signal }),
-  });
-}
-
-/** All datasets, newest first. */
-export function runDatasetsQuery(presage: Presage) {
-  return queryOptions({
-    queryKey: ["datasets", "all"],
-    queryFn: ({ signal }) => presage.datasets.list({ signal }),
-  });
-}
-
 export function useCreateRun({ onSuccess }: { onSuccess?(run: Run): void } = {}) {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -91,7 +69,7 @@ export function useCreateRun({ onSuccess }: { onSuccess?(run: Run): void } = {})
     onSuccess(run) {
       onSuccess?.(run);
       void queryClient.invalidateQueries({ queryKey: [...runsKey, "all"] });
-      void queryClient.invalidateQueries({ queryKey: [...runsKey, "of dataset"] });
+      void queryClient.invalidateQueries({ queryKey: ["datasets", "runs"] });
     },
   });
 }

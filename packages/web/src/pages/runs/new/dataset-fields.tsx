@@ -1,4 +1,5 @@
 import type { Dataset } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
 import { formatCount } from "../../../format/format-number.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { Select } from "../../../ui/form/inputs.tsx";
@@ -24,9 +25,9 @@ export function DatasetFields({ datasets, draft, issue, onChange }: DatasetField
         issue={issue}
         hint={
           datasets !== undefined && usable.length === 0 ? (
-            <a href="/datasets" className="text-accent-ink underline">
+            <Link to="/datasets" className="text-accent-ink underline">
               There is none yet: upload one
-            </a>
+            </Link>
           ) : undefined
         }
       >

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
+import { datasetsQuery } from "../../../data/datasets.ts";
 import { deploymentsQuery } from "../../../data/deployments.ts";
 import { latestProfilesQuery } from "../../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
-import { runDatasetsQuery, useCreateRun } from "../../../data/runs.ts";
+import { useCreateRun } from "../../../data/runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -29,7 +30,7 @@ function NewRunPage() {
   const navigate = newRunRoute.useNavigate();
   const form = useRef<HTMLFormElement>(null);
   const [wasSent, setSent] = useState(false);
-  const { data: datasets } = useQuery(runDatasetsQuery(presage));
+  const { data: datasets } = useQuery(datasetsQuery(presage));
   const { data: deployments } = useQuery(deploymentsQuery(presage));
   const { data: families = [] } = useQuery(evaluatorFamiliesQuery(presage));
   const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));

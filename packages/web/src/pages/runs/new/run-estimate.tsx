@@ -1,6 +1,7 @@
 import type { DatasetRevision, Run, RunCreateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { runReportQuery, runsOfDatasetQuery } from "../../../data/runs.ts";
+import { runsOnDatasetQuery } from "../../../data/datasets.ts";
+import { runReportQuery } from "../../../data/runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCost, formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
@@ -47,7 +48,7 @@ function Estimate({ request, revision }: { request: RunCreateRequest; revision: 
 
 function EarlierCost({ request, predictions }: { request: RunCreateRequest; predictions: number }) {
   const presage = usePresage();
-  const { data: runs } = useQuery(runsOfDatasetQuery(presage, request.dataset_id));
+  const { data: runs } = useQuery(runsOnDatasetQuery(presage, request.dataset_id));
   const earlier = runs?.find((run) => run.status === "finished" && isSameTarget(run, request));
   if (runs === undefined) return null;
   if (earlier === undefined) {

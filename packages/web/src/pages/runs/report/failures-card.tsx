@@ -1,4 +1,5 @@
 import type { RunReport } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
 import { formatCount } from "../../../format/format-number.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
 import { Card } from "../../../ui/card.tsx";
@@ -17,12 +18,13 @@ export function FailuresCard({ report: { run, failures, evaluators } }: { report
       hint="Failed predictions and evaluations are in no mean and no pass rate, but counted here."
       actions={
         kinds.length > 0 && (
-          <a
-            href={`/predictions?run=${run.id}&status=failed`}
+          <Link
+            to="/predictions"
+            search={{ run: run.id, status: "failed" }}
             className="text-sm text-accent-ink underline-offset-2 hover:underline"
           >
             Failed predictions
-          </a>
+          </Link>
         )
       }
     >

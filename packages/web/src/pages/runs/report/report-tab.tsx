@@ -95,7 +95,7 @@ export function ReportTab({ run, report }: ReportTabProps) {
           hint={describeLeftOut(chosen.strata_left_out.trajectory)}
           strata={chosen.strata.trajectory}
           measure={measure}
-          linkOf={(key) => `/runs/${run.id}/trajectories/${encodeURIComponent(key)}`}
+          runId={run.id}
         />
         {chosen.strata.tag.length > 0 && (
           <StrataCard

@@ -1,4 +1,5 @@
 import type { RunStratum } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
 import { formatShare } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
@@ -13,8 +14,8 @@ interface StrataCardProps {
   measure: Measure;
   /** In place of the report's order. */
   isLowestFirst?: boolean;
-  /** Where a row leads. */
-  linkOf?(key: string): string;
+  /** The run whose trajectories the rows are, to lead there. */
+  runId?: string;
 }
 
 /** Figures of groups of samples, on one axis with the baseline. */
@@ -25,7 +26,7 @@ export function StrataCard({
   strata,
   measure,
   isLowestFirst = false,
-  linkOf,
+  runId,
 }: StrataCardProps) {
   const rows = strata.map((stratum) => {
     const label = String(stratum.key);
@@ -33,12 +34,16 @@ export function StrataCard({
       key: label,
       label,
       shown:
-        linkOf === undefined ? (
+        runId === undefined ? (
           <InlineText text={label} />
         ) : (
-          <a href={linkOf(label)} className="text-accent-ink underline-offset-2 hover:underline">
+          <Link
+            to="/runs/$runId/trajectories/$trajectoryId"
+            params={{ runId, trajectoryId: label }}
+            className="text-accent-ink underline-offset-2 hover:underline"
+          >
             <InlineText text={label} />
-          </a>
+          </Link>
         ),
       ...figureOf(stratum, measure),
     };

@@ -1,6 +1,6 @@
 import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
+import { createLazyRoute, Link } from "@tanstack/react-router";
 import { datasetNamesQuery } from "../../../data/compared-runs.ts";
 import { isActive } from "../../../data/recent-runs.ts";
 import { runReportQuery, useLiveRun } from "../../../data/runs.ts";
@@ -84,13 +84,15 @@ function RunFacts({ run }: { run: Run }) {
       </span>
       <span>{mode}</span>
       {dataset_id !== null && (
-        <a
-          href={`/datasets/${dataset_id}?revision=${revision}`}
+        <Link
+          to="/datasets/$datasetId"
+          params={{ datasetId: dataset_id }}
+          search={{ ...(revision !== null && { revision }) }}
           className="text-accent-ink underline-offset-2 hover:underline"
         >
           {datasets === undefined ? "dataset" : (datasets.get(dataset_id) ?? "deleted dataset")}, revision{" "}
           {revision}
-        </a>
+        </Link>
       )}
       <span>
         {formatCount(progress.samples)} predictions{repeats > 1 && `, ${repeats} of each sample`}
