@@ -139,7 +139,7 @@ onEachDatabase((database) => {
       expect(stdout).toMatch(/^state-change system:default +80\.0 %/m);
       expect(stderr).toContain("20/20 predictions");
       expect(upstream.received.at(-1)?.body.temperature).toBe(0);
-      if (place === "on a server") expect(stderr).toContain(`${presage.url}/evaluations?run=`);
+      if (place === "on a server") expect(stderr).toContain(`${presage.url}/runs/`);
       await presageRun("--dataset", path, "--evaluator", "exact-match", "--baseline", "no-change");
       const shown = await presageRuns("datasets", "show", "walks", "--json");
       expect(JSON.parse(shown.stdout).revisions).toHaveLength(1);
@@ -280,7 +280,7 @@ onEachDatabase((database) => {
         PRESAGE_UPSTREAM_URL: own.url,
       },
     );
-    expect([code, stderr]).toEqual([0, expect.stringContaining(`  ${presage.url}/evaluations?run=`)]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`  ${presage.url}/runs/`)]);
     expect(stdout).toContain("0.0 %");
     const [, id = ""] = /^Run ([0-9a-f-]{36}): beside, 20 predictions$/m.exec(stderr) ?? [];
     const exported = await (await presage.call("GET", `/v1/runs/${id}/export`)).text();
