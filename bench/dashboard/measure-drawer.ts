@@ -9,7 +9,7 @@ export interface DrawerTimes {
 
 /** Milliseconds from the click on a row until the complete result is painted. */
 const openResult = async (page: Page, row: number): Promise<number> => {
-  await page.locator("a[data-result]").nth(row).click();
+  await page.locator("[data-row-link]").nth(row).click();
   const shownMs = await readMarkMs(page, "result");
   const clickedMs = await page.evaluate<number>("presageBench.clickedMs");
   await page.waitForLoadState("networkidle");

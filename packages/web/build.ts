@@ -14,6 +14,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
+import { makeExample } from "../sandbox/src/example/make-example.ts";
 
 const home = import.meta.dir;
 const root = dirname(dirname(home));
@@ -59,6 +60,8 @@ async function build(): Promise<void> {
     external: ["/assets/*"],
     publicPath: "/assets/",
   });
+  const example = join(assets, "example.json");
+  writeFileSync(example, JSON.stringify(makeExample()));
   for (const file of fontFiles) copyFileSync(fontPath(file), join(assets, file));
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
     .replace("{{theme}}", addressOf(theme, "entry-point", ".js"))
@@ -66,7 +69,8 @@ async function build(): Promise<void> {
     .replace("{{script}}", addressOf(app, "entry-point", ".js"))
     .replace("{{font}}", `/assets/${fontFiles[0]}`);
   writeFileSync(join(folder, "shell.html"), shell);
-  for (const { path } of [...theme.outputs, ...app.outputs]) compress(path);
+  for (const path of [example, ...[...theme.outputs, ...app.outputs].map((output) => output.path)])
+    compress(path);
   writeFileSync(join(folder, "digest"), digest);
   replace(folder);
 }
@@ -105,16 +109,20 @@ function fontPath(file: string): string {
   throw new Error(`No package contains the font ${file}.`);
 }
 
-/** Covers everything that the build reads: the sources of three packages and the versions of their dependencies. */
+/** Covers everything that the build reads: the sources of four packages and the versions of their dependencies. */
 function digestOfSources(): string {
   const hasher = new Bun.CryptoHasher("sha256");
-  const folders = [join(home, "src"), join(root, "packages/sdk/src"), join(root, "packages/contract/src")];
+  const folders = [
+    join(home, "src"),
+    ...["sdk", "contract", "sandbox"].map((name) => join(root, "packages", name, "src")),
+  ];
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name)),
   );
-  for (const file of [...files.sort(), import.meta.path, join(root, "package-lock.json")]) {
+  const others = [import.meta.path, join(root, "package-lock.json"), join(root, "CHANGELOG.md")];
+  for (const file of [...files.sort(), ...others]) {
     hasher.update(`${relative(root, file)} ${statSync(file).size} `);
     hasher.update(readFileSync(file));
   }

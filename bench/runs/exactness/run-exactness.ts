@@ -1,13 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { startPostgres } from "../../evaluations/search/start-postgres.ts";
 import { type RunningPresage, startPresage } from "../../evaluations/start-presage.ts";
 import { benchDirectory, workDirectory } from "../../paths.ts";
 import type { ProcessGroup } from "../../processes.ts";
 import { call, createDataset, createRun, finishRun } from "../call-presage.ts";
+import { compareByCommandLine, runByCommandLine } from "./by-command-line.ts";
+import { findDifferences } from "./find-differences.ts";
 import { makeTransitions } from "./make-transitions.ts";
 
 const madeTrajectories = 60;
-const directory = join(workDirectory, "exactness");
 const script = join(benchDirectory, "runs", "exactness", "check_figures.py");
 const evaluators = [
   { evaluator: "exact-match" },
@@ -21,6 +23,7 @@ const evaluators = [
 const changedBy = "token-f1";
 
 export interface ExactnessResult {
+  readonly database: "SQLite" | "PostgreSQL";
   /** Figures, and predictions and verdicts that are computed again. */
   readonly compared: number;
   readonly largest_difference: number;
@@ -31,6 +34,14 @@ export interface ExactnessResult {
   readonly runs: number;
   readonly comparisons: number;
   readonly samples: number;
+  /** Where a report or comparison of the command line says something else than the API's; one sentence each. */
+  readonly by_command_line: readonly string[];
+}
+
+interface Place {
+  readonly presage: RunningPresage;
+  /** For what is exported and answered. */
+  readonly directory: string;
 }
 
 interface Lines {
@@ -55,30 +66,49 @@ interface FinishedRun {
 }
 
 /**
- * Makes runs of a data set by the sandbox, the baselines and imported predictions, and has Python compute everything that
- * reports and comparisons say of them.
+ * On each database, makes runs of a data set by the sandbox, the baselines and imported predictions, and has Python compute
+ * everything that reports and comparisons say of them. Those that predict are made by `presage run` as well.
  */
 export const runExactness = async (
   group: ProcessGroup,
   { data, python }: { data: string | undefined; python: string },
-): Promise<ExactnessResult> => {
+): Promise<ExactnessResult[]> => {
   await requireNumpy(group, python);
-  mkdirSync(directory, { recursive: true });
-  const database = `sqlite:${join(directory, "presage.db")}`;
-  // Without an upstream the sandbox predicts.
-  const presage = await startPresage(group, "", directory, database, {
-    PRESAGE_UPSTREAM_URL: "",
-    PRESAGE_UPSTREAM_MODEL: "",
-  });
   const text = data === undefined ? toLines(makeTransitions(madeTrajectories)) : await Bun.file(data).text();
+  const postgres = await startPostgres(group, 1);
+  const results = [];
+  for (const database of ["SQLite", "PostgreSQL"] as const) {
+    const directory = join(workDirectory, `exactness-${database.toLowerCase()}`);
+    mkdirSync(directory, { recursive: true });
+    const url = database === "SQLite" ? `sqlite:${join(directory, "presage.db")}` : postgres?.urls[0];
+    if (url === undefined) continue;
+    // Without an upstream the sandbox predicts.
+    const sandboxOnly = { PRESAGE_UPSTREAM_URL: "", PRESAGE_UPSTREAM_MODEL: "" };
+    const presage = await startPresage(group, "", directory, url, sandboxOnly);
+    results.push({ database, ...(await checkOn(group, { presage, directory }, text, python)) });
+    await group.stop(presage.process);
+  }
+  if (postgres !== undefined) await group.stop(postgres.process);
+  return results;
+};
+
+const checkOn = async (
+  group: ProcessGroup,
+  place: Place,
+  text: string,
+  python: string,
+): Promise<Omit<ExactnessResult, "database">> => {
+  const { presage, directory } = place;
   const datasetId = await createDataset(presage, "exactness");
-  const whole = await upload(presage, datasetId, text, 1);
+  const whole = await upload(place, datasetId, text, 1);
   // Other samples in another order: every fourth is not there.
   const some = whole.lines.filter((_, index) => index % 4 !== 3).toReversed();
-  const part = await upload(presage, datasetId, toLines(some), 2);
+  const part = await upload(place, datasetId, toLines(some), 2);
 
   const runs = new Map<string, FinishedRun>();
-  for (const { label, of = whole, predictions, ...body } of plannedRuns(whole, part)) {
+  const byCommandLine: string[] = [];
+  for (const planned of plannedRuns(whole, part)) {
+    const { label, of = whole, predictions, ...body } = planned;
     const named = { dataset_id: datasetId, revision: of.revision, evaluators, ...body };
     const { id } = await createRun(presage, named);
     if (predictions !== undefined) await call(presage, "POST", `/v1/runs/${id}/predictions`, predictions);
@@ -94,25 +124,50 @@ export const runExactness = async (
     await Bun.write(report, await call(presage, "GET", `/v1/runs/${id}/report`));
   const comparisons = [];
   for (const [number, labels] of plannedComparisons.entries()) {
-    const ids = labels.map((label) => runs.get(label)?.id);
+    const ids = labels.map((label) => runs.get(label)?.id ?? label);
     const answer = join(directory, `comparison-${number}.json`);
     await Bun.write(answer, await call(presage, "GET", `/v1/comparisons?runs=${ids.join(",")}`));
-    comparisons.push({ runs: labels, answer, changed: await saveChanged(presage, ids.slice(0, 2), number) });
+    comparisons.push({ runs: labels, answer, changed: await saveChanged(place, ids.slice(0, 2), number) });
+    const said = await compareByCommandLine(group, presage, ids);
+    byCommandLine.push(...findDifferences(`comparison ${number}`, await Bun.file(answer).json(), said));
   }
-  await group.stop(presage.process);
+  for (const { label, of = whole, predictions, ...body } of plannedRuns(whole, part)) {
+    const finished = runs.get(label);
+    if (predictions !== undefined || finished === undefined) continue;
+    const wanted = {
+      name: `${label}, by command line`,
+      datasetId,
+      revision: of.revision,
+      evaluators,
+      ...body,
+    };
+    const said = await runByCommandLine(group, presage, wanted);
+    byCommandLine.push(...findDifferences(label, await Bun.file(finished.report).json(), said));
+    process.stdout.write(`exactness  ${label}, by command line: finished\n`);
+  }
 
   const job = join(directory, "job.json");
   await Bun.write(job, JSON.stringify({ runs: [...runs.values()], comparisons }));
   const { stdout, stderr, exitCode } = await group.runCommand({ argv: [python, script, job] });
   if (exitCode !== 0) throw new Error(`${script} failed: ${stderr}`);
-  const counts = { runs: runs.size, comparisons: comparisons.length, samples: whole.lines.length };
-  return { ...(JSON.parse(stdout) as Omit<ExactnessResult, keyof typeof counts>), ...counts };
+  return {
+    ...(JSON.parse(stdout) as ComputedAgain),
+    runs: runs.size,
+    comparisons: comparisons.length,
+    samples: whole.lines.length,
+    by_command_line: byCommandLine,
+  };
 };
+
+type ComputedAgain = Pick<
+  ExactnessResult,
+  "compared" | "largest_difference" | "disagreements" | "first_disagreements" | "statsmodels"
+>;
 
 /** The samples that got worse and better between two runs, by one evaluator. */
 const saveChanged = async (
-  presage: RunningPresage,
-  ids: readonly (string | undefined)[],
+  { presage, directory }: Place,
+  ids: readonly string[],
   number: number,
 ): Promise<Readonly<Record<string, string>>> => {
   const files: Record<string, string> = {};
@@ -140,7 +195,7 @@ const toLines = (objects: readonly object[]): string =>
   objects.map((object) => `${JSON.stringify(object)}\n`).join("");
 
 const upload = async (
-  presage: RunningPresage,
+  { presage, directory }: Place,
   datasetId: string,
   text: string,
   revision: number,

@@ -3,6 +3,8 @@ export * from "./capture.ts";
 export * from "./chat-completion.ts";
 export { readInstant } from "./date-time.ts";
 export * from "./deployment.ts";
+export * from "./environment.ts";
+export * from "./episode.ts";
 export * from "./errors.ts";
 export * from "./evaluation/client-evaluation.ts";
 export * from "./evaluation/comparison.ts";
@@ -25,6 +27,7 @@ export {
   ExplainStrategy,
 } from "./evaluation/result-fields.ts";
 export { readResultId } from "./evaluation/result-id.ts";
+export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-report.ts";
 export * from "./evaluation/run-sample.ts";

@@ -69,18 +69,19 @@ export const KeptPredictionDetail = KeptPrediction.extend({
     description: "Background for the world model. Null if there was none.",
   }),
   interaction: Interaction.nullable().meta({
-    description: "The step that was predicted. Null if messages were sent, or if it is the run's sample.",
+    description:
+      "The step that was predicted, as the model was told it: in free-running mode with the state that was predicted before. Null if messages were sent, or if the run's sample is gone.",
   }),
   messages: z.array(z.looseObject({})).nullable().meta({
-    description: "The messages of a chat. Null if an interaction was sent.",
+    description: "The messages of a chat, or of a run's sample. Null if an interaction was sent.",
   }),
   params: z.record(z.string(), z.unknown()).nullable().meta({
-    description: "Sampling, decoding and further fields, as they were sent. Null if it is the run's sample.",
+    description: "Sampling, decoding and further fields, as they were sent.",
   }),
   requested_model: z
     .string()
     .nullable()
-    .meta({ description: "The `model` of a chat; null if it named none." }),
+    .meta({ description: "The `model` of a chat or of a run's target; null if it named none." }),
   output: z
     .string()
     .nullable()
@@ -104,12 +105,8 @@ export const KeptPredictionPath = z.object({
 
 export const defaultPredictionLimit = 100;
 
-/** Query of `GET /v1/predictions`. */
-export const KeptPredictionListQuery = z.object({
-  source: PredictionSource.optional().meta({
-    description: "Only those from live traffic, runs or episodes.",
-  }),
-  run_id: storableText().optional().meta({ description: "Only those of this run or episode." }),
+/** Filters that lists and deletions have in common. */
+const commonFilters = {
   status: PredictionStatus.optional().meta({ description: "Only those that succeeded, or that failed." }),
   category: PredictionFailure.optional().meta({ description: "Only those that failed in this way." }),
   deployment: storableText().optional().meta({ description: "Only those of this deployment." }),
@@ -119,10 +116,43 @@ export const KeptPredictionListQuery = z.object({
   api_key_id: storableText()
     .optional()
     .meta({ description: "Only those that were requested with this key." }),
+  request_id: storableText()
+    .optional()
+    .meta({ description: "Only those of the request with this `x-request-id`." }),
   from: dateTime().optional().meta({
     description: "Only those since this time. UTC if no offset is given; a date alone is its midnight.",
   }),
+};
+
+const filters = {
+  source: PredictionSource.optional().meta({
+    description: "Only those from live traffic, runs or episodes.",
+  }),
+  run_id: storableText().optional().meta({ description: "Only those of this run or episode." }),
+  ...commonFilters,
   to: dateTime().optional().meta({ description: "Only those before this time." }),
+};
+
+/** Query of `GET /v1/predictions/count`. */
+export const KeptPredictionCountQuery = z.object(filters);
+export type KeptPredictionCountQuery = z.infer<typeof KeptPredictionCountQuery>;
+
+export const maxCountedPredictions = 10_000;
+
+/** Response of `GET /v1/predictions/count`. */
+export const KeptPredictionCountResponse = z
+  .object({
+    count: z.int().meta({
+      description: `How many predictions match, at most ${maxCountedPredictions.toLocaleString("en")}.`,
+    }),
+    has_more: z.boolean().meta({ description: "Whether there are more than were counted." }),
+  })
+  .meta({ id: "KeptPredictionCountResponse" });
+export type KeptPredictionCountResponse = z.infer<typeof KeptPredictionCountResponse>;
+
+/** Query of `GET /v1/predictions`. */
+export const KeptPredictionListQuery = z.object({
+  ...filters,
   ...pageQuery({ maximum: 1000, default: defaultPredictionLimit }),
 });
 export type KeptPredictionListQuery = z.infer<typeof KeptPredictionListQuery>;
@@ -145,6 +175,7 @@ export const KeptPredictionDeleteQuery = z.object({
     description: "All that were kept before this time are deleted. UTC if no offset is given.",
     examples: ["2026-11-01T00:00:00Z"],
   }),
+  ...commonFilters,
 });
 export type KeptPredictionDeleteQuery = z.infer<typeof KeptPredictionDeleteQuery>;
 

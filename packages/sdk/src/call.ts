@@ -10,6 +10,12 @@ export interface CallOptions {
   onResponse?: ((response: { status: number; headers: Headers }) => void) | undefined;
 }
 
+/** Options of lists that are read page by page. */
+export interface ListOptions extends CallOptions {
+  /** Stops after as many items; later pages are not requested. Absent: all. */
+  atMost?: number | undefined;
+}
+
 /** Options of methods that create or change something. */
 export interface WriteOptions extends CallOptions {
   /**

@@ -21,7 +21,19 @@ export type {
   DatasetRevision,
   DatasetSample,
   DatasetTrajectory,
+  DatasetTrajectoryListResponse,
+  DatasetTrajectorySummary,
   DeploymentStatus,
+  Disagreement,
+  Environment,
+  EnvironmentConfig,
+  EnvironmentCreateRequest,
+  EnvironmentTask,
+  Episode,
+  EpisodeCreateRequest,
+  EpisodeStart,
+  EpisodeStep,
+  EpisodeSummary,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
   ErrorTaxonomyFindingsResponse,
@@ -56,7 +68,11 @@ export type {
   Params,
   Project,
   PromptMessage,
+  RecentErrorFindingsResponse,
   ReplicaStatus,
+  ReviewQueueItem,
+  ReviewQueueResponse,
+  ReviewReason,
   RevisionAgreement,
   Run,
   RunCreateRequest,
@@ -69,6 +85,8 @@ export type {
   RunProgress,
   RunReport,
   RunSample,
+  RunSampleListResponse,
+  RunSampleOrder,
   RunStatus,
   RunStratum,
   RunSurvival,
@@ -76,7 +94,11 @@ export type {
   RunUpload,
   SessionResponse,
   SignOutResponse,
+  StepResponse,
   SummaryDimension,
+  TaskLine,
+  TasksAdded,
+  TasksFromDataset,
   Usage,
   UsageFailure,
   UsageKey,
@@ -87,20 +109,35 @@ export type {
   ValidationError,
   WorldModelRequest,
 } from "@presage/contract";
-export type { CallOptions, WriteOptions } from "./call.ts";
+export type { CallOptions, ListOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
-export type { ComparedSampleFilter } from "./resources/comparisons.ts";
-export type { DatasetLines, RevisionOptions, UploadOptions } from "./resources/datasets.ts";
+export type { ComparedPair, ComparedSampleFilter, ComparedSamplePage } from "./resources/comparisons.ts";
+export type {
+  DatasetLines,
+  DeleteDatasetOptions,
+  PageOptions,
+  RevisionOptions,
+  TrajectoryFilter,
+  TrajectoryOptions,
+  UploadOptions,
+} from "./resources/datasets.ts";
+export type { Environments } from "./resources/environments.ts";
+export type { Episodes } from "./resources/episodes.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
 export type { ExperimentFilter } from "./resources/experiments.ts";
-export type { KeptPredictionFilter, KeptPredictionPage } from "./resources/kept-predictions.ts";
+export type {
+  KeptPredictionFilter,
+  KeptPredictionPage,
+  LivePredictionFilter,
+} from "./resources/kept-predictions.ts";
 export type { Prediction, PredictOptions } from "./resources/predictions.ts";
 export type {
   ExportRequest,
   ResultFilter,
+  ReviewRequest,
   SearchRequest,
   SummaryRequest,
 } from "./resources/result-filter.ts";
@@ -108,5 +145,6 @@ export type {
   PredictionsUploadOptions,
   RunFilter,
   RunSampleFilter,
+  RunSampleView,
   WaitOptions,
 } from "./resources/runs.ts";

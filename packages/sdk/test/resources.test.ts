@@ -98,6 +98,11 @@ describe("against a real Presage", () => {
 
     const corrected = await presage.results.correct(id, { pass: false, comment: "No." });
     expect(corrected.correction).toMatchObject({ pass: false, comment: "No." });
+    const queue = await presage.results.reviewQueue({ app: "sdk", order: "random", seed: 7 });
+    expect(queue).toMatchObject({ considered: 2, reviewed: 1, data: [{ reason: "drawn" }] });
+    await presage.results.correct(id, { pass: true });
+    const withdrawn = await presage.results.withdrawCorrection(id);
+    expect(withdrawn.correction).toMatchObject({ pass: false, comment: "No." });
     const summary = await presage.results.summarise({ app: "sdk", group_by: ["app"] });
     expect(summary.groups).toMatchObject([{ key: { app: "sdk" }, count: 2, passed: 0 }]);
 
@@ -161,7 +166,8 @@ describe("against a real Presage", () => {
     );
     expect(all[0]?.candidate.evaluation_result_id).toMatch(/^\d+$/);
     expect(await caught(presage.comparisons.get([reference]))).toMatchObject({ status: 422 });
-    expect((await server.call("DELETE", `/v1/datasets/${id}?with_runs=true`)).status).toBe(204);
+    await presage.datasets.delete(id, { withRuns: true });
+    expect(await caught(presage.datasets.get(id))).toMatchObject({ status: 404 });
   });
 
   test("datasets are created, uploaded, read, exported and deleted", async () => {
@@ -188,7 +194,16 @@ describe("against a real Presage", () => {
     expect(await presage.datasets.getTrajectory(id, "a/b", { revision: 1 })).toEqual({
       samples,
       trajectory_id: "a/b",
+      next: null,
     });
+    const firstStep = await presage.datasets.getTrajectory(id, "a/b", { limit: 1 });
+    expect([firstStep.samples, firstStep.next]).toEqual([samples.slice(0, 1), "0"]);
+    const { data } = await presage.datasets.pageOfTrajectories(
+      id,
+      { contains: "A/", order: "-steps" },
+      { limit: 5 },
+    );
+    expect(data).toEqual([expect.objectContaining({ trajectory_id: "a/b", steps: 250 })]);
     expect(await Array.fromAsync(presage.datasets.exportLines(id))).toEqual(lines.trimEnd().split("\n"));
     const wrong = await caught(presage.datasets.upload(id, `${lines}{}`));
     expect([wrong.category, wrong.issues[0]?.loc]).toEqual([
@@ -226,6 +241,13 @@ describe("against a real Presage", () => {
     await presage.runs.addEvaluators(id, [{ evaluator: "state-change" }]);
     await presage.runs.waitUntilEnded(id, { pollEveryMs: 20 });
     expect(await Array.fromAsync(presage.runs.iterateSamples(id))).toHaveLength(120);
+    const best = await presage.runs.pageOfSamples(
+      id,
+      { order: "-score", order_evaluator: "exact-match", text_limit: 3 },
+      { limit: 2 },
+    );
+    expect(best.data.map(({ prediction }) => prediction.excerpt?.length)).toEqual([3, 3]);
+    expect(best.next).toBeString();
     const failed = presage.runs.iterateSamples(id, { evaluator: "exact-match", pass: false });
     expect((await Array.fromAsync(failed)).map(({ step }) => step)).toEqual([0]);
     const exported = await Array.fromAsync(presage.runs.exportLines(id));
@@ -279,6 +301,7 @@ describe("against a real Presage", () => {
     expect(samples).toEqual([9, 10]);
     const tags = (await presage.results.listTags()).map(({ key, value }) => [key, value]);
     expect(tags).toContainEqual(["of", "sdk"]);
+    expect(await presage.results.listTags({ atMost: 1 })).toHaveLength(1);
   });
 
   test("evaluators are listed, and profiles created, revised and archived", async () => {
@@ -308,6 +331,8 @@ describe("against a real Presage", () => {
         { revision: 1, corrected: 0, agreement: null },
       ],
     });
+    const [disagreement] = await presage.profiles.disagreements(made.public_id, { limit: 5 });
+    expect(disagreement).toMatchObject({ pass: true, correction: { pass: false }, output: "7 doors" });
     const [cut] = await presage.results.search({ profile_name: "digits", text_limit: 1 });
     expect(cut?.evaluated_model_output).toBe("7");
     expect(await presage.profiles.archive(made.public_id)).toHaveLength(2);
@@ -350,6 +375,26 @@ describe("against a real Presage", () => {
     expect((await presage.usage.list()).step).toBe("day");
     const error = await caught(presage.usage.latency({ since: "yesterday" }));
     expect(error.issues.map(({ loc }) => loc)).toEqual([["query", "since"]]);
+  });
+
+  test("environments are created and played", async () => {
+    const { environments, episodes } = presage;
+    await environments.create({ name: "sdk", stop: [{ action_equals: "stop", outcome: "success" }] });
+    expect(await environments.addTasks("sdk", [{ initial_state: "here" }])).toMatchObject({
+      tasks: { train: 1 },
+    });
+    expect(await environments.listTasks("sdk", "train")).toMatchObject([{ index: 0, initial_state: "here" }]);
+    expect(await environments.revise("sdk", { max_steps: 9 })).toMatchObject({ revision: 2 });
+    const { episode_id: id, observation } = await episodes.start({ environment: "sdk" });
+    expect(observation).toBe("here");
+    expect(await episodes.step(id, "stop")).toMatchObject({ terminated: true, reward: 1 });
+    expect(await episodes.get(id)).toMatchObject({ status: "finished", steps: [{ action: "stop" }] });
+    expect((await episodes.list({ environment: "sdk" })).map((one) => one.id)).toEqual([id]);
+    expect((await environments.list()).map(({ name }) => name)).toEqual(["sdk", "sandbox"]);
+    expect((await caught(environments.delete("sdk"))).status).toBe(409);
+    await episodes.delete(id);
+    await environments.delete("sdk");
+    expect((await caught(environments.get("sdk"))).status).toBe(404);
   });
 
   test("the error for an invalid request says where it is invalid", async () => {

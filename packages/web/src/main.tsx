@@ -8,6 +8,7 @@ import { createDataClients } from "./data/create-data-clients.ts";
 import { PresageContext } from "./data/use-presage.ts";
 import { createAppRouter } from "./router.tsx";
 import { leaveWhenRestored, leaveWhenSignedOutElsewhere } from "./session/sign-out.ts";
+import { ShortcutsProvider } from "./ui/shortcuts/shortcuts-provider.tsx";
 
 const container = document.getElementById("root");
 if (container === null) throw new Error("The page has no #root element.");
@@ -22,7 +23,9 @@ createRoot(container).render(
     <PresageContext value={presage}>
       <QueryClientProvider client={queryClient}>
         <Tooltip.Provider delayDuration={400}>
-          <RouterProvider router={router} />
+          <ShortcutsProvider>
+            <RouterProvider router={router} />
+          </ShortcutsProvider>
         </Tooltip.Provider>
       </QueryClientProvider>
     </PresageContext>

@@ -1,16 +1,27 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
+import { readCompareSearch } from "./pages/compare/compare-search.ts";
+import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
+import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
+import { readMatrixSearch } from "./pages/runs/samples/matrix-search.ts";
+import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
+import { readReviewSearch } from "./pages/review/review-search.ts";
+import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
+import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
+import { readRunSearch } from "./pages/runs/run/run-search.ts";
+import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
 import { PagePending } from "./shell/page-pending.tsx";
 import { Shell } from "./shell/shell.tsx";
+import { readTableSearch } from "./ui/data-table/table-search.ts";
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const getParentRoute = () => rootRoute;
@@ -21,6 +32,13 @@ const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOv
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
   async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
+);
+const predictions = createRoute({
+  getParentRoute,
+  path: "/predictions",
+  validateSearch: readPredictionsSearch,
+}).lazy(
+  async () => (await loadPage(() => import("./pages/predictions/predictions-page.tsx"))).predictionsRoute,
 );
 const deployments = createRoute({ getParentRoute, path: "/deployments" }).lazy(
   async () => (await loadPage(() => import("./pages/deployments/deployments-page.tsx"))).deploymentsRoute,
@@ -44,6 +62,48 @@ const profile = createRoute({
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
 );
+const runs = createRoute({ getParentRoute, path: "/runs", validateSearch: readRunsSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/list/runs-page.tsx"))).runsRoute,
+);
+const newRun = createRoute({ getParentRoute, path: "/runs/new", validateSearch: readNewRunSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/new/new-run-page.tsx"))).newRunRoute,
+);
+const run = createRoute({ getParentRoute, path: "/runs/$runId", validateSearch: readRunSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/run/run-page.tsx"))).runRoute,
+);
+const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
+);
+const datasets = createRoute({ getParentRoute, path: "/datasets", validateSearch: readTableSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/datasets/datasets-page.tsx"))).datasetsRoute,
+);
+const dataset = createRoute({
+  getParentRoute,
+  path: "/datasets/$datasetId",
+  validateSearch: readDatasetSearch,
+}).lazy(async () => (await loadPage(() => import("./pages/datasets/dataset/dataset-page.tsx"))).datasetRoute);
+const datasetTrajectory = createRoute({
+  getParentRoute,
+  path: "/datasets/$datasetId/trajectories/$trajectoryId",
+  validateSearch: readStepSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/datasets/trajectory/dataset-trajectory-page.tsx")))
+      .datasetTrajectoryRoute,
+);
+const runSamples = createRoute({
+  getParentRoute,
+  path: "/runs/$runId/samples",
+  validateSearch: readMatrixSearch,
+}).lazy(async () => (await loadPage(() => import("./pages/runs/samples/scratch-page.tsx"))).runSamplesRoute);
+const runTrajectory = createRoute({
+  getParentRoute,
+  path: "/runs/$runId/trajectories/$trajectoryId",
+  validateSearch: readRunStepSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/runs/trajectory/run-trajectory-page.tsx"))).runTrajectoryRoute,
+);
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
   async () =>
     (await loadPage(() => import("./pages/error-taxonomies/error-taxonomies-page.tsx"))).errorTaxonomiesRoute,
@@ -56,10 +116,13 @@ const errorTaxonomy = createRoute({
   async () =>
     (await loadPage(() => import("./pages/error-taxonomies/error-taxonomy-page.tsx"))).errorTaxonomyRoute,
 );
+const review = createRoute({ getParentRoute, path: "/review", validateSearch: readReviewSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/review/review-page.tsx"))).reviewRoute,
+);
 const usage = createRoute({ getParentRoute, path: "/usage", validateSearch: readPeriodSearch }).lazy(
   async () => (await loadPage(() => import("./pages/usage/usage-page.tsx"))).usageRoute,
 );
-const apiKeys = createRoute({ getParentRoute, path: "/api-keys" }).lazy(
+const apiKeys = createRoute({ getParentRoute, path: "/api-keys", validateSearch: readTableSearch }).lazy(
   async () => (await loadPage(() => import("./pages/api-keys/api-keys-page.tsx"))).apiKeysRoute,
 );
 const account = createRoute({ getParentRoute, path: "/account" }).lazy(
@@ -69,12 +132,23 @@ const account = createRoute({ getParentRoute, path: "/account" }).lazy(
 const routeTree = rootRoute.addChildren([
   overview,
   playground,
+  predictions,
   deployments,
+  runs,
+  newRun,
+  run,
+  compare,
   evaluations,
   evaluators,
   profile,
+  datasets,
+  dataset,
+  datasetTrajectory,
+  runSamples,
+  runTrajectory,
   errorTaxonomies,
   errorTaxonomy,
+  review,
   usage,
   apiKeys,
   account,

@@ -221,7 +221,7 @@ dashboardTest("On a phone, verdict, score and output are in sight", async ({ vis
   expect((await edges("Output")).left).toBeLessThan(260);
   await page.getByRole("link", { name: "1 unusable input" }).click();
   await page.getByRole("link", { name: /^Result \d+: Unusable input/ }).waitFor();
-  const cell = page.getByRole("cell").first();
+  const cell = page.getByRole("rowheader").getByRole("link").first();
   expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
 });
 

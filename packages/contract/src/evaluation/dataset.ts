@@ -138,6 +138,11 @@ export type DatasetFormat = z.infer<typeof DatasetFormat>;
 
 /** Query of `POST /v1/datasets/{id}/revisions`. */
 export const DatasetUploadQuery = z.object({
+  append: queryBoolean().optional().meta({
+    default: false,
+    description:
+      "The new revision has the lines of the latest one, then those of the body. If another revision is added meanwhile, this is 409.",
+  }),
   format: DatasetFormat.optional().meta({
     description:
       'What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',
@@ -153,9 +158,47 @@ const revision = queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 export const DatasetRevisionQuery = z.object({ revision });
 export type DatasetRevisionQuery = z.infer<typeof DatasetRevisionQuery>;
 
+const followingPage = "The `next` of an earlier response, to get the following page.";
 const after = queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
   .optional()
-  .meta({ description: "The `next` of an earlier response, to get the following page." });
+  .meta({ description: followingPage });
+
+/** Query of `GET /v1/datasets/{id}/trajectories/{trajectory_id}`. */
+export const DatasetTrajectoryQuery = z.object({
+  revision,
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
+    description:
+      "Maximum number of samples; a page of long samples may have fewer. If not given, all samples follow.",
+  }),
+  after: queryInteger({ minimum: -1, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({
+    description: "A step: only the samples behind it. The `next` of an earlier response is one.",
+  }),
+});
+export type DatasetTrajectoryQuery = z.infer<typeof DatasetTrajectoryQuery>;
+
+export const defaultTrajectoryLimit = 100;
+
+/** Query of `GET /v1/datasets/{id}/trajectories`. */
+export const DatasetTrajectoryListQuery = z.object({
+  revision,
+  contains: storableText()
+    .max(maxTrajectoryIdCharacters)
+    .optional()
+    .meta({ description: "Only trajectories whose id has this text; ASCII letters match in both cases." }),
+  order: z.enum(["trajectory_id", "steps", "-steps"]).optional().meta({
+    default: "trajectory_id",
+    description: "By id, or by the number of steps, with a minus the longest first.",
+  }),
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
+    default: defaultTrajectoryLimit,
+    description: "Maximum number of trajectories on the page. A page of long samples may have fewer.",
+  }),
+  after: storableText()
+    .regex(/^\d{1,15}\.[\s\S]{1,400}$/)
+    .optional()
+    .meta({ description: followingPage }),
+});
+export type DatasetTrajectoryListQuery = z.infer<typeof DatasetTrajectoryListQuery>;
 
 export const defaultSampleLimit = 100;
 
@@ -224,6 +267,30 @@ export const DatasetTrajectory = z
   .object({
     samples: z.array(DatasetSample).meta({ description: "Its samples, by step." }),
     trajectory_id: z.string().meta({ description: "The trajectory's id." }),
+    next: nextCursor,
   })
   .meta({ id: "DatasetTrajectory" });
 export type DatasetTrajectory = z.infer<typeof DatasetTrajectory>;
+
+/** A trajectory of a revision, without its samples. */
+export const DatasetTrajectorySummary = z
+  .object({
+    trajectory_id: z.string().meta({ description: "The trajectory's id." }),
+    steps: z.int().meta({ description: "The number of its samples." }),
+    first_step: z.int().meta({ description: "The lowest step." }),
+    last_step: z.int().meta({ description: "The highest step." }),
+    tags: z.record(z.string(), z.string()).nullable().meta({ description: "The tags of its first sample." }),
+  })
+  .meta({ id: "DatasetTrajectorySummary" });
+export type DatasetTrajectorySummary = z.infer<typeof DatasetTrajectorySummary>;
+
+/** Response of `GET /v1/datasets/{id}/trajectories`. */
+export const DatasetTrajectoryListResponse = z
+  .object({
+    data: z
+      .array(DatasetTrajectorySummary)
+      .meta({ description: "The trajectories, in the requested order." }),
+    next: nextCursor,
+  })
+  .meta({ id: "DatasetTrajectoryListResponse" });
+export type DatasetTrajectoryListResponse = z.infer<typeof DatasetTrajectoryListResponse>;

@@ -146,3 +146,57 @@ export const ErrorTaxonomyFindingsResponse = z
   })
   .meta({ id: "ErrorTaxonomyFindingsResponse" });
 export type ErrorTaxonomyFindingsResponse = z.infer<typeof ErrorTaxonomyFindingsResponse>;
+
+const modelName = z.string().nullable().meta({
+  description: "The model that wrote the evaluated outputs, as the results name it. Null if they do not.",
+});
+
+/** Response of `GET …/{revision_id}/recent-findings`: what the newest evaluations against a revision found, by model, with examples. */
+export const RecentErrorFindingsResponse = z
+  .object({
+    considered: z.int().meta({
+      description: "How many of the newest verdicts of error taxonomies were looked at, at most 2,000.",
+    }),
+    evaluated: z.int().meta({ description: "How many of them are of this revision." }),
+    models: z
+      .array(
+        z
+          .object({
+            model: modelName,
+            evaluated: z.int().meta({ description: "Evaluations of its outputs." }),
+            findings: z
+              .array(
+                z.object({
+                  path: z.array(z.string()).meta({ description: "The names from the root to the leaf." }),
+                  count: z.int().meta({ description: "Evaluations that found it." }),
+                }),
+              )
+              .meta({ description: "The errors found, most frequent first." }),
+          })
+          .meta({ id: "ErrorFindingsOfModel" }),
+      )
+      .meta({ description: "Those with the most evaluations first." }),
+    examples: z
+      .array(
+        z
+          .object({
+            path: z.array(z.string()).meta({ description: "The names from the root to the leaf." }),
+            results: z
+              .array(
+                z.object({
+                  id: z.string().meta({ description: "The result's id." }),
+                  created_at: z.iso
+                    .datetime({ offset: true })
+                    .meta({ description: "When the result was stored." }),
+                  model: modelName,
+                  reason: z.string().nullable().meta({ description: "What the judge says of this error." }),
+                }),
+              )
+              .meta({ description: "The newest three." }),
+          })
+          .meta({ id: "ErrorExamples" }),
+      )
+      .meta({ description: "By kind of error." }),
+  })
+  .meta({ id: "RecentErrorFindingsResponse" });
+export type RecentErrorFindingsResponse = z.infer<typeof RecentErrorFindingsResponse>;

@@ -30,6 +30,10 @@ export const RunSample = z
         finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
         usage: Usage.meta({ description: "Token counts." }),
         latency_ms: z.number().nullable().meta({ description: "How long the prediction took." }),
+        excerpt: z.string().nullable().optional().meta({
+          description:
+            "The beginning of its text, if text_limit was sent; null if it failed. The whole is at `GET /v1/predictions/{id}`.",
+        }),
       })
       .meta({ description: "The prediction, without its text." }),
     verdicts: z
@@ -95,6 +99,22 @@ export type RunUpload = z.infer<typeof RunUpload>;
 
 export const defaultRunSampleLimit = 100;
 
+/** What a run's predictions can be sorted by, with a minus from the highest on. */
+export const RunSampleOrder = z.enum([
+  "position",
+  "step",
+  "-step",
+  "score",
+  "-score",
+  "changes",
+  "-changes",
+  "completion_tokens",
+  "-completion_tokens",
+  "latency",
+  "-latency",
+]);
+export type RunSampleOrder = z.infer<typeof RunSampleOrder>;
+
 /** Query of `GET /v1/runs/{id}/samples`. */
 export const RunSampleListQuery = z.object({
   evaluator: storableText().optional().meta({
@@ -108,27 +128,42 @@ export const RunSampleListQuery = z.object({
     description: "Only samples with a prediction, or those whose prediction failed.",
   }),
   trajectory_id: storableText().optional().meta({ description: "Only samples of this trajectory." }),
+  dataset_sample_id: storableText().optional().meta({ description: "Only this sample, with all repeats." }),
   step: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
     .optional()
     .meta({ description: "Only samples with this place in their trajectory." }),
   changed: queryBoolean().optional().meta({
     description: "Only samples whose state changed in the recording, or those whose state did not.",
   }),
+  order: RunSampleOrder.optional().meta({
+    default: "position",
+    description:
+      "By place in the dataset, or by a figure, with a minus from the highest on. `score` is that of the evaluator. Predictions without the figure count as the lowest.",
+  }),
+  order_evaluator: storableText().optional().meta({
+    description: "Whose score the order is by; `evaluator` if not given.",
+  }),
+  order_profile_name: storableText().optional().meta({
+    description: "That evaluator's profile, where the run has several of the same evaluator.",
+  }),
+  text_limit: queryInteger({ minimum: 1, maximum: 10_000 }).optional().meta({
+    description: "With each prediction, this many characters of its text.",
+  }),
   limit: queryInteger({ minimum: 1, maximum: 1000 })
     .optional()
     .meta({ default: defaultRunSampleLimit, description: "Maximum number of items on the page." }),
   after: z
     .string()
-    .regex(/^\d{1,15}\.\d{1,2}$/)
+    .regex(/^\d{1,15}\.\d{1,2}(_-?\d{1,16}(\.\d{1,20})?(e-?\d{1,3})?)?$/)
     .optional()
     .meta({ description: "The `next` of an earlier response, to get the following page." }),
 });
 export type RunSampleListQuery = z.infer<typeof RunSampleListQuery>;
 
-/** Response of `GET /v1/runs/{id}/samples`: predictions in the order of the dataset. */
+/** Response of `GET /v1/runs/{id}/samples`: predictions in the requested order. */
 export const RunSampleListResponse = z
   .object({
-    data: z.array(RunSample).meta({ description: "The predictions, in the order of the dataset." }),
+    data: z.array(RunSample).meta({ description: "The predictions, in the requested order." }),
     next: nextCursor,
   })
   .meta({ id: "RunSampleListResponse" });

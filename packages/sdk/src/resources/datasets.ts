@@ -8,8 +8,10 @@ import type {
   DatasetSample,
   DatasetSampleListResponse,
   DatasetTrajectory,
+  DatasetTrajectoryListQuery,
+  DatasetTrajectoryListResponse,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../call.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
@@ -22,6 +24,8 @@ export interface UploadOptions extends CallOptions {
   format?: DatasetFormat | undefined;
   /** Whether the lines are compressed with gzip. */
   isGzip?: boolean | undefined;
+  /** Whether the new revision has the lines of the latest one before these. A conflict if another revision is added meanwhile. */
+  append?: boolean | undefined;
 }
 
 export interface RevisionOptions extends CallOptions {
@@ -29,15 +33,40 @@ export interface RevisionOptions extends CallOptions {
   revision?: number | undefined;
 }
 
+export interface TrajectoryOptions extends RevisionOptions {
+  /** At most this many samples, up to 1,000. Absent: all. */
+  limit?: number | undefined;
+  /** Only samples behind this step. */
+  after?: string | number | undefined;
+}
+
+/** Which trajectories of which revision, in which order: by id, or by the number of steps. */
+export interface TrajectoryFilter extends Pick<DatasetTrajectoryListQuery, "contains" | "order"> {
+  /** The number of a revision. Absent: the latest. */
+  revision?: number | undefined;
+}
+
+export interface DeleteDatasetOptions extends CallOptions {
+  /** Deletes the dataset's runs as well. Absent: a dataset with runs is not deleted. */
+  withRuns?: boolean | undefined;
+}
+
+/** A page of a list. */
+export interface PageOptions extends CallOptions {
+  limit?: number | undefined;
+  /** The `next` of the page before. */
+  after?: string | undefined;
+}
+
 export interface Datasets {
   /** Lists all datasets, newest first: `GET /v1/datasets`. */
-  list(options?: CallOptions): Promise<Dataset[]>;
+  list(options?: ListOptions): Promise<Dataset[]>;
   /** Gets one dataset: `GET /v1/datasets/{id}`. */
   get(id: string, options?: CallOptions): Promise<Dataset>;
   /** Creates a dataset without samples: `POST /v1/datasets`. */
   create(request: DatasetCreateRequest, options?: WriteOptions): Promise<Dataset>;
-  /** Deletes a dataset with all its revisions: `DELETE /v1/datasets/{id}`. */
-  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Deletes a dataset with all its revisions, and with its runs if `withRuns` says so: `DELETE /v1/datasets/{id}`. */
+  delete(id: string, options?: DeleteDatasetOptions): Promise<void>;
   /**
    * Uploads a revision, or finds the one that has these lines: `POST /v1/datasets/{id}/revisions`. Set `timeoutMs` for long ones.
    * A wrong line is named in the error's `issues`, as `["body", "line", 17, …]`.
@@ -47,8 +76,14 @@ export interface Datasets {
   listRevisions(id: string, options?: CallOptions): Promise<DatasetRevision[]>;
   /** Yields all samples of a revision in the order of their lines, page by page: `GET /v1/datasets/{id}/samples`. */
   iterateSamples(id: string, options?: RevisionOptions): AsyncGenerator<DatasetSample, void, undefined>;
-  /** Gets all samples of one trajectory: `GET /v1/datasets/{id}/trajectories/{trajectory_id}`. */
-  getTrajectory(id: string, trajectoryId: string, options?: RevisionOptions): Promise<DatasetTrajectory>;
+  /** Gets one page of a revision's trajectories, without their samples: `GET /v1/datasets/{id}/trajectories`. */
+  pageOfTrajectories(
+    id: string,
+    filter?: TrajectoryFilter,
+    options?: PageOptions,
+  ): Promise<DatasetTrajectoryListResponse>;
+  /** Gets samples of one trajectory, all of them or a page: `GET /v1/datasets/{id}/trajectories/{trajectory_id}`. */
+  getTrajectory(id: string, trajectoryId: string, options?: TrajectoryOptions): Promise<DatasetTrajectory>;
   /** Yields the lines of a revision as they arrive: `GET /v1/datasets/{id}/export`. Throws if the export was cut off. */
   exportLines(id: string, options?: RevisionOptions): AsyncGenerator<string, void, undefined>;
 }
@@ -71,29 +106,31 @@ export function datasets({ json, lines }: Transport): Datasets {
   }
 
   return {
-    list: (options) =>
+    list: ({ atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<DatasetListResponse>(get(path, query), options),
         ({ data }) => data,
+        atMost,
       ),
     get: (id, options) => json(get(pathOf(id)), options),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
-    async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+    async delete(id, { withRuns, ...options } = {}) {
+      const query = { with_runs: withRuns };
+      await json({ method: "DELETE", path: pathOf(id), query, isRepeatable: false }, options);
     },
-    upload: (id, content, { format, isGzip, ...options } = {}) =>
+    upload: (id, content, { format, isGzip, append, ...options } = {}) =>
       json(
         {
           method: "POST",
           path: `${pathOf(id)}/revisions`,
-          query: { format },
+          query: { format, ...(append === true && { append: "true" }) },
           content,
           headers: {
             "content-type": "application/x-ndjson",
             ...(isGzip ? { "content-encoding": "gzip" } : {}),
           },
-          // The same lines are the same revision. A stream is gone after the first try.
-          isRepeatable: !(content instanceof ReadableStream),
+          // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
+          isRepeatable: append !== true && !(content instanceof ReadableStream),
         },
         options,
       ),
@@ -103,8 +140,12 @@ export function datasets({ json, lines }: Transport): Datasets {
         ({ data }) => data,
       ),
     iterateSamples,
-    getTrajectory: (id, trajectoryId, { revision, ...options } = {}) =>
-      json(get(`${pathOf(id)}/trajectories/${encodeURIComponent(trajectoryId)}`, { revision }), options),
+    pageOfTrajectories: (id, filter, { limit, after, ...options } = {}) =>
+      json(get(`${pathOf(id)}/trajectories`, { ...filter, limit, after }), options),
+    getTrajectory: (id, trajectoryId, { revision, limit, after, ...options } = {}) => {
+      const path = `${pathOf(id)}/trajectories/${encodeURIComponent(trajectoryId)}`;
+      return json(get(path, { revision, limit, after }), options);
+    },
     exportLines: (id, { revision, ...options } = {}) =>
       lines(get(`${pathOf(id)}/export`, { revision }), options),
   };

@@ -6,6 +6,7 @@ import type {
   ErrorTaxonomyRevisionCreateResponse,
   ErrorTaxonomyRevisionListQuery,
   ErrorTaxonomyRevisionListResponse,
+  RecentErrorFindingsResponse,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
@@ -32,6 +33,8 @@ export interface ErrorTaxonomies {
     period?: ErrorTaxonomyFindingsQuery,
     options?: CallOptions,
   ): Promise<ErrorTaxonomyFindingsResponse>;
+  /** Gets what the newest evaluations against a revision found, by model, with examples: `GET …/{id}/recent-findings`. */
+  recentFindings(revisionId: string, options?: CallOptions): Promise<RecentErrorFindingsResponse>;
   /** Creates a revision, and its taxonomy if there is none of that name: `POST /v1/error-taxonomy-revision`. */
   create(request: ErrorTaxonomyRevisionCreateRequest, options?: WriteOptions): Promise<ErrorTaxonomyRevision>;
   /** Sets labels; a label that another revision of the taxonomy has moves: `POST …/{id}/set-labels`. */
@@ -65,6 +68,8 @@ export function errorTaxonomies({ json }: Transport): ErrorTaxonomies {
     },
     get: (revisionId, options) =>
       json({ method: "GET", path: pathOf(revisionId), isRepeatable: true }, options),
+    recentFindings: (revisionId, options) =>
+      json({ method: "GET", path: `${pathOf(revisionId)}/recent-findings`, isRepeatable: true }, options),
     findings: (revisionId, period, options) =>
       json(
         { method: "GET", path: `${pathOf(revisionId)}/findings`, query: { ...period }, isRepeatable: true },

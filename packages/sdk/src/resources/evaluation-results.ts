@@ -9,8 +9,9 @@ import type {
   EvaluationTag,
   EvaluationTagListResponse,
   ImportedEvaluationResult,
+  ReviewQueueResponse,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../call.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
@@ -19,6 +20,7 @@ import type {
   ExportRequest,
   ResultFilter,
   ResultOrder,
+  ReviewRequest,
   SearchRequest,
   SummaryRequest,
 } from "./result-filter.ts";
@@ -41,7 +43,7 @@ export interface EvaluationResults {
   /** Gets figures in groups, one for each value of the dimensions in `group_by`: `POST /v1/evaluation-results/summary`. */
   summarise(request?: SummaryRequest, options?: CallOptions): Promise<EvaluationSummaryResponse>;
   /** Lists all tags that results have, with the times of their use: `GET /v1/evaluation-results/tags`. */
-  listTags(options?: CallOptions): Promise<EvaluationTag[]>;
+  listTags(options?: ListOptions): Promise<EvaluationTag[]>;
   /** Stores 1 to 1,000 results from elsewhere, all or none: `POST /v1/evaluation-results/batch`. */
   importBatch(
     results: readonly ImportedEvaluationResult[],
@@ -53,6 +55,13 @@ export interface EvaluationResults {
     correction: CorrectionRequest,
     options?: WriteOptions,
   ): Promise<EvaluationResult>;
+  /**
+   * Takes back the latest correction of a result, if it is the caller's own: `DELETE /v1/evaluation-results/{id}/correction`. What counted
+   * before it counts again.
+   */
+  withdrawCorrection(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
+  /** Gets what a person should review, least certain first or at random: `POST /v1/evaluation-results/review`. */
+  reviewQueue(request?: ReviewRequest, options?: CallOptions): Promise<ReviewQueueResponse>;
   /**
    * Yields all matching results, line by line as they arrive: `GET /v1/evaluation-results/export`. A line of `jsonl` is the
    * JSON of one result; a record of `csv` spans several lines if a text does. Throws if the export was cut off.
@@ -80,7 +89,7 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
       iteratePages((request) => search(request, options), filter, pageSize),
     summarise: (body = {}, options) =>
       json({ method: "POST", path: `${path}/summary`, body, isRepeatable: true }, options),
-    listTags: (options) =>
+    listTags: ({ atMost, ...options } = {}) =>
       listAllPages(
         (query) =>
           json<EvaluationTagListResponse>(
@@ -88,6 +97,7 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
             options,
           ),
         ({ tags }) => tags,
+        atMost,
       ),
     async importBatch(results, options) {
       const body = { evaluation_results: results };
@@ -103,6 +113,13 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
       } as const;
       return (await json<CorrectionResponse>(call, options)).evaluation_result;
     },
+    async withdrawCorrection(id, options) {
+      // Repeated, it would take back the correction before.
+      const call = { method: "DELETE", path: `${pathOf(id)}/correction`, isRepeatable: false } as const;
+      return (await json<CorrectionResponse>(call, options)).evaluation_result;
+    },
+    reviewQueue: (body = {}, options) =>
+      json({ method: "POST", path: `${path}/review`, body, isRepeatable: true }, options),
     exportLines({ tags, ...rest } = {}, options) {
       const query = { ...rest, ...(tags ? { tags: JSON.stringify(tags) } : {}) };
       return lines({ method: "GET", path: `${path}/export`, query, isRepeatable: true }, options);

@@ -1,5 +1,7 @@
 import type {
   AgreementResponse,
+  Disagreement,
+  DisagreementListResponse,
   EvaluatorProfile,
   EvaluatorProfileCreateRequest,
   EvaluatorProfileListQuery,
@@ -39,6 +41,15 @@ export interface EvaluatorProfiles {
   archive(publicId: string, options?: CallOptions): Promise<EvaluatorProfile[]>;
   /** Gets how far people agreed with each revision: `GET /v1/evaluator-profiles/{public_id}/agreement`. */
   agreement(publicId: string, options?: CallOptions): Promise<AgreementResponse>;
+  /**
+   * Lists results whose verdict a person has turned round, the latest corrections first:
+   * `GET /v1/evaluator-profiles/{public_id}/disagreements`.
+   */
+  disagreements(
+    publicId: string,
+    page?: { limit?: number | undefined },
+    options?: CallOptions,
+  ): Promise<Disagreement[]>;
 }
 
 const path = "/v1/evaluator-profiles";
@@ -64,5 +75,10 @@ export function evaluatorProfiles({ json }: Transport): EvaluatorProfiles {
     },
     agreement: (publicId, options) =>
       json({ method: "GET", path: `${pathOf(publicId)}/agreement`, isRepeatable: true }, options),
+    async disagreements(publicId, page, options) {
+      const of = `${pathOf(publicId)}/disagreements`;
+      const call = { method: "GET", path: of, query: { ...page }, isRepeatable: true } as const;
+      return (await json<DisagreementListResponse>(call, options)).data;
+    },
   };
 }

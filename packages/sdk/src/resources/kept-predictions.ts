@@ -1,5 +1,7 @@
 import type {
   KeptPrediction,
+  KeptPredictionCountResponse,
+  KeptPredictionDeleteQuery,
   KeptPredictionDeleteResponse,
   KeptPredictionDetail,
   KeptPredictionListQuery,
@@ -10,6 +12,9 @@ import type { Transport } from "../transport.ts";
 
 /** Which predictions; without any field, all. */
 export type KeptPredictionFilter = Omit<KeptPredictionListQuery, "limit" | "after">;
+
+/** Which predictions of live traffic from before a time; without any field, all. */
+export type LivePredictionFilter = Omit<KeptPredictionDeleteQuery, "source" | "before">;
 
 export interface KeptPredictionPage {
   /** The most predictions of the page. Default: 100. */
@@ -29,12 +34,14 @@ export interface KeptPredictions {
     filter?: KeptPredictionFilter,
     options?: CallOptions,
   ): AsyncGenerator<KeptPrediction, void, undefined>;
+  /** Counts those that match, up to 10,000: `GET /v1/predictions/count`. */
+  count(filter?: KeptPredictionFilter, options?: CallOptions): Promise<KeptPredictionCountResponse>;
   /** Gets one with what was asked and answered: `GET /v1/predictions/{id}`. */
   get(id: string, options?: CallOptions): Promise<KeptPredictionDetail>;
   /** Deletes one of live traffic: `DELETE /v1/predictions/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Deletes all of live traffic from before a time (ISO 8601) and returns how many: `DELETE /v1/predictions`, until none remain. */
-  deleteLive(before: string, options?: CallOptions): Promise<number>;
+  /** Deletes those of live traffic from before a time (ISO 8601) that match and returns how many: `DELETE /v1/predictions`, until none remain. */
+  deleteLive(before: string, options?: CallOptions & { filter?: LivePredictionFilter }): Promise<number>;
 }
 
 const path = "/v1/predictions";
@@ -57,14 +64,16 @@ export function keptPredictions({ json }: Transport): KeptPredictions {
         after = page.next ?? undefined;
       } while (after !== undefined);
     },
+    count: (filter, options) =>
+      json({ method: "GET", path: `${path}/count`, query: { ...filter }, isRepeatable: true }, options),
     get: (id, options) => json({ method: "GET", path: pathOf(id), isRepeatable: true }, options),
     async delete(id, options) {
       await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
     },
-    async deleteLive(before, options) {
+    async deleteLive(before, { filter, ...options } = {}) {
       let deleted = 0;
       for (;;) {
-        const query = { source: "live", before };
+        const query = { ...filter, source: "live", before };
         const part = await json<KeptPredictionDeleteResponse>(
           { method: "DELETE", path, query, isRepeatable: false },
           options,

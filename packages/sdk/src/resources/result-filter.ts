@@ -3,6 +3,7 @@ import type {
   EvaluationResultFilter,
   EvaluationResultSearchRequest,
   EvaluationSummaryRequest,
+  ReviewQueueRequest,
 } from "@presage/contract";
 
 interface IdBounds {
@@ -23,5 +24,7 @@ export type ResultOrder = Pick<EvaluationResultSearchRequest, "order">;
 export type SearchRequest = Bounded<EvaluationResultSearchRequest>;
 
 export type SummaryRequest = Bounded<EvaluationSummaryRequest>;
+
+export type ReviewRequest = Bounded<ReviewQueueRequest>;
 
 export type ExportRequest = ResultFilter & Pick<EvaluationResultExportQuery, "format" | "order">;

@@ -9,13 +9,13 @@ import type {
   RunSampleListResponse,
   RunUpload,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../call.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import { PresageError } from "../presage-error.ts";
 import { sleep } from "../sleep.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
-import type { DatasetLines } from "./datasets.ts";
+import type { DatasetLines, PageOptions } from "./datasets.ts";
 import { type RunReports, runReports } from "./run-reports.ts";
 
 /** Which runs: of a dataset, with a status, of a name. */
@@ -23,12 +23,21 @@ export type RunFilter = Pick<RunListQuery, "dataset_id" | "status" | "name">;
 
 /** Which predictions of a run. `pass` needs `evaluator`. */
 export interface RunSampleFilter
-  extends Pick<RunSampleListQuery, "evaluator" | "profile_name" | "status" | "trajectory_id"> {
+  extends Pick<
+    RunSampleListQuery,
+    "evaluator" | "profile_name" | "status" | "trajectory_id" | "dataset_sample_id"
+  > {
   pass?: boolean | undefined;
   step?: number | undefined;
   /** Only samples whose state changed in the recording, or those whose state did not. */
   changed?: boolean | undefined;
 }
+
+/** In which order a run's predictions are, and how much of their texts comes with them. An order by score needs an evaluator. */
+export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator" | "order_profile_name"> & {
+  /** So many characters of each prediction. Absent: none. */
+  text_limit?: number | undefined;
+};
 
 export interface PredictionsUploadOptions extends CallOptions {
   /** Whether the lines are compressed with gzip. */
@@ -50,7 +59,12 @@ export interface Runs extends RunReports {
   /** Gets one run: `GET /v1/runs/{id}`. */
   get(id: string, options?: CallOptions): Promise<Run>;
   /** Lists all runs, newest first: `GET /v1/runs`. */
-  list(filter?: RunFilter, options?: CallOptions): Promise<Run[]>;
+  list(filter?: RunFilter, options?: ListOptions): Promise<Run[]>;
+  /** Lists one page, newest first: `GET /v1/runs`. `next` is null on the last page. */
+  listPage(
+    filter?: RunFilter & { limit?: number | undefined; after?: string | undefined },
+    options?: CallOptions,
+  ): Promise<{ data: Run[]; next: string | null }>;
   /** Ends a run; what it has done stays. Cancelling it again changes nothing: `POST /v1/runs/{id}/cancel`. */
   cancel(id: string, options?: CallOptions): Promise<Run>;
   /** Stops a run until it is resumed: `POST /v1/runs/{id}/pause`. */
@@ -61,6 +75,12 @@ export interface Runs extends RunReports {
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Has its predictions judged by more evaluators; none is made again: `POST /v1/runs/{id}/evaluators`. */
   addEvaluators(id: string, evaluators: readonly EvaluatorReference[], options?: CallOptions): Promise<Run>;
+  /** Gets one page of the predictions with their verdicts: `GET /v1/runs/{id}/samples`. */
+  pageOfSamples(
+    id: string,
+    filter?: RunSampleFilter & RunSampleView,
+    options?: PageOptions,
+  ): Promise<RunSampleListResponse>;
   /** Yields the predictions with their verdicts in the order of the dataset, page by page: `GET /v1/runs/{id}/samples`. */
   iterateSamples(
     id: string,
@@ -130,11 +150,13 @@ export function runs(transport: Transport): Runs {
     ...runReports(transport),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     get: (id, options) => json(read(pathOf(id)), options),
-    list: (filter, options) =>
+    list: (filter, { atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<RunListResponse>(read(path, { ...filter, ...query }), options),
         ({ data }) => data,
+        atMost,
       ),
+    listPage: (filter, options) => json<RunListResponse>(read(path, { ...filter }), options),
     cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
     pause: (id, options) => json(change(pathOf(id, "/pause")), options),
     resume: (id, options) => json(change(pathOf(id, "/resume")), options),
@@ -143,6 +165,8 @@ export function runs(transport: Transport): Runs {
     },
     addEvaluators: (id, evaluators, options) =>
       json(change(pathOf(id, "/evaluators"), { evaluators }), options),
+    pageOfSamples: (id, filter, { limit, after, ...options } = {}) =>
+      json(read(pathOf(id, "/samples"), { ...filter, limit, after }), options),
     iterateSamples,
     exportLines: (id, options) => lines(read(pathOf(id, "/export")), options),
     uploadPredictions: (id, content, { isGzip, ...options } = {}) =>

@@ -69,6 +69,7 @@ onEachDatabase((database) => {
     expect((await read(`${id}/trajectories/b`)).body).toEqual({
       samples: samples.slice(3),
       trajectory_id: "b",
+      next: null,
     });
     expect((await read(`${id}/trajectories/c`)).status).toBe(404);
     const exported = await exportLines(id);
@@ -103,6 +104,41 @@ onEachDatabase((database) => {
     expect((await read(`${id}/samples?limit=1`)).body.data).toEqual(samples.slice(1, 2));
     expect((await read(`${id}/samples?revision=3`)).status).toBe(404);
     expect(await exportLines(id, "?revision=1")).toBe(toLines(samples));
+  });
+
+  test("appended lines come after those of the latest revision, and are refused if it has their step", async () => {
+    const id = await create();
+    const append = { query: "?append=true" };
+    const first = await uploadNew(id, samples.slice(0, 4), append);
+    const second = await uploadNew(id, samples.slice(4), append);
+    expect([first, second]).toMatchObject([
+      { revision: 1, samples: 4, trajectories: 2 },
+      { revision: 2, samples: 6, trajectories: 2 },
+    ]);
+    expect(await exportLines(id)).toBe(toLines(samples));
+    expect(await exportLines(id, "?revision=1")).toBe(toLines(samples.slice(0, 4)));
+    const repeated = await upload(id, toLines(samples.slice(5)), append);
+    expect([repeated.status, await repeated.json()]).toMatchObject([
+      422,
+      { detail: [{ loc: ["body", "line", 1, "step"] }] },
+    ]);
+    expect((await upload(id, "", append)).status).toBe(422);
+    expect((await read(`${id}/revisions`)).body.data).toHaveLength(2);
+  });
+
+  test("of two that append at once, each keeps the other's lines or is told to repeat", async () => {
+    const id = await create();
+    await uploadNew(id, samples.slice(0, 1));
+    const append = async (sample: DatasetSample) => {
+      for (;;) {
+        const { status } = await upload(id, toLines([sample]), { query: "?append=true" });
+        if (status === 201) return;
+        expect(status).toBe(409);
+      }
+    };
+    await Promise.all(samples.slice(1).map(append));
+    const { latest_revision } = (await read(id)).body;
+    expect(latest_revision).toMatchObject({ revision: 6, samples: 6 });
   });
 
   test("two uploads of the same lines at once make one revision", async () => {

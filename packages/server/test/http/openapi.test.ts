@@ -146,6 +146,7 @@ test("responses to requests that may use old names document the Deprecation head
     "patch /v1/evaluator-profiles/{public_id}/archive",
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",
+    "post /v1/evaluation-results/review",
     "post /v1/evaluation-results/search",
     "post /v1/evaluation-results/summary",
     "post /v1/evaluator-criteria",
@@ -170,6 +171,10 @@ test("operations that create something accept an Idempotency-Key", async () => {
   expect(taking.sort()).toEqual([
     "post /v1/api-keys",
     "post /v1/datasets",
+    "post /v1/environments",
+    "post /v1/environments/{name}/tasks",
+    "post /v1/episodes",
+    "post /v1/episodes/{id}/step",
     "post /v1/error-taxonomy-revision",
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",

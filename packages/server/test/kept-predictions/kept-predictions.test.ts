@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  KeptPredictionCountResponse,
   KeptPredictionDeleteResponse,
   type KeptPredictionDetail,
   KeptPredictionListResponse,
@@ -134,7 +135,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("A prediction of a run has no texts of its own until it is told them, and is deleted with its run only", async () => {
+  test("A prediction of a run that is gone has no prompt, and predictions of runs are deleted with their run only", async () => {
     const [id = ""] = await keep([{ source: "run", run_id: crypto.randomUUID(), position: 7, repeat: 0 }]);
     const found = (await (await presage.call("GET", `/v1/predictions/${id}`)).json()) as KeptPredictionDetail;
     expect(found).toMatchObject({ source: "run", position: 7, interaction: null, params: null });
@@ -198,12 +199,42 @@ onEachDatabase((database) => {
     expect(await contextsLike("bulk")).toBe(2);
   });
 
+  test("Predictions are counted and deleted by the same filters", async () => {
+    const made = (given: Given, count: number) => Array.from({ length: count }, () => given);
+    await keep([
+      ...made(
+        { deployment: "some", status: "failed", error_category: "timeout", created_at: 5_000_000 },
+        230,
+      ),
+      ...made({ deployment: "some", model: "some-m", created_at: 5_000_000, request_id: "some-r" }, 3),
+      { deployment: "some", created_at: 7_000_000 },
+    ]);
+    const count = async (query: string) => {
+      const response = await presage.call("GET", `/v1/predictions/count?${query}`);
+      return KeptPredictionCountResponse.parse(await response.json());
+    };
+    expect(await count("deployment=some")).toEqual({ count: 234, has_more: false });
+    expect(await count("deployment=some&status=failed&category=timeout")).toMatchObject({ count: 230 });
+    expect(await count("request_id=some-r")).toMatchObject({ count: 3 });
+    expect(await listedIds("request_id=some-r&limit=2")).toHaveLength(2);
+    expect((await presage.call("GET", "/v1/predictions/count?limit=3")).status).toBe(422);
+
+    const before = "source=live&before=1970-01-01T00:00:06Z";
+    const failed = await remove(`?${before}&deployment=some&status=failed`);
+    expect(await failed.json()).toEqual({ deleted: 230, has_more: false });
+    expect(await count("deployment=some")).toMatchObject({ count: 4 });
+    const since = await remove(`?${before}&deployment=some&from=1970-01-01T00:00:05.5Z`);
+    expect(await since.json()).toMatchObject({ deleted: 0 });
+    await remove(`?${before}&deployment=some&model=some-m&request_id=some-r`);
+    expect(await count("deployment=some")).toMatchObject({ count: 1 });
+  });
+
   test("Deleting many needs to be told which", async () => {
     for (const query of ["", "?source=live", "?before=2026-01-01", "?source=run&before=2026-01-01"]) {
       expect((await remove(query)).status).toBe(422);
     }
-    const issues = await issuesOf(await remove("?source=live&before=2026-01-01&model=m"));
-    expect(locationsOf(issues)).toEqual([{ type: "extra_forbidden", loc: ["query", "model"] }]);
+    const issues = await issuesOf(await remove("?source=live&before=2026-01-01&run_id=m"));
+    expect(locationsOf(issues)).toEqual([{ type: "extra_forbidden", loc: ["query", "run_id"] }]);
   });
 
   test("A context that is deleted while it is stored again is there afterwards", async () => {

@@ -28,6 +28,7 @@ const filters: Record<string, PredictionFilter> = {
   "a deployment": { deployment: "deployment3" },
   "a model": { model: "model5" },
   "a key": { api_key_id: "key9" },
+  "a request": { request_id: "request9" },
   "a time": { from: 1_000, to: 5_000 },
   "a model and a time": { model: "model5", from: 1_000 },
   "much at once": { source: "live", status: "failed", deployment: "deployment3", to: 9_000 },
@@ -56,7 +57,7 @@ function rowAt(at: number): PredictionsTable {
     completion_tokens: 0,
     latency_micros: null,
     api_key_id: isLive ? `key${at % 40}` : null,
-    request_id: null,
+    request_id: isLive ? `request${at}` : null,
   };
 }
 
@@ -142,8 +143,13 @@ onEachDatabase((database) => {
 
   test("The oldest of one account, and of all, are found and deleted by indexes", async () => {
     const plans = await plansOf(async () => {
-      await deleteOldest(watched, { accountId: account, before: 5_000, limit: 50 });
-      await deleteOldest(watched, { accountId: undefined, before: 5_000, limit: 50 });
+      await deleteOldest(watched, { accountId: account, before: 5_000 }, 50);
+      await deleteOldest(
+        watched,
+        { accountId: account, before: 5_000, filter: { model: "model5", from: 7 } },
+        50,
+      );
+      await deleteOldest(watched, { accountId: undefined, before: 5_000 }, 50);
     });
     expect(plans.filter(isScan)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { ErrorTaxonomyFindingsResponse } from "@presage/contract";
+import { ErrorTaxonomyFindingsResponse, RecentErrorFindingsResponse } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
@@ -166,5 +166,42 @@ onEachDatabase((database) => {
     ]);
     const idFaults = await issuesOf(await get("rooms"));
     expect(locationsOf(idFaults)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
+  });
+
+  test("Recent findings are by model, with the newest examples of each error", async () => {
+    const { id } = await create({ error_taxonomy_name: "recent", body: { doors: ["gone", "open"] } });
+    const other = await create({ error_taxonomy_name: "not recent", body: ["gone"] });
+    const by = (model: string, fields: StoredFields): StoredFields => ({
+      ...fields,
+      metadata: { app: "recent", evaluatedModel: { name: model } },
+    });
+    const day = today();
+    await store([
+      ...Array.from({ length: 4 }, () => by("small", foundOn(day, id, [["doors", "gone"]]))),
+      by(
+        "large",
+        foundOn(day, id, [
+          ["doors", "open"],
+          ["doors", "open"],
+        ]),
+      ),
+      by("large", foundOn(day, id, [])),
+      by("large", foundOn(day, other.id, [["gone"]])),
+    ]);
+    const response = await presage.call("GET", `${path}/${id}/recent-findings`);
+    expect(response.status).toBe(200);
+    const found = RecentErrorFindingsResponse.parse(await response.json());
+    expect(found.evaluated).toBe(6);
+    expect(found.models).toEqual([
+      { model: "small", evaluated: 4, findings: [{ path: ["doors", "gone"], count: 4 }] },
+      { model: "large", evaluated: 2, findings: [{ path: ["doors", "open"], count: 1 }] },
+    ]);
+    const examples = new Map(found.examples.map(({ path, results }) => [path.join("/"), results]));
+    expect(examples.get("doors/gone")).toHaveLength(3);
+    expect(examples.get("doors/open")).toMatchObject([{ model: "large", reason: "" }]);
+    const ids = examples.get("doors/gone")?.map((result) => Number(result.id)) ?? [];
+    expect(ids).toEqual(ids.toSorted((a, b) => b - a));
+    const elsewhere = await presage.call("GET", `${path}/${id}/recent-findings`, undefined, stranger);
+    expect(elsewhere.status).toBe(404);
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { RunReport } from "@presage/contract";
+import { sql } from "kysely";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -117,6 +118,25 @@ onEachDatabase((database) => {
     });
   });
 
+  test("A report's figures do not depend on where the database has put the rows", async () => {
+    const of = Array.from({ length: 40 }, (_, index) => ({ trajectory: `t${index % 7}`, step: index }));
+    const scoreOf = (index: number, repeat: number) => ((index * 7 + repeat * 3) % 10) / 10;
+    const predictions = of.map((_, index) =>
+      [0, 1, 2].map((repeat) => ({ verdicts: [{ pass: true, score: scoreOf(index, repeat) }] })),
+    );
+    const id = await store({ predictions, repeats: 3 }, of);
+    const before = await report(id);
+    await using opened = await openStore(presage.databaseUrl);
+    for (const table of ["run_verdicts", "sample_traits", "dataset_samples"] as const) {
+      const rows = await opened.database.selectFrom(table).selectAll().execute();
+      await opened.database.deleteFrom(table).execute();
+      for (const row of rows.toReversed()) await opened.database.insertInto(table).values(row).execute();
+    }
+    // PostgreSQL now knows that a run has most of the table, and reads it from its start.
+    await sql.raw("analyze").execute(opened.database);
+    expect((await report(id)).evaluators).toEqual(before.evaluators);
+  });
+
   test("Predictions a second are those until the last one, however late evaluators are added", async () => {
     const predictions = Array(6).fill([{ verdicts: [pass] }]);
     const later = await report(await store({ predictions, finishedAfterS: 1_000 }));
@@ -150,7 +170,8 @@ onEachDatabase((database) => {
   test("A run that has not ended is reported as far as it is, and one without a verdict has nulls", async () => {
     const begun = await report(
       await store({
-        status: "running",
+        // Nobody works on it meanwhile.
+        status: "paused",
         predictions: [[{ verdicts: [pass] }], [{ verdicts: [undefined] }], ...Array(4).fill([undefined])],
       }),
     );
@@ -158,7 +179,7 @@ onEachDatabase((database) => {
     expect(begun.provenance.warnings).toEqual([
       "The run has not ended: the figures are of what there is so far.",
     ]);
-    const none = await report(await store({ status: "queued", predictions: Array(6).fill([undefined]) }));
+    const none = await report(await store({ status: "paused", predictions: Array(6).fill([undefined]) }));
     expect(none.evaluators[0]).toMatchObject({
       count: 0,
       failed: 0,

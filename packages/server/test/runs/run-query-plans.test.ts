@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
+import { selectTrajectories } from "../../src/evaluation/datasets/trajectories-store.ts";
 import { claimRun } from "../../src/evaluation/runs/run-leases-store.ts";
-import { selectRunSamples } from "../../src/evaluation/runs/run-samples-store.ts";
+import { inPlace, selectRunSamples } from "../../src/evaluation/runs/run-samples-store.ts";
 import {
   selectKeptPredictions,
   selectKeptVerdicts,
@@ -15,6 +16,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const page = { limit: 10, after: undefined };
+const behind = { ...inPlace, limit: 10, after: { position: 5, repeat: 0, value: undefined } };
 const dataset = { datasetId: "d", revisionId: 1, revision: 1 };
 
 const reads: Record<string, (database: Kysely<Tables>) => Promise<unknown>> = {
@@ -22,15 +24,20 @@ const reads: Record<string, (database: Kysely<Tables>) => Promise<unknown>> = {
   "the runs of a dataset": (database) => countRunsOf(database, "a", "d"),
   "a run that waits for a process": (database) => claimRun(database, "l", { now: 1, leaseMicros: 1 }),
   "a deleted run": (database) => selectDiscardedRun(database),
-  "a page of predictions": (database) =>
-    selectRunSamples(database, { id: "r", dataset }, {}, { limit: 10, after: { position: 5, repeat: 0 } }),
+  "a page of predictions": (database) => selectRunSamples(database, { id: "r", dataset }, {}, behind),
   "a page of predictions by verdict": (database) =>
-    selectRunSamples(
-      database,
-      { id: "r", dataset },
-      { evaluator: 0, pass: false, isChanged: true },
-      { limit: 10, after: { position: 5, repeat: 0 } },
-    ),
+    selectRunSamples(database, { id: "r", dataset }, { evaluator: 0, pass: false, isChanged: true }, behind),
+  "the predictions of a trajectory": (database) =>
+    selectRunSamples(database, { id: "r", dataset }, { trajectoryId: "t" }, behind),
+  "the predictions of a sample": (database) =>
+    selectRunSamples(database, { id: "r", dataset }, { sampleId: "t/1" }, behind),
+  "a page of trajectories": (database) =>
+    selectTrajectories(database, 1, {
+      contains: undefined,
+      order: "trajectory_id",
+      limit: 10,
+      after: { steps: 3, trajectoryId: "t" },
+    }),
   "predictions of samples": (database) => selectKeptPredictions(database, "r", [1, 2]),
   "verdicts on samples": (database) => selectKeptVerdicts(database, "r", 2, [1, 2]),
   trajectories: (database) => selectTrajectoryIds(database, 1, "", 10),
@@ -63,7 +70,7 @@ onEachDatabase((database) => {
         const text = plan.rows.map((row) => row.detail ?? row["QUERY PLAN"]).join("\n");
         expect([name, text]).toEqual([
           name,
-          expect.not.stringMatching(isSqlite ? /SCAN (?!.* INDEX)|TEMP B-TREE/ : /Seq Scan/),
+          expect.not.stringMatching(isSqlite ? /SCAN (?!page\b|.* INDEX)|TEMP B-TREE/ : /Seq Scan/),
         ]);
       }
     }

@@ -1,6 +1,7 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
 import { MutationCache, notifyManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
 import { goToSignIn } from "../session/sign-out.ts";
+import { csrfToken } from "./csrf-token.ts";
 
 const freshForMs = 15_000;
 /** How often a page retries a server that could not be reached. */
@@ -32,10 +33,6 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
 /** Pages recover by themselves once the server is back. */
 function retryWhenUnreachable({ state: { error } }: Pick<Query, "state">): number | false {
   return error instanceof PresageError && error.category === "connection" ? reconnectMs : false;
-}
-
-function csrfToken(): string | undefined {
-  return document.querySelector("meta[name=csrf-token]")?.getAttribute("content") ?? undefined;
 }
 
 function leaveWhenSignedOut(error: unknown): void {

@@ -14,7 +14,7 @@ import { usePresage } from "./use-presage.ts";
 type Order = NonNullable<SearchRequest["order"]>;
 
 const pagesKey = ["results", "pages"];
-const summaryKey = ["results", "summary"];
+export const summaryKey = ["results", "summary"];
 const resultKey = (id: string | null) => ["results", "one", id];
 
 const pageSize = 100;
@@ -100,7 +100,7 @@ export function useCorrectResult(id: string, { onSuccess }: { onSuccess(): void 
 }
 
 /** Updates every cached copy of a result, without loading a list again. */
-function replaceResult(queryClient: QueryClient, result: EvaluationResult): void {
+export function replaceResult(queryClient: QueryClient, result: EvaluationResult): void {
   queryClient.setQueryData(resultKey(result.id), result);
   queryClient.setQueriesData<InfiniteData<ResultRow[]>>({ queryKey: pagesKey }, (list) => {
     const replace = (row: ResultRow) => (row.id === result.id ? toResultRow(result) : row);

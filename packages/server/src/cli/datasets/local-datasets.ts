@@ -39,7 +39,8 @@ export function datasetsOf(store: OpenedStore, config: Pick<Config, "datasets">)
       return toDataset({ dataset, latest: undefined });
     },
     async upload(datasetId, { path, ...options }) {
-      const upload = { accountId: owner.account_id, datasetId, ...options, ...config.datasets };
+      const isAppended = false;
+      const upload = { accountId: owner.account_id, datasetId, ...options, isAppended, ...config.datasets };
       const uploading = uploadRevision(database, upload, Bun.file(path).stream());
       const { revision } = await nameFile(uploading, path);
       return toDatasetRevision(revision);

@@ -17,7 +17,7 @@ import {
 
 type Services = Pick<EvaluationServices, "store">;
 
-interface WantedRevision {
+export interface WantedRevision {
   id: string;
   /** Absent: the latest. */
   number: number | undefined;
@@ -47,17 +47,17 @@ export async function pageOfSamples(
   const revision = await findRevision(services, requester, wanted);
   const reader = services.store.briefReader(requester);
   const sizes = await selectSizes(reader, revision.id, { after, limit: limit + 1 });
-  const page = upTo(maxPageBytes, sizes.slice(0, limit));
+  const page = upToPage(sizes.slice(0, limit));
   const next = page.length < sizes.length ? page.at(-1)?.position : undefined;
   return { samples: inPieces(reader, revision.id, page), next };
 }
 
-/** As many samples from the start as fit within `maxBytes`, but at least one. */
-function upTo(maxBytes: number, sizes: readonly SampleSize[]): SampleSize[] {
+/** As many samples from the start as fit on a page, but at least one. */
+export function upToPage<Size extends Pick<SampleSize, "bytes">>(sizes: readonly Size[]): Size[] {
   let sum = 0;
   return sizes.filter(({ bytes }, index) => {
     sum += bytes;
-    return index === 0 || sum <= maxBytes;
+    return index === 0 || sum <= maxPageBytes;
   });
 }
 
@@ -78,13 +78,13 @@ export async function exportSamples(
   );
 }
 
-/** All samples of a trajectory, as JSON, by step. */
+/** The samples of a trajectory behind a step, as JSON, by step, and the step behind which the next page starts. Without a limit, all. */
 export async function readTrajectory(
   services: Services,
   requester: Requester,
-  wanted: WantedRevision,
-  trajectoryId: string,
-): Promise<AsyncGenerator<string[], void>> {
+  { trajectoryId, ...wanted }: WantedRevision & { trajectoryId: string },
+  { limit, after }: { limit: number | undefined; after: number },
+): Promise<{ samples: Pieces<string>; next: number | undefined }> {
   const { id } = await findRevision(services, requester, wanted);
   const reader = services.store.briefReader(requester);
   const select = (after: number, limit: number) =>
@@ -92,13 +92,23 @@ export async function readTrajectory(
   if ((await select(-1, 1)).length === 0) {
     throw new ServiceError("not_found", "The revision has no such trajectory.");
   }
-  return readAll(
-    reader,
-    id,
-    (after) => select(after, stretch),
-    ({ step }) => step,
-    -1,
-  );
+  if (limit === undefined) {
+    const read = () =>
+      readAll(
+        reader,
+        id,
+        (from) => select(from, stretch),
+        ({ step }) => step,
+        after,
+      );
+    return { samples: { count: 2, maxBytes: piece.maxBytes, read }, next: undefined };
+  }
+  const sizes = await select(after, limit + 1);
+  const page = upToPage(sizes.slice(0, limit));
+  return {
+    samples: inPieces(reader, id, page),
+    next: page.length < sizes.length ? page.at(-1)?.step : undefined,
+  };
 }
 
 /** The samples of these sizes, in their order, a piece at a time. */

@@ -123,6 +123,24 @@ export async function selectTrajectorySizes(
     .execute();
 }
 
+/** Where the steps of a trajectory before a step are, in their order; of many, the last ones. */
+export async function selectEarlierPositions(
+  reader: Database,
+  revisionId: number,
+  { trajectory_id, step, limit }: { trajectory_id: string; step: number; limit: number },
+): Promise<number[]> {
+  const rows = await reader
+    .selectFrom("dataset_samples")
+    .select("position")
+    .where("revision_id", "=", revisionId)
+    .where("trajectory_id", "=", trajectory_id)
+    .where("step", "<", step)
+    .orderBy("step", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ position }) => Number(position)).reverse();
+}
+
 export type StoredSample = Pick<DatasetSamplesTable, "position" | "trajectory_id" | "step" | "sample_id"> &
   Pick<DatasetPayloadsTable, "part" | "body">;
 

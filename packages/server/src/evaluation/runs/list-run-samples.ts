@@ -6,8 +6,11 @@ import type { EvaluationServices } from "../evaluation-services.ts";
 import { findRun } from "./find-run.ts";
 import type { Run, RunDataset } from "./run.ts";
 import {
+  inPlace,
+  type OrderedPlace,
   type RunPlace,
   type RunSampleFilter,
+  type RunSamplePage,
   type RunSampleRow,
   selectRunSamples,
   selectRunTexts,
@@ -18,22 +21,34 @@ type Services = Pick<EvaluationServices, "store">;
 
 /** Few, since their texts may be long. */
 const exportedAtOnce = 50;
-export const start: RunPlace = { position: 0, repeat: 0 };
 
-/** One page of a run's predictions with their verdicts, in the order of the dataset, and the place after which the next one starts. */
+/** One page of a run's predictions with their verdicts, and the place after which the next one starts. */
 export async function listRunSamples(
   services: Services,
   requester: Requester,
   run: Run,
   filter: RunSampleFilter,
-  { limit, after }: { limit: number; after: RunPlace },
-): Promise<{ samples: RunSample[]; next: RunPlace | undefined }> {
-  const reader = services.store.briefReader(requester);
-  const found = await selectRunSamples(reader, withDataset(run), filter, { limit: limit + 1, after });
+  page: RunSamplePage,
+): Promise<{ samples: RunSample[]; next: OrderedPlace | undefined }> {
+  const { limit, order } = page;
+  const { store } = services;
+  const reader = order === "position" ? store.briefReader(requester) : store.reader(requester);
+  const found = await selectRunSamples(reader, withDataset(run), filter, { ...page, limit: limit + 1 });
   const rows = found.slice(0, limit);
+  const samples = await withVerdicts(reader, run, rows);
+  const last = rows.at(-1);
   return {
-    samples: await withVerdicts(reader, run, rows),
-    next: found.length > limit ? rows.at(-1) : undefined,
+    samples:
+      page.textLimit === undefined
+        ? samples
+        : samples.map(({ prediction, ...sample }, index) => ({
+            ...sample,
+            prediction: { ...prediction, excerpt: rows[index]?.excerpt ?? null },
+          })),
+    next:
+      found.length > limit && last !== undefined
+        ? { position: last.position, repeat: last.repeat, value: last.ordered_by ?? undefined }
+        : undefined,
   };
 }
 
@@ -52,8 +67,8 @@ async function* exportLines(
   reader: Database,
   run: Run & { dataset: RunDataset },
 ): AsyncGenerator<string, void> {
-  for (let after = start; ; ) {
-    const rows = await selectRunSamples(reader, run, {}, { limit: exportedAtOnce, after });
+  for (let after: OrderedPlace | undefined; ; ) {
+    const rows = await selectRunSamples(reader, run, {}, { ...inPlace, limit: exportedAtOnce, after });
     const last = rows.at(-1);
     if (last === undefined) return;
     const texts = await selectRunTexts(
@@ -67,7 +82,7 @@ async function* exportLines(
         return `${JSON.stringify({ ...sample, prediction: output, ...rest, details: prediction })}\n`;
       })
       .join("");
-    after = last;
+    after = { ...last, value: undefined };
   }
 }
 

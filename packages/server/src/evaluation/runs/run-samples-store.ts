@@ -1,5 +1,5 @@
-import type { ErrorCategory } from "@presage/contract";
-import { type SqlBool, sql } from "kysely";
+import type { ErrorCategory, RunSampleOrder } from "@presage/contract";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { RunVerdictsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
@@ -11,6 +11,32 @@ export interface RunPlace {
   repeat: number;
 }
 
+/** A place in an order: behind it come higher values, or lower ones, and of equal values later places. */
+export interface OrderedPlace extends RunPlace {
+  /** Absent if the order is by place. */
+  value: number | undefined;
+}
+
+export interface RunSampleSort {
+  order: RunSampleOrder;
+  /** The place of the evaluator whose scores are sorted by. */
+  evaluator: number | undefined;
+}
+
+export interface RunSamplePage extends RunSampleSort {
+  limit: number;
+  /** Absent: from the start. */
+  after: OrderedPlace | undefined;
+  /** How many characters of each prediction are read. */
+  textLimit: number | undefined;
+}
+
+export const inPlace: Omit<RunSamplePage, "limit" | "after"> = {
+  order: "position",
+  evaluator: undefined,
+  textLimit: undefined,
+};
+
 export interface RunSampleFilter {
   /** The evaluator's place in the run's list. */
   evaluator?: number | undefined;
@@ -19,6 +45,7 @@ export interface RunSampleFilter {
   /** Whether there is a prediction. */
   status?: PredictionsTable["status"] | undefined;
   trajectoryId?: string | undefined;
+  sampleId?: string | undefined;
   step?: number | undefined;
   /** Whether the state changed in the recording. */
   isChanged?: boolean | undefined;
@@ -38,17 +65,50 @@ export interface RunSampleRow extends RunPlace {
   prompt_tokens: number;
   completion_tokens: number;
   latency_micros: number | null;
+  /** The beginning of the text. */
+  excerpt: string | null;
+  /** What the page is sorted by; null if that is the place. */
+  ordered_by: number | null;
 }
 
 type OfRun = Pick<Run, "id"> & { dataset: RunDataset };
 
-/** The predictions of a run after a place, in the order of the dataset. */
+/** By what predictions are sorted. What is missing counts as the lowest value. */
+const figures: Record<string, RawBuilder<number>> = {
+  step: sql`sample.step`,
+  score: sql`coalesce(ordering.score, -1)`,
+  changes: sql`coalesce(traits.changes, -1)`,
+  completion_tokens: sql`predictions.completion_tokens`,
+  latency: sql`coalesce(predictions.latency_micros, -1)`,
+};
+
+function isBehind(
+  { position, repeat, value }: OrderedPlace,
+  figure: RawBuilder<number> | undefined,
+  isDescending: boolean,
+): RawBuilder<SqlBool> {
+  const isLater = sql<SqlBool>`(predictions.position, predictions.repeat) > (${position}, ${repeat})`;
+  if (figure === undefined || value === undefined) return isLater;
+  // PostgreSQL would refuse a fraction beside a whole number.
+  const last = sql`cast(${value} as double precision)`;
+  const isFurther = isDescending ? sql`${figure} < ${last}` : sql`${figure} > ${last}`;
+  return sql<SqlBool>`(${isFurther} or (${figure} = ${last} and ${isLater}))`;
+}
+
+/** The predictions of a run after a place, in an order. All but that of the dataset read and sort the whole run. */
 export async function selectRunSamples(
   reader: Database,
   { id, dataset }: OfRun,
-  { evaluator, pass, status, trajectoryId, step, isChanged }: RunSampleFilter,
-  { limit, after }: { limit: number; after: RunPlace },
+  { evaluator, pass, status, trajectoryId, sampleId, step, isChanged }: RunSampleFilter,
+  { limit, after, order, evaluator: ordering, textLimit }: RunSamplePage,
 ): Promise<RunSampleRow[]> {
+  const isDescending = order.startsWith("-");
+  const figure = figures[isDescending ? order.slice(1) : order];
+  const excerpt =
+    textLimit === undefined
+      ? sql<string | null>`null`
+      : sql<string | null>`(select substr(output, 1, ${textLimit}) from prediction_payloads
+          where prediction_id = predictions.id)`;
   let query = reader
     .selectFrom("predictions")
     .innerJoin("dataset_samples as sample", (join) =>
@@ -60,6 +120,15 @@ export async function selectRunSamples(
       join
         .on("traits.revision_id", "=", dataset.revisionId)
         .onRef("traits.position", "=", "predictions.position"),
+    )
+    .$if(ordering !== undefined, (all) =>
+      all.leftJoin("run_verdicts as ordering", (join) =>
+        join
+          .on("ordering.run_id", "=", id)
+          .on("ordering.evaluator", "=", ordering ?? 0)
+          .onRef("ordering.position", "=", "predictions.position")
+          .onRef("ordering.repeat", "=", "predictions.repeat"),
+      ),
     )
     .select([
       "predictions.id as prediction_id",
@@ -76,11 +145,26 @@ export async function selectRunSamples(
       "sample.step",
       "traits.changes",
       "traits.verb",
+      excerpt.as("excerpt"),
+      sql<number | null>`${figure ?? sql`null`}`.as("ordered_by"),
     ])
-    .where("predictions.run_id", "=", id)
-    .where(sql<SqlBool>`(predictions.position, predictions.repeat) > (${after.position}, ${after.repeat})`);
+    .where("predictions.run_id", "=", id);
+  if (after !== undefined) query = query.where(isBehind(after, figure, isDescending));
   if (status !== undefined) query = query.where("predictions.status", "=", status);
-  if (trajectoryId !== undefined) query = query.where("sample.trajectory_id", "=", trajectoryId);
+  for (const [column, id] of [
+    ["trajectory_id", trajectoryId],
+    ["sample_id", sampleId],
+  ] as const) {
+    if (id === undefined) continue;
+    // As a condition on the sample alone, SQLite would read all predictions of the run.
+    query = query.where("predictions.position", "in", (of) =>
+      of
+        .selectFrom("dataset_samples")
+        .select("position")
+        .where("revision_id", "=", dataset.revisionId)
+        .where(column, "=", id),
+    );
+  }
   if (step !== undefined) query = query.where("sample.step", "=", step);
   if (isChanged !== undefined) query = query.where("traits.changes", isChanged ? ">" : "=", 0);
   if (evaluator !== undefined)
@@ -96,12 +180,17 @@ export async function selectRunSamples(
           .$if(pass !== undefined, (verdict) => verdict.where("verdict.pass", "=", pass ? 1 : 0)),
       ),
     );
+  if (figure !== undefined) query = query.orderBy(figure, isDescending ? "desc" : "asc");
   const rows = await query
     .orderBy("predictions.position")
     .orderBy("predictions.repeat")
     .limit(limit)
     .execute();
-  return rows.map((row) => ({ ...row, repeat: Number(row.repeat) }));
+  return rows.map((row) => ({
+    ...row,
+    repeat: Number(row.repeat),
+    ordered_by: row.ordered_by === null ? null : Number(row.ordered_by),
+  }));
 }
 
 export type RunSampleVerdict = Pick<

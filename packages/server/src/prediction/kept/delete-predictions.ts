@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.ts";
-import type { Micros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { Store } from "../../storage/store.ts";
 import { noSuchPrediction } from "./find-prediction.ts";
-import { deleteOldest, deletePredictions, lockPrediction } from "./kept-predictions-store.ts";
+import {
+  type DeletedPredictions,
+  deleteOldest,
+  deletePredictions,
+  lockPrediction,
+} from "./kept-predictions-store.ts";
 
 /** Few, because SQLite has one writer, and longer than others pause between two attempts at its file. */
 export const batchRows = 200;
@@ -34,18 +38,18 @@ export async function deletePrediction(
     });
 }
 
-/** Deletes an account's live predictions from before a time, a few at a time, for some seconds. */
+/** Deletes an account's live predictions from before a time that match, a few at a time, for some seconds. */
 export async function deletePredictionsBefore(
   { store }: { store: Store },
   requester: Requester,
-  before: Micros,
+  wanted: Omit<DeletedPredictions, "accountId">,
 ): Promise<{ deleted: number; hasMore: boolean }> {
   const { accountId, signal } = requester;
   const database = store.writer(requester);
   const endsAtMs = performance.now() + maxDurationMs;
   let deleted = 0;
   for (;;) {
-    const some = await deleteOldest(database, { accountId, before, limit: batchRows });
+    const some = await deleteOldest(database, { ...wanted, accountId }, batchRows);
     deleted += some;
     if (some < batchRows) return { deleted, hasMore: false };
     if (performance.now() > endsAtMs) return { deleted, hasMore: true };

@@ -89,7 +89,7 @@ export interface PredictionFilter
   extends Partial<
     Pick<
       PredictionsTable,
-      "source" | "run_id" | "status" | "error_category" | "deployment" | "model" | "api_key_id"
+      "source" | "run_id" | "status" | "error_category" | "deployment" | "model" | "api_key_id" | "request_id"
     >
   > {
   /** Inclusive. */
@@ -102,16 +102,10 @@ export interface PredictionFilter
 export async function selectPredictions(
   reader: Database,
   accountId: string,
-  { from, to, ...equal }: PredictionFilter,
+  filter: PredictionFilter,
   { limit, after }: KeysetPage,
 ): Promise<ListPart<StoredPrediction>> {
-  let query = reader
-    .selectFrom("predictions")
-    .select(columns)
-    .where("account_id", "=", accountId)
-    .where((row) => row.and(equal));
-  if (from !== undefined) query = query.where("created_at", ">=", from);
-  if (to !== undefined) query = query.where("created_at", "<", to);
+  let query = selectMatching(reader, accountId, filter).select(columns);
   if (after !== undefined) query = query.where(isAfter(after));
   const rows = await query
     .orderBy("created_at", "desc")
@@ -119,6 +113,31 @@ export async function selectPredictions(
     .limit(limit + 1)
     .execute();
   return toListPart(rows, limit);
+}
+
+/** How many of an account's predictions match, but no more than `most`. */
+export async function countPredictions(
+  reader: Database,
+  accountId: string,
+  filter: PredictionFilter,
+  most: number,
+): Promise<number> {
+  const some = selectMatching(reader, accountId, filter).select("id").limit(most).as("some");
+  const { count } = await reader
+    .selectFrom(some)
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function selectMatching(reader: Database, accountId: string, { from, to, ...equal }: PredictionFilter) {
+  let query = reader
+    .selectFrom("predictions")
+    .where("account_id", "=", accountId)
+    .where((row) => row.and(equal));
+  if (from !== undefined) query = query.where("created_at", ">=", from);
+  if (to !== undefined) query = query.where("created_at", "<", to);
+  return query;
 }
 
 /** A prediction and the number of characters of its payload. */
@@ -175,10 +194,20 @@ export async function lockPrediction(
     .executeTakeFirst();
 }
 
-/** Deletes the oldest live predictions from before a time, at most `limit`, of one account or of all. Returns how many. */
+/** Which live predictions are deleted. */
+export interface DeletedPredictions {
+  /** Absent: of all accounts. */
+  accountId: string | undefined;
+  before: Micros;
+  /** Absent: all of them. */
+  filter?: Omit<PredictionFilter, "source" | "run_id" | "to">;
+}
+
+/** Deletes the oldest live predictions from before a time, at most `limit`. Returns how many. */
 export async function deleteOldest(
   database: Database,
-  { accountId, before, limit }: { accountId: string | undefined; before: Micros; limit: number },
+  { accountId, before, filter: { from, ...equal } = {} }: DeletedPredictions,
+  limit: number,
 ): Promise<number> {
   return await database.transaction().execute(async (transaction) => {
     const oldest = await transaction
@@ -187,6 +216,8 @@ export async function deleteOldest(
       .where("source", "=", sql.lit("live"))
       .where("created_at", "<", before)
       .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
+      .$if(from !== undefined, (query) => query.where("created_at", ">=", from ?? 0))
+      .where((row) => row.and(equal))
       .orderBy("created_at")
       .limit(limit)
       // Others that delete have the rest.

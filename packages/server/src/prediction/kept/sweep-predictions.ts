@@ -13,7 +13,7 @@ export async function sweepPredictions(
   const before = nowMicros() - maxAgeDays * microsPerDay;
   for (;;) {
     if (signal.aborted) return;
-    const deleted = await deleteOldest(database, { accountId: undefined, before, limit: batchRows });
+    const deleted = await deleteOldest(database, { accountId: undefined, before }, batchRows);
     if (deleted < batchRows) return;
     await sleep(batchPauseMs);
   }

@@ -1,16 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { KeyRound, Plus } from "lucide-react";
-import { useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Switch } from "../../ui/form/switch.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { KeyTable } from "./key-table.tsx";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
@@ -27,7 +25,10 @@ function ApiKeysPage() {
   const createButton = useRef<HTMLButtonElement>(null);
 
   const revokedCount = keys?.filter(({ revoked_at }) => revoked_at).length ?? 0;
-  const shown = keys?.filter(({ revoked_at }) => showsRevoked || !revoked_at);
+  const shown = useMemo(
+    () => keys?.filter(({ revoked_at }) => showsRevoked || !revoked_at),
+    [keys, showsRevoked],
+  );
   const create = () => setCreating(true);
 
   return (
@@ -47,9 +48,9 @@ function ApiKeysPage() {
     >
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       {(keys !== undefined || error === null) && (
-        <Card>
-          {shown === undefined && <SkeletonRows count={4} />}
-          {shown?.length === 0 && (
+        <KeyTable
+          keys={shown}
+          empty={
             <EmptyState
               icon={KeyRound}
               title={revokedCount === 0 ? "No keys yet" : "No active keys"}
@@ -58,9 +59,8 @@ function ApiKeysPage() {
               Every program that calls Presage needs a key: an agent, a training run, a script. Give each its
               own, so that you can see which is in use and revoke one without stopping the others.
             </EmptyState>
-          )}
-          {shown !== undefined && shown.length > 0 && <KeyTable keys={shown} />}
-        </Card>
+          }
+        />
       )}
       <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} onCreated={setNewKey} />
       <NewKeyDialog

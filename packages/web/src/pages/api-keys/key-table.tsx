@@ -1,10 +1,15 @@
 import type { ApiKeyResponse } from "@presage/sdk";
 import { clsx } from "clsx";
-import { useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { describeCapture } from "../../format/describe-capture.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { Card } from "../../ui/card.tsx";
+import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { Time } from "../../ui/time.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { KeySettingsDialog } from "./key-settings-dialog.tsx";
@@ -12,115 +17,156 @@ import { type KeyState, keyState } from "./key-state.ts";
 import { describeLimits } from "./read-limits.ts";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
 
-const onlyWide = "max-md:hidden";
-const columns = [
-  { name: "Name" },
-  { name: "Key", className: onlyWide },
-  { name: "State" },
-  { name: "Created", className: onlyWide },
-  { name: "Expires", className: onlyWide },
-  { name: "Limits", className: onlyWide },
-  { name: "Last used", className: onlyWide },
-];
+interface KeyRow {
+  apiKey: ApiKeyResponse;
+  state: KeyState;
+}
 
-export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
+interface KeyTableProps {
+  /** Undefined while loading. */
+  keys: readonly ApiKeyResponse[] | undefined;
+  empty: ReactNode;
+}
+
+export function KeyTable({ keys, empty }: KeyTableProps) {
   const nowMs = useNow();
   const [toRevoke, setToRevoke] = useState<ApiKeyResponse>();
   const [toChange, setToChange] = useState<ApiKeyResponse>();
+  const rows = useMemo(
+    () => keys?.map((apiKey) => ({ apiKey, state: keyState(apiKey, nowMs) })),
+    [keys, nowMs],
+  );
+  const columns = useMemo(() => [...factColumns, actionsColumn(setToChange, setToRevoke)], []);
+  const view = useTableView("api-keys", columns, { isInAddress: true });
+  const table = useDataTable({
+    label: "API keys",
+    view,
+    columns,
+    rows,
+    rowId: ({ apiKey }) => apiKey.id,
+    rowName: ({ apiKey }) => apiKey.name,
+    isMain: true,
+  });
   return (
-    <>
-      <Table label="API keys">
-        <thead>
-          <tr className="border-b border-line">
-            {columns.map(({ name, className }) => (
-              <HeaderCell key={name} className={className}>
-                {name}
-              </HeaderCell>
-            ))}
-            <HeaderCell>
-              <span className="sr-only">Actions</span>
-            </HeaderCell>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <KeyRow
-              key={key.id}
-              apiKey={key}
-              state={keyState(key, nowMs)}
-              onRevoke={() => setToRevoke(key)}
-              onChange={() => setToChange(key)}
-            />
-          ))}
-        </tbody>
-      </Table>
+    <Card title="Keys" actions={<TableTools table={table} />}>
+      <DataTable table={table} expectedRows={4} empty={empty} />
       <KeySettingsDialog apiKey={toChange} onClose={() => setToChange(undefined)} />
       <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
-    </>
+    </Card>
   );
 }
 
-function KeyRow({
-  apiKey: { name, prefix, last_four, created_at, expires_at, last_used_at, capture, ...limits },
-  state,
-  onRevoke,
-  onChange,
-}: {
-  apiKey: ApiKeyResponse;
-  state: KeyState;
-  onRevoke(): void;
-  onChange(): void;
-}) {
-  const isRevoked = state === "revoked";
-  return (
-    <tr
-      className={clsx(
-        "h-11 border-b border-line last:border-b-0",
-        isRevoked ? "text-ink-3" : "text-ink-2 [&>th]:text-ink",
-      )}
-    >
-      <RowHeader className="max-w-72 max-md:max-w-0 max-md:w-full md:min-w-40">
-        <span className="block truncate font-medium" title={name}>
-          {name}
-        </span>
-        <span className="block truncate font-mono text-xs text-ink-3 md:hidden">
-          {prefix}…{last_four}
-        </span>
-      </RowHeader>
-      <Cell className={clsx("font-mono text-xs whitespace-nowrap", onlyWide)}>
+const factColumns: DataColumn<KeyRow>[] = [
+  {
+    id: "name",
+    label: "Name",
+    value: ({ apiKey }) => apiKey.name,
+    cell: ({ apiKey, state }) => (
+      <span
+        title={apiKey.name}
+        className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
+      >
+        {apiKey.name}
+      </span>
+    ),
+    widthPx: 160,
+    isElastic: true,
+    isFixed: true,
+  },
+  {
+    id: "key",
+    label: "Key",
+    value: ({ apiKey: { prefix, last_four } }) => `${prefix}…${last_four}`,
+    cell: ({ apiKey: { prefix, last_four } }) => (
+      <span className="font-mono text-xs">
         {prefix}…{last_four}
-      </Cell>
-      <Cell>
-        <StateBadge state={state} />
-      </Cell>
-      <Cell className={onlyWide}>
-        <Time at={created_at} />
-      </Cell>
-      <Cell className={onlyWide}>{expires_at ? <Time at={expires_at} /> : "Never"}</Cell>
-      <Cell className={onlyWide}>
+      </span>
+    ),
+    widthPx: 124,
+    isWideOnly: true,
+  },
+  {
+    id: "state",
+    label: "State",
+    value: ({ state }) => state,
+    cell: ({ state }) => <StateBadge state={state} />,
+    widthPx: 112,
+  },
+  {
+    id: "created",
+    label: "Created",
+    value: ({ apiKey }) => apiKey.created_at,
+    cell: ({ apiKey }) => <Time at={apiKey.created_at} />,
+    widthPx: 104,
+    isWideOnly: true,
+    isNewestFirst: true,
+  },
+  {
+    id: "expires",
+    label: "Expires",
+    value: ({ apiKey }) => apiKey.expires_at,
+    cell: ({ apiKey: { expires_at } }) => (expires_at ? <Time at={expires_at} /> : "Never"),
+    widthPx: 104,
+    isWideOnly: true,
+  },
+  {
+    id: "limits",
+    label: "Limits",
+    hint: "How many requests a key may make, and which of its predictions are stored",
+    value: ({ apiKey }) => describeLimits(apiKey),
+    cell: ({ apiKey: { capture, ...limits } }) => (
+      <>
         {describeLimits(limits) ?? "The server's"}
         {capture && <span className="block text-xs text-ink-3">Stores {describeCapture(capture)}</span>}
-      </Cell>
-      <Cell className={onlyWide}>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
-      <Cell className="text-right">
-        {!isRevoked && (
-          <div className="flex justify-end max-md:flex-col">
-            <Button
-              variant="quiet"
-              size="small"
-              onClick={onChange}
-              aria-label={`Change the settings of ${name}`}
-            >
-              Settings
-            </Button>
-            <Button variant="quiet" size="small" onClick={onRevoke} aria-label={`Revoke ${name}`}>
-              Revoke
-            </Button>
-          </div>
-        )}
-      </Cell>
-    </tr>
-  );
+      </>
+    ),
+    widthPx: 176,
+    isWideOnly: true,
+    isSortable: false,
+  },
+  {
+    id: "used",
+    label: "Last used",
+    value: ({ apiKey }) => apiKey.last_used_at,
+    cell: ({ apiKey: { last_used_at } }) => (last_used_at ? <Time at={last_used_at} /> : "Never"),
+    widthPx: 104,
+    isWideOnly: true,
+    isNewestFirst: true,
+  },
+];
+
+function actionsColumn(
+  onChange: (key: ApiKeyResponse) => void,
+  onRevoke: (key: ApiKeyResponse) => void,
+): DataColumn<KeyRow> {
+  return {
+    id: "actions",
+    label: "Actions",
+    cell: ({ apiKey, state }) =>
+      state !== "revoked" && (
+        <span className="flex justify-end">
+          <Button
+            variant="quiet"
+            size="small"
+            onClick={() => onChange(apiKey)}
+            aria-label={`Change the settings of ${apiKey.name}`}
+          >
+            Settings
+          </Button>
+          <Button
+            variant="quiet"
+            size="small"
+            onClick={() => onRevoke(apiKey)}
+            aria-label={`Revoke ${apiKey.name}`}
+          >
+            Revoke
+          </Button>
+        </span>
+      ),
+    widthPx: 160,
+    isFixed: true,
+    isActions: true,
+  };
 }
 
 const looks: Record<KeyState, { tone: Tone; label: string }> = {

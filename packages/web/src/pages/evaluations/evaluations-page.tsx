@@ -1,20 +1,26 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import { useEffect, useEffectEvent, useMemo, useState } from "react";
+import { useMemo } from "react";
 import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { type TableView, useTableView } from "../../ui/data-table/use-table-view.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Drawer } from "../../ui/overlay/drawer.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useNarrow } from "../../ui/use-narrow.ts";
 import { ResultDetails } from "./drawer/result-details.tsx";
 import { toResultFilter, toResultOrder } from "./explorer-filter.ts";
+import { changeSearch } from "./explorer-search.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterBar } from "./filters/filter-bar.tsx";
 import { ResultList } from "./result-list.tsx";
 import { SummaryLine } from "./summary-line.tsx";
-import { focusResult } from "./table/results-table.tsx";
-import { useExplorer } from "./use-explorer.ts";
+import { narrowResultColumns, resultColumns } from "./table/result-columns.tsx";
+import { type Explorer, useExplorer } from "./use-explorer.ts";
 
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
@@ -26,29 +32,23 @@ function EvaluationsPage() {
   const openId = search.result;
   const filter = toResultFilter(search);
   const list = useInfiniteQuery(resultPagesQuery(presage, filter, toResultOrder(search)));
-  const rows = useMemo(() => list.data?.pages.flat() ?? [], [list.data]);
-  const [lastId, setLastId] = useState<string>();
-  const activeId = openId ?? lastId ?? rows[0]?.id;
-  const { row, previousId, nextId } = useNeighbours(rows, activeId);
-
-  function open(id: string): void {
-    setLastId(id);
-    // Moving between results adds no entries to the browser's history.
-    change({ result: id }, { replace: openId !== undefined });
-  }
-
-  function close(): void {
-    setLastId(openId);
-    change({ result: undefined });
-  }
-
-  useStepKeys((by) => {
-    const id = by === 1 ? nextId : previousId;
-    if (id === undefined) return;
-    if (openId !== undefined) return open(id);
-    setLastId(id);
-    requestAnimationFrame(() => focusResult(id));
+  const rows = useMemo(() => list.data?.pages.flat(), [list.data]);
+  const columns = useNarrow() ? narrowResultColumns : resultColumns;
+  const view = useResultView(explorer, columns);
+  const table = useDataTable({
+    label: "Results",
+    view,
+    columns,
+    rows,
+    rowId: ({ id }) => id,
+    rowName: ({ id }) => `Result ${id}`,
+    link: ({ id }) => ({ to: "/evaluations", search: changeSearch(search, { result: id }) }),
+    hasDrawer: true,
+    openId,
+    sorting: "server",
+    isMain: true,
   });
+  const { row, previousId, nextId } = useNeighbours(rows, openId);
 
   return (
     <Page
@@ -70,27 +70,22 @@ function EvaluationsPage() {
         aria-label="Results"
         className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
       >
-        <div className="border-b border-line px-4 py-1.5">
+        <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
           <SummaryLine explorer={explorer} />
+          <TableTools table={table} />
         </div>
         <ResultList
           key={JSON.stringify([filter, search.order])}
           list={list}
-          rows={rows}
-          activeId={activeId}
+          table={table}
           explorer={explorer}
-          onActivate={setLastId}
-          onOpen={open}
         />
       </section>
       <Drawer
         isOpen={openId !== undefined}
-        onClose={close}
+        onClose={() => change({ result: undefined })}
         title={`Result ${openId}`}
-        onCloseAutoFocus={(event) => {
-          event.preventDefault();
-          if (lastId !== undefined) focusResult(lastId);
-        }}
+        onCloseAutoFocus={table.takeFocusBack}
       >
         {openId !== undefined && (
           <ResultDetails
@@ -99,8 +94,9 @@ function EvaluationsPage() {
             previousId={previousId}
             nextId={nextId}
             explorer={explorer}
-            onOpen={open}
-            onClose={close}
+            // Moving between results adds no entries to the browser's history.
+            onOpen={(result) => change({ result }, { replace: true })}
+            onClose={() => change({ result: undefined })}
           />
         )}
       </Drawer>
@@ -108,34 +104,26 @@ function EvaluationsPage() {
   );
 }
 
+/** The server sorts by time only, and the address has had a word of its own for that. */
+function useResultView({ search, change }: Explorer, columns: readonly DataColumn<ResultRow>[]): TableView {
+  return {
+    ...useTableView("evaluations", columns, { isInAddress: true }),
+    sort: { id: "when", isDescending: search.order !== "oldest" },
+    changeSort: (sort) => change({ order: sort?.isDescending === false ? "oldest" : undefined }),
+  };
+}
+
+const noRows: ResultRow[] = [];
+
 interface Neighbours {
   row: ResultRow | undefined;
   previousId: string | undefined;
   nextId: string | undefined;
 }
 
-function useNeighbours(rows: readonly ResultRow[], id: string | undefined): Neighbours {
+function useNeighbours(rows: readonly ResultRow[] = noRows, id: string | undefined): Neighbours {
   const indexes = useMemo(() => new Map(rows.map((row, index) => [row.id, index])), [rows]);
   const index = id === undefined ? undefined : indexes.get(id);
   if (index === undefined) return { row: undefined, previousId: undefined, nextId: undefined };
   return { row: rows[index], previousId: rows[index - 1]?.id, nextId: rows[index + 1]?.id };
-}
-
-/** J and K go to the next and previous result, except while typing. */
-function useStepKeys(step: (by: 1 | -1) => void): void {
-  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || takesKeys(event.target))
-      return;
-    if (event.key === "j") step(1);
-    if (event.key === "k") step(-1);
-  });
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => onKeyDown(event);
-    window.addEventListener("keydown", listener);
-    return () => window.removeEventListener("keydown", listener);
-  }, []);
-}
-
-function takesKeys(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("input, textarea, select, [role=menu]") !== null;
 }

@@ -23,6 +23,7 @@ const whole: Required<ExplorerSearch> = {
   before: "99",
   order: "oldest",
   result: "42",
+  columns: "verdict,when",
 };
 
 test("all parameters round-trip through the URL", () => {

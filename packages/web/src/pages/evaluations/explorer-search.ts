@@ -1,4 +1,5 @@
 import type { ExplainStrategy } from "@presage/sdk";
+import { readTableSearch } from "../../ui/data-table/table-search.ts";
 
 export const verdicts = ["pass", "fail", "error", "unusable-input"] as const;
 /** The last two are without a verdict. */
@@ -46,6 +47,8 @@ export interface ExplorerSearch {
   order?: "oldest";
   /** The result that is open. */
   result?: string;
+  /** The columns of the table, if somebody chose them. */
+  columns?: string;
 }
 
 const maxTags = 50;
@@ -75,6 +78,7 @@ export function readExplorerSearch(search: Record<string, unknown>): ExplorerSea
     before: idOf(search.before),
     order: search.order === "oldest" ? "oldest" : undefined,
     result: idOf(search.result),
+    columns: readTableSearch(search).columns,
   });
 }
 

@@ -6,64 +6,55 @@ import type { ResultRow } from "../../data/evaluation-results.ts";
 import { describeCause } from "../../format/describe-cause.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import type { DataTableModel } from "../../ui/data-table/use-data-table.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { changeSearch } from "./explorer-search.ts";
 import { activeFilters, noFilters } from "./filters/filter-labels.ts";
-import { ResultsTable } from "./table/results-table.tsx";
-import { TableSkeleton } from "./table/table-skeleton.tsx";
 import type { Explorer } from "./use-explorer.ts";
 import { useWithoutVerdict } from "./use-without-verdict.ts";
 
 interface ResultListProps {
   list: Pick<
     UseInfiniteQueryResult,
-    | "error"
-    | "fetchNextPage"
-    | "hasNextPage"
-    | "isFetchingNextPage"
-    | "isPending"
-    | "isFetchNextPageError"
-    | "refetch"
+    "error" | "fetchNextPage" | "hasNextPage" | "isFetchingNextPage" | "isFetchNextPageError" | "refetch"
   >;
-  rows: ResultRow[];
-  activeId: string | undefined;
+  table: DataTableModel<ResultRow>;
   explorer: Explorer;
-  onActivate(id: string): void;
-  onOpen(id: string): void;
 }
 
-export function ResultList({ list, rows, activeId, explorer, onActivate, onOpen }: ResultListProps) {
-  const { error, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, isPending, refetch } =
-    list;
+const expectedRows = 20;
+
+export function ResultList({ list, table, explorer }: ResultListProps) {
+  const { error, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, refetch } = list;
+  const count = table.sortedRows.length;
   const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
 
-  if (isPending) return <TableSkeleton />;
-  if (error !== null && rows.length === 0) {
+  if (error !== null && count === 0) {
     return (
       <div className="p-4">
         <ErrorNotice error={error} onRetry={refetch} />
       </div>
     );
   }
-  if (rows.length === 0) return <NoRows explorer={explorer} />;
   return (
-    <ResultsTable
-      rows={rows}
-      activeId={activeId}
-      openId={explorer.search.result}
-      onActivate={onActivate}
-      onOpen={onOpen}
+    <DataTable
+      table={table}
+      isFull
+      expectedRows={expectedRows}
+      empty={<NoRows explorer={explorer} />}
       onNearEnd={loadMore}
       end={
-        <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
-          {isFetchNextPageError && <ErrorNotice error={error} onRetry={fetchNextPage} />}
-          {isFetchingNextPage && "Loading more…"}
-          {!hasNextPage &&
-            (rows.length === 1 ? "1 result." : `All ${formatCount(rows.length)} results loaded.`)}
-        </div>
+        table.rows !== undefined && (
+          <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
+            {isFetchNextPageError && <ErrorNotice error={error} onRetry={fetchNextPage} />}
+            {isFetchingNextPage && "Loading more…"}
+            {!hasNextPage && (count === 1 ? "1 result." : `All ${formatCount(count)} results loaded.`)}
+          </div>
+        )
       }
     />
   );

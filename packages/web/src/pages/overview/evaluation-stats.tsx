@@ -19,7 +19,7 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
         value={summary && formatCount(all.count)}
         change={compareAmounts({ current: all.count, before: before.count, format: formatCount })}
       >
-        {rates > 0 && `by ${formatCount(rates)} ${rates === 1 ? "evaluator" : "evaluators and profiles"}`}
+        {rates > 0 && `by ${formatCount(rates)} ${rates === 1 ? "evaluator" : "evaluators"}`}
       </Stat>
       <Stat
         label="Without a verdict"
@@ -30,7 +30,6 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
           format: formatShare,
           isMoreGood: false,
         })}
-        isWide
       >
         {all.failed > 0 && summary ? (
           <Causes {...summary} count={all.failed} />
@@ -50,7 +49,7 @@ function Causes({ since, lackedInput, count }: PeriodSummary & { count: number }
     ["unusable-input", lacked],
   ];
   return (
-    <span className="flex flex-wrap gap-x-3">
+    <span className="flex gap-x-3">
       {causes
         .filter(([, count]) => count > 0)
         .map(([cause, count]) => (

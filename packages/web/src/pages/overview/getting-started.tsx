@@ -1,42 +1,80 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { isPrediction } from "../../data/figures/usage-figures.ts";
 import { evaluationCountQuery, type PeriodSummary } from "../../data/summaries.ts";
 import { type ComparedUsage, everPredictedQuery } from "../../data/usage.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { signedInUserId } from "../../session/signed-in-user-id.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { ExampleOffer } from "../example/example-offer.tsx";
 import { firstPrediction } from "../first-prediction.ts";
 
-interface GettingStartedProps {
+/** What a new user has not done yet. */
+export interface FirstSteps {
+  hasKey: boolean;
+  hasPredicted: boolean;
+  hasEvaluated: boolean;
+}
+
+const storageKey = () => `presage-first-steps-done:${signedInUserId()}`;
+
+/**
+ * Undefined until everything is known; null once all is done, which is remembered, so that the page of somebody who has begun long ago
+ * waits for nothing.
+ */
+export function useFirstSteps({ usage, summary }: FirstStepsOptions): FirstSteps | null | undefined {
+  const presage = usePresage();
+  const [isDone] = useState(wereDone);
+  const predictsNow = usage?.current.data.some(isPrediction);
+  const evaluatesNow = summary && summary.all.count > 0;
+  const { data: keys } = useQuery({ ...apiKeysQuery(presage), enabled: !isDone });
+  const { data: predictedBefore } = useQuery({
+    ...everPredictedQuery(presage),
+    enabled: !isDone && predictsNow === false,
+  });
+  const { data: evaluationCount } = useQuery({
+    ...evaluationCountQuery(presage),
+    enabled: !isDone && evaluatesNow === false,
+  });
+  const hasPredicted = predictsNow || predictedBefore;
+  const hasEvaluated = evaluatesNow || (evaluationCount === undefined ? undefined : evaluationCount > 0);
+  const areAllDone = hasPredicted === true && hasEvaluated === true;
+  useEffect(() => {
+    if (areAllDone) rememberDone();
+  }, [areAllDone]);
+  if (isDone || areAllDone) return null;
+  if (keys === undefined || hasPredicted === undefined || hasEvaluated === undefined) return undefined;
+  return { hasKey: keys.some(({ revoked_at }) => !revoked_at), hasPredicted, hasEvaluated };
+}
+
+function wereDone(): boolean {
+  try {
+    return localStorage.getItem(storageKey()) !== null;
+  } catch {
+    // Storage that is denied is like an empty one.
+    return false;
+  }
+}
+
+function rememberDone(): void {
+  try {
+    localStorage.setItem(storageKey(), new Date().toISOString());
+  } catch {
+    // It is found out again next time.
+  }
+}
+
+interface FirstStepsOptions {
   usage: ComparedUsage | undefined;
   summary: PeriodSummary | undefined;
 }
 
-/** First steps for new users, hidden once all are done. */
-export function GettingStarted({ usage, summary }: GettingStartedProps) {
-  const presage = usePresage();
-  const predictsNow = usage?.current.data.some(isPrediction);
-  const evaluatesNow = summary && summary.all.count > 0;
-  const { data: keys } = useQuery(apiKeysQuery(presage));
-  const { data: predictedBefore } = useQuery({
-    ...everPredictedQuery(presage),
-    enabled: predictsNow === false,
-  });
-  const { data: evaluationCount } = useQuery({
-    ...evaluationCountQuery(presage),
-    enabled: evaluatesNow === false,
-  });
-  const hasPredicted = predictsNow || predictedBefore;
-  const hasEvaluated = evaluatesNow || (evaluationCount === undefined ? undefined : evaluationCount > 0);
-  // Shown only once everything is known, to avoid a flash.
-  if (keys === undefined || hasPredicted === undefined || hasEvaluated === undefined) return null;
-  if (hasPredicted && hasEvaluated) return null;
-  const hasKey = keys.some(({ revoked_at }) => !revoked_at);
+export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstSteps) {
   return (
     <Card title="Get started">
       <ol className="divide-y divide-line">
@@ -64,7 +102,7 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
           }
         >
           <p>Try it in the playground, or from a shell:</p>
-          <CodeBlock code={firstPrediction()} label="the command" />
+          <CodeBlock code={firstPrediction()} label="the command" language="shell" />
         </StepRow>
         <StepRow
           title="Evaluate a response"
@@ -82,6 +120,12 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
               API reference
             </a>{" "}
             describes.
+          </p>
+        </StepRow>
+        <StepRow title="Look at an example" isDone={false} action={<ExampleOffer />}>
+          <p>
+            Trajectories through rooms of the sandbox, two finished runs and their comparison. It can be
+            removed again, and calls no model.
           </p>
         </StepRow>
       </ol>

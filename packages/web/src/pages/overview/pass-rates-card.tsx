@@ -1,109 +1,160 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { profileOf, rateId, searchOfRate, sortRates } from "../../data/figures/rate-group.ts";
+import { ListChecks } from "lucide-react";
+import { useMemo } from "react";
+import { profileOf, rateId, searchOfRate, sortRates, verdictsOf } from "../../data/figures/rate-group.ts";
 import type { PeriodSummary } from "../../data/summaries.ts";
+import { describeVerdicts } from "../../format/describe-rate.ts";
 import { formatCount } from "../../format/format-number.ts";
-import { Button } from "../../ui/button.tsx";
+import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
-import { EvaluatorName } from "../../ui/verdict/evaluator-name.tsx";
-import { PassRate } from "../../ui/verdict/pass-rate.tsx";
+import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { DenseRate } from "../../ui/verdict/dense-rate.tsx";
 import type { Verdict } from "../evaluations/explorer-search.ts";
 
-/** More rows would push the rest of the page out of sight. */
-const maxAtFirst = 10;
-
-/** The results of each evaluator and profile, those with the most verdicts first. */
-export function PassRatesCard({ since, rates, lackedInput }: PeriodSummary) {
-  const [showsAll, setShowsAll] = useState(false);
-  const shown = showsAll ? sortRates(rates) : sortRates(rates).slice(0, maxAtFirst);
-  return (
-    <Card
-      title="Pass rates"
-      hint="Of each evaluator and profile, with 95 % confidence intervals. Verdicts about the same trajectory or sample tend to agree, so intervals take them as one group, a cluster."
-    >
-      <Table label="Pass rates" className="whitespace-nowrap">
-        <thead>
-          <tr className="border-b border-line">
-            <HeaderCell>Evaluator and profile</HeaderCell>
-            <HeaderCell>Pass rate, 95 % interval</HeaderCell>
-            {["Evaluations", "Passed", "Did not pass", "Error", "Unusable input"].map((name) => (
-              <HeaderCell key={name} isNumber>
-                {name}
-              </HeaderCell>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((figures) => (
-            <RateRow
-              key={rateId(figures.key)}
-              figures={figures}
-              lackedInput={lackedInput.get(rateId(figures.key)) ?? 0}
-              since={since}
-            />
-          ))}
-        </tbody>
-      </Table>
-      {rates.length > maxAtFirst && (
-        <div className="border-t border-line px-2 py-1.5">
-          <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>
-            {showsAll ? `Show the first ${maxAtFirst}` : `Show all ${rates.length}`}
-          </Button>
-        </div>
-      )}
-    </Card>
-  );
-}
-
-interface RateRowProps {
+interface RateRow {
+  id: string;
+  /** Without its date, unless two versions are in use. */
+  name: string;
   figures: EvaluationSummaryGroup;
   /** Included in the evaluations without a verdict. */
   lackedInput: number;
   since: string;
 }
 
-function RateRow({ figures, lackedInput, since }: RateRowProps) {
-  const { key } = figures;
-  const profile = profileOf(key);
-  const search = { ...searchOfRate(key), since };
-  const counts: { count: number; verdict: Verdict; words: string }[] = [
-    { count: figures.passed, verdict: "pass", words: "passed" },
-    { count: figures.not_passed, verdict: "fail", words: "did not pass" },
-    { count: figures.failed - lackedInput, verdict: "error", words: "without a verdict: error" },
-    { count: lackedInput, verdict: "unusable-input", words: "without a verdict: unusable input" },
-  ];
-  // Taller than its text, for touch screens.
-  const link = "-my-2 inline-block py-2 underline-offset-2 hover:underline";
-  return (
-    <tr className="border-b border-line last:border-0 hover:bg-hover">
-      <RowHeader className="max-sm:min-w-36 max-sm:whitespace-normal max-sm:wrap-anywhere">
-        <Link to="/evaluations" search={search} className={`text-accent-ink ${link}`}>
-          <EvaluatorName id={key.evaluator_id ?? ""} />
-          {profile !== undefined && <span className="block text-xs text-ink-3">{profile}</span>}
+const columns: readonly DataColumn<RateRow>[] = [
+  {
+    id: "evaluator",
+    label: "Evaluator and profile",
+    value: ({ name, figures }) => [name, profileOf(figures.key)].filter(Boolean).join(", "),
+    cell: ({ name, figures }) => (
+      <>
+        <span className="font-medium text-accent-ink" title={figures.key.evaluator_id}>
+          {name}
+        </span>
+        <span className="text-ink-3"> {profileOf(figures.key)}</span>
+      </>
+    ),
+    widthPx: 200,
+    isElastic: true,
+    isFixed: true,
+  },
+  {
+    id: "rate",
+    label: "Pass rate, 95 % interval",
+    hint: "Share of the verdicts that pass; corrections count. Verdicts about the same trajectory, otherwise the same sample, tend to agree, so the interval takes them as one group, a cluster.",
+    value: ({ figures }) => figures.pass_rate,
+    cell: ({ figures }) => <DenseRate figures={figures} />,
+    isNewestFirst: true,
+    widthPx: 312,
+  },
+  {
+    id: "verdicts",
+    label: "Verdicts",
+    hint: "How many verdicts the rate is of, and in how many clusters.",
+    value: ({ figures }) => verdictsOf(figures),
+    cell: ({ figures }) => describeVerdicts(figures),
+    isNewestFirst: true,
+    widthPx: 208,
+  },
+  countColumn("passed", "Passed", "pass", ({ figures }) => figures.passed, true),
+  countColumn("not-passed", "Did not pass", "fail", ({ figures }) => figures.not_passed),
+  countColumn("errors", "Error", "error", ({ figures, lackedInput }) => figures.failed - lackedInput),
+  countColumn("unusable", "Unusable input", "unusable-input", ({ lackedInput }) => lackedInput),
+];
+
+/** A count that opens the evaluations that it counts. */
+function countColumn(
+  id: string,
+  label: string,
+  verdict: Verdict,
+  countOf: (row: RateRow) => number,
+  isExtra = false,
+): DataColumn<RateRow> {
+  return {
+    id,
+    label,
+    value: countOf,
+    cell(row) {
+      const count = countOf(row);
+      if (count === 0) return <span className="text-ink-3">0</span>;
+      const { key } = row.figures;
+      return (
+        <Link
+          to="/evaluations"
+          search={{ ...searchOfRate(key), since: row.since, verdict }}
+          aria-label={`${formatCount(count)}, ${label.toLowerCase()}, of ${key.evaluator_id}`}
+          className="underline-offset-2 hover:underline"
+        >
+          {formatCount(count)}
         </Link>
-      </RowHeader>
-      <Cell>
-        <PassRate figures={figures} />
-      </Cell>
-      <Cell isNumber>{formatCount(figures.count)}</Cell>
-      {counts.map(({ count, verdict, words }) => (
-        <Cell key={words} isNumber>
-          {count === 0 ? (
-            <span className="text-ink-3">0</span>
-          ) : (
-            <Link
-              to="/evaluations"
-              search={{ ...search, verdict }}
-              aria-label={`${formatCount(count)} ${words}, of ${key.evaluator_id}`}
-              className={link}
-            >
-              {formatCount(count)}
-            </Link>
-          )}
-        </Cell>
-      ))}
-    </tr>
+      );
+    },
+    isNumber: true,
+    isExtra,
+    widthPx: 116,
+  };
+}
+
+const linkOf = ({ figures, since }: RateRow) => ({
+  to: "/evaluations" as const,
+  search: { ...searchOfRate(figures.key), since },
+});
+
+/** The results of each evaluator and profile, those with the most verdicts first. Its height is the same while it loads. */
+export function PassRatesCard({ summary }: { summary: PeriodSummary | undefined }) {
+  const rows = useMemo(() => summary && toRows(summary), [summary]);
+  const view = useTableView("overview-rates", columns);
+  const table = useDataTable({
+    label: "Pass rates",
+    view,
+    columns,
+    rows,
+    rowId: ({ id }) => id,
+    rowName: ({ name }) => name,
+    link: linkOf,
+  });
+  return (
+    <Card
+      title="Pass rate by evaluator"
+      hint="With 95 % intervals. Rates of several evaluators are never pooled."
+      className="flex h-92 flex-col"
+      actions={<TableTools table={table} />}
+    >
+      <DataTable
+        table={table}
+        isFull
+        expectedRows={7}
+        empty={
+          <EmptyState
+            icon={ListChecks}
+            title="No evaluations in this period"
+            actions={
+              <Link to="/playground" className={buttonClass({ size: "small" })}>
+                Evaluate in the playground
+              </Link>
+            }
+          >
+            Make a prediction in the playground and evaluate the response there, or send outputs to{" "}
+            <code className="font-mono text-xs">POST /v1/evaluate</code>.
+          </EmptyState>
+        }
+      />
+    </Card>
   );
+}
+
+function toRows({ rates, lackedInput, since }: PeriodSummary): RateRow[] {
+  const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));
+  return sortRates(rates).map((figures) => {
+    const id = rateId(figures.key);
+    const name = nameOf(figures.key.evaluator_id ?? "");
+    return { id, name, figures, lackedInput: lackedInput.get(id) ?? 0, since };
+  });
 }

@@ -1,4 +1,3 @@
-import type { Latency } from "@presage/sdk";
 import { countTokens, isPrediction, shareOf, sumUsage } from "../../data/figures/usage-figures.ts";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
 import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/format-number.ts";
@@ -43,8 +42,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
       >
         {current && `${formatCount(current.failed)} failed`}
       </Stat>
-      <DurationStat label="Latency, median" latency={latency} measure="total_ms" />
-      <DurationStat label="Overhead, median" latency={latency} measure="overhead_ms" />
+      <LatencyStat latency={latency} />
       <Stat
         label="Tokens"
         value={tokens === undefined ? undefined : formatShortCount(tokens)}
@@ -60,24 +58,19 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
         }
       >
         {current &&
-          `${formatShortCount(current.promptTokens)} prompt, ${formatShortCount(current.completionTokens)} completion`}
+          `${formatShortCount(current.promptTokens)} in, ${formatShortCount(current.completionTokens)} out`}
       </Stat>
     </>
   );
 }
 
-interface DurationStatProps {
-  label: string;
-  latency: ComparedLatency | undefined;
-  measure: keyof Pick<Latency, "total_ms" | "overhead_ms">;
-}
-
-function DurationStat({ label, latency, measure }: DurationStatProps) {
-  const current = latency?.current.overall[measure];
-  const before = latency?.before.overall[measure];
+function LatencyStat({ latency }: { latency: ComparedLatency | undefined }) {
+  const current = latency?.current.overall.total_ms;
+  const before = latency?.before.overall.total_ms;
+  const overhead = latency?.current.overall.overhead_ms;
   return (
     <Stat
-      label={label}
+      label="Latency, median"
       value={latency && (current ? formatDuration(current.p50) : "–")}
       change={
         current && before
@@ -90,7 +83,7 @@ function DurationStat({ label, latency, measure }: DurationStatProps) {
           : undefined
       }
     >
-      {current && `p95 ${formatDuration(current.p95)}`}
+      {overhead && `of which Presage ${formatDuration(overhead.p50)}`}
     </Stat>
   );
 }

@@ -1,4 +1,4 @@
-import { clsx } from "clsx";
+import { clipPeaks } from "../../data/figures/clip-peaks.ts";
 import { stepStartsMs } from "../../data/figures/period.ts";
 import { groupByStep, isPrediction, sumUsage } from "../../data/figures/usage-figures.ts";
 import type { ComparedUsage } from "../../data/usage.ts";
@@ -8,18 +8,12 @@ import type { ChartPoint } from "../../ui/charts/chart-series.ts";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
 
-export function PredictionsCard({
-  usage,
-  className,
-}: {
-  usage: ComparedUsage | undefined;
-  className: string;
-}) {
+export function PredictionsCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
     <Card
       title="Predictions"
       hint={usage?.current.step === "hour" ? "By hour, in your time zone." : "By UTC day."}
-      className={clsx("flex flex-col", className)}
+      className="flex h-80 flex-col"
     >
       {usage === undefined ? <ChartSkeleton /> : <PredictionsChart {...usage.current} />}
     </Card>
@@ -57,6 +51,8 @@ function PredictionsChart({ since, until, step, data }: ComparedUsage["current"]
       ]}
       format={formatCount}
       formatTick={formatShortCount}
+      // One large import must not flatten the rest.
+      greatest={clipPeaks(points.map(({ values }) => Number(values.answered) + Number(values.failed)))}
       isWhole
     />
   );

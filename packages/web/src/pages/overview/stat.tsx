@@ -10,16 +10,14 @@ interface StatProps {
   /** On hover, where the value is rounded. */
   exact?: string | undefined;
   change?: Change | undefined;
-  /** Takes two columns, to complete the last row. */
-  isWide?: boolean;
   /** A line below the value. */
   children?: ReactNode;
 }
 
 /** One figure. Its size stays the same while loading. */
-export function Stat({ label, value, exact, change, isWide = false, children }: StatProps) {
+export function Stat({ label, value, exact, change, children }: StatProps) {
   return (
-    <div className={clsx("flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3", isWide && "col-span-2")}>
+    <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
       <dt className="text-xs text-ink-3">{label}</dt>
       <dd className="flex min-h-7 items-baseline gap-2">
         {value === undefined ? (
@@ -44,7 +42,7 @@ export function Stat({ label, value, exact, change, isWide = false, children }: 
           </span>
         )}
       </dd>
-      <dd className="min-h-4.5 text-xs text-ink-2 tabular-nums">{value !== undefined && children}</dd>
+      <dd className="h-4.5 truncate text-xs text-ink-2 tabular-nums">{value !== undefined && children}</dd>
     </div>
   );
 }

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { type ChartPoint, type ChartValue, findLonePoints, formatChartValue } from "./chart-series.ts";
+import {
+  type ChartPoint,
+  type ChartValue,
+  findLonePoints,
+  findPeaks,
+  formatChartValue,
+} from "./chart-series.ts";
 
 function toPoints(values: ChartValue[]): ChartPoint[] {
   return values.map((rate, index) => ({ startMs: index, values: { rate } }));
@@ -21,4 +27,19 @@ test("a missing value is not 0", () => {
   expect(formatChartValue(undefined, String)).toBe("–");
   expect(formatChartValue(0, String)).toBe("0");
   expect(formatChartValue([0.25, 0.5], String)).toBe("0.25 – 0.5");
+});
+
+test("Peaks are what is higher than the axis: bars together, lines alone", () => {
+  const bar = { label: "", color: "", shape: "bar" as const };
+  const points = [
+    { startMs: 1, values: { a: 5, b: 6 } },
+    { startMs: 2, values: { a: 5, b: null } },
+  ];
+  const bars = [
+    { ...bar, key: "a" },
+    { ...bar, key: "b" },
+  ];
+  expect(findPeaks(points, bars, 10)).toEqual([{ startMs: 1, value: 11, isLate: false }]);
+  const lines = bars.map((one) => ({ ...one, shape: "line" as const }));
+  expect(findPeaks(points, lines, 5.5)).toEqual([{ startMs: 1, value: 6, isLate: false }]);
 });

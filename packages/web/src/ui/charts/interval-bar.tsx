@@ -3,10 +3,12 @@ interface IntervalBarProps {
   value: number;
   lower: number;
   upper: number;
+  /** Another figure to compare with, as a mark on the same axis. */
+  baseline?: number | undefined;
 }
 
 /** A share as a point with whiskers, from 0 to 1. Show the numbers beside it. */
-export function IntervalBar({ value, lower, upper }: IntervalBarProps) {
+export function IntervalBar({ value, lower, upper, baseline }: IntervalBarProps) {
   const percent = (share: number) => `${share * 100}%`;
   return (
     <svg aria-hidden className="h-4 w-full min-w-16 overflow-visible">
@@ -23,6 +25,16 @@ export function IntervalBar({ value, lower, upper }: IntervalBarProps) {
           strokeWidth="1.5"
         />
       ))}
+      {baseline !== undefined && (
+        <line
+          x1={percent(baseline)}
+          x2={percent(baseline)}
+          y1="1"
+          y2="15"
+          className="stroke-ink-3"
+          strokeWidth="2"
+        />
+      )}
       <circle cx={percent(value)} cy="8" r="3.5" fill="var(--chart-1)" className="stroke-surface" />
     </svg>
   );

@@ -1,6 +1,12 @@
-import { Area, Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from "recharts";
+import { Area, Bar, CartesianGrid, ComposedChart, Line, ReferenceDot, Tooltip, XAxis, YAxis } from "recharts";
 import type { Step } from "../../data/figures/period.ts";
-import { type ChartPoint, type ChartSeries, findLonePoints, formatChartValue } from "./chart-series.ts";
+import {
+  type ChartPoint,
+  type ChartSeries,
+  findLonePoints,
+  findPeaks,
+  formatChartValue,
+} from "./chart-series.ts";
 import { ChartSwatch } from "./chart-swatch.tsx";
 import { formatStep, formatStepShort } from "./format-step.ts";
 
@@ -13,8 +19,8 @@ export interface TimePlotProps {
   format(value: number): string;
   /** For the axis, where space is limited. */
   formatTick(value: number): string;
-  /** The upper end of the axis; absent: from the data. */
-  greatest?: number;
+  /** The upper end of the axis; absent: from the data. What is higher ends there with a mark. */
+  greatest?: number | undefined;
   /** All values are integers. */
   isWhole?: boolean;
 }
@@ -49,6 +55,7 @@ export function TimePlot(props: TimePlotProps) {
         tickCount={5}
         allowDecimals={!isWhole}
         domain={[0, greatest ?? "auto"]}
+        allowDataOverflow={greatest !== undefined}
         tickFormatter={(value: number) => (value === 0 ? "0" : formatTick(value))}
         tick={tickStyle}
         tickLine={false}
@@ -64,6 +71,21 @@ export function TimePlot(props: TimePlotProps) {
         }}
       />
       {series.map((one) => drawSeries(one, points))}
+      {greatest !== undefined &&
+        findPeaks(points, series, greatest).map(({ startMs, value, isLate }) => (
+          <ReferenceDot
+            key={startMs}
+            x={startMs}
+            y={greatest}
+            r={0}
+            label={{
+              value: `▲ ${formatTick(value)}`,
+              position: isLate ? "left" : "right",
+              fontSize: 11,
+              fill: "var(--ink)",
+            }}
+          />
+        ))}
     </ComposedChart>
   );
 }

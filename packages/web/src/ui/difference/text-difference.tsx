@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import { Segmented } from "../form/segmented.tsx";
 import { PlainText } from "../untrusted-text/plain-text.tsx";
+import { useNarrow } from "../use-narrow.ts";
 import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
 import { DifferenceRows } from "./difference-rows.tsx";
 import type { Layout } from "./display-rows.ts";
@@ -11,6 +12,8 @@ interface TextDifferenceProps {
   /** For example “Gold answer”. */
   beforeLabel: string;
   afterLabel: string;
+  /** Until the user chooses. Absent: unified. */
+  firstLayout?: Layout;
 }
 
 const layouts = [
@@ -23,8 +26,17 @@ const readings = [
 ] as const;
 
 /** Compares two untrusted texts: JSON by meaning, anything else by lines and words. */
-export function TextDifference({ before, after, beforeLabel, afterLabel }: TextDifferenceProps) {
-  const [layout, setLayout] = useState<Layout>("unified");
+export function TextDifference({
+  before,
+  after,
+  beforeLabel,
+  afterLabel,
+  firstLayout = "unified",
+}: TextDifferenceProps) {
+  const isNarrow = useNarrow();
+  const [chosenLayout, setLayout] = useState<Layout>(firstLayout);
+  // Half of a phone is too narrow for a text.
+  const layout = isNarrow ? "unified" : chosenLayout;
   const [chosen, setReading] = useState<"json" | "text">("json");
   const byMeaning = useMemo(() => compareAsJson(before, after), [before, after]);
   const isJson = byMeaning !== undefined && chosen === "json";
@@ -64,7 +76,7 @@ function DifferenceBody({
   difference,
   layout,
   isJson,
-}: TextDifferenceProps & { difference: Difference; layout: Layout; isJson: boolean }) {
+}: Omit<TextDifferenceProps, "firstLayout"> & { difference: Difference; layout: Layout; isJson: boolean }) {
   if (difference.kind === "equal") {
     return (
       <p className="px-3 py-2 text-sm text-ink-2">

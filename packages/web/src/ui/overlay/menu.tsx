@@ -1,4 +1,5 @@
 import { clsx } from "clsx";
+import { Check } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 
@@ -43,6 +44,33 @@ export function MenuItem({
       {icon}
       {children}
     </DropdownMenu.Item>
+  );
+}
+
+/** The menu stays open, so that several can be switched. */
+export function MenuCheck({
+  isOn,
+  onChange,
+  children,
+}: {
+  isOn: boolean;
+  onChange(isOn: boolean): void;
+  children: ReactNode;
+}) {
+  return (
+    <DropdownMenu.CheckboxItem
+      checked={isOn}
+      onCheckedChange={onChange}
+      onSelect={(event) => event.preventDefault()}
+      className="flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm text-ink outline-none data-highlighted:bg-hover"
+    >
+      <span className="size-4">
+        <DropdownMenu.ItemIndicator>
+          <Check className="size-4 text-accent-ink" aria-hidden />
+        </DropdownMenu.ItemIndicator>
+      </span>
+      {children}
+    </DropdownMenu.CheckboxItem>
   );
 }
 

@@ -1,19 +1,21 @@
 import { createHash } from "node:crypto";
-import type { DatasetFormat } from "@presage/contract";
+import type { DatasetFormat, DatasetSample } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { createCanonicaliser } from "../canonical-samples.ts";
 import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
 import { noSuchDataset } from "../find-dataset.ts";
+import { readPlacedSamples } from "../read-samples.ts";
 import {
   discardRevision,
   growRevision,
   insertFillingRevision,
   type Revision,
   sealRevision,
+  selectRevision,
   selectRevisionByDigest,
 } from "../revisions-store.ts";
-import { countTrajectories } from "../samples-store.ts";
+import { countTrajectories, selectSizes } from "../samples-store.ts";
 import { createSampleReader } from "./create-sample-reader.ts";
 import { createRevisionFiller } from "./revision-filler.ts";
 import { UploadError } from "./upload-error.ts";
@@ -31,6 +33,8 @@ export interface Upload {
   /** Absent: the first line tells. */
   format: DatasetFormat | undefined;
   isGzip: boolean;
+  /** Whether the lines of the latest revision come first. */
+  isAppended: boolean;
   /** Decompressed. */
   maxBytes: number;
   /** Of all datasets of the account. */
@@ -51,12 +55,13 @@ export async function uploadRevision(
 ): Promise<UploadedRevision> {
   const { accountId, datasetId } = upload;
   if ((await selectDataset(database, accountId, datasetId)) === undefined) throw noSuchDataset();
+  const base = upload.isAppended ? await selectRevision(database, datasetId, undefined) : undefined;
   const id = await insertFillingRevision(database, accountId, datasetId);
   const touching = setInterval(() => touch(database, id), touchEveryMs);
   try {
-    const digest = await fill(database, id, upload, body);
+    const digest = await fill(database, { id, base }, upload, body);
     const trajectories = await countTrajectories(database, id);
-    const uploaded = await seal(database, upload, { id, digest, trajectories });
+    const uploaded = await seal(database, upload, { id, digest, trajectories, base });
     if (!uploaded.isNew) await discardRevision(database, id);
     return uploaded;
   } catch (error) {
@@ -75,7 +80,7 @@ function touch(database: Database, id: number): void {
 /** Returns the digest of the lines. */
 async function fill(
   database: Database,
-  revisionId: number,
+  { id: revisionId, base }: { id: number; base: Revision | undefined },
   { accountId, format, isGzip, maxBytes, quotaBytes }: Upload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<string> {
@@ -94,6 +99,13 @@ async function fill(
   });
   const readSamples = createSampleReader(format);
   const canonicalise = createCanonicaliser();
+  if (base !== undefined) {
+    for await (const sample of samplesOf(database, base.id)) {
+      const added = filler.add(canonicalise(sample), 0);
+      if (added !== undefined) await added;
+    }
+  }
+  const baseSamples = filler.samples();
   for await (const lines of uploadedLines(body, { isGzip, maxBytes })) {
     for (const line of lines) {
       for (const sample of readSamples(line)) {
@@ -103,23 +115,45 @@ async function fill(
     }
   }
   await filler.flush();
-  if (filler.samples() === 0) {
+  if (filler.samples() === baseSamples) {
     throw new UploadError({ line: undefined, path: [], reason: "The body has no samples" });
   }
   return hash.update(unhashed).digest("hex");
 }
 
+/** How many samples are measured at once. */
+const stretch = 1_000;
+
+async function* samplesOf(database: Database, revisionId: number): AsyncGenerator<DatasetSample, void> {
+  for (let after = 0; ; ) {
+    const sizes = await selectSizes(database, revisionId, { after, limit: stretch });
+    for await (const piece of readPlacedSamples(database, revisionId, sizes)) {
+      for (const { sample } of piece) yield sample;
+    }
+    const last = sizes.at(-1);
+    if (last === undefined || sizes.length < stretch) return;
+    after = last.position;
+  }
+}
+
 /** Gives the revision its number, unless the dataset has one with the same lines. */
 async function seal(
   database: Database,
-  { accountId, datasetId }: Upload,
-  { id, digest, trajectories }: Pick<Revision, "id" | "digest" | "trajectories">,
+  { accountId, datasetId, isAppended }: Upload,
+  {
+    id,
+    digest,
+    trajectories,
+    base,
+  }: Pick<Revision, "id" | "digest" | "trajectories"> & { base: Revision | undefined },
 ): Promise<UploadedRevision> {
   return await database.transaction().execute(async (transaction) => {
     const dataset = await lockDataset(transaction, accountId, datasetId);
     if (dataset === undefined) throw noSuchDataset();
     const earlier = await selectRevisionByDigest(transaction, datasetId, digest);
     if (earlier !== undefined) return { revision: earlier, isNew: false };
+    if (isAppended && dataset.last_revision !== (base?.number ?? 0))
+      throw new ServiceError("conflict", "Another revision was added during the upload. Repeat it.");
     const number = dataset.last_revision + 1;
     const revision = await sealRevision(transaction, id, { number, digest, trajectories });
     if (revision === undefined)

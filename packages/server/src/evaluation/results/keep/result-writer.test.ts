@@ -75,6 +75,18 @@ describe("while a write is in progress", () => {
     expect(kept.flat().every((result) => result.createdAt === createdAt)).toBe(true);
   });
 
+  test("the next batch goes to the store before the calls of the last one continue", async () => {
+    const store = scriptedStore();
+    const { write } = createResultWriter(store.write);
+    const seenByFirst = write(named("a")).then(() => store.inputs());
+    await turn();
+    const second = write(named("b"));
+    await store.answer(0, 1);
+    expect(await seenByFirst).toEqual([["a"], ["b"]]);
+    await store.answer(1, 2);
+    await second;
+  });
+
   test("a call returns only when its own write is done", async () => {
     const store = scriptedStore();
     const { write } = createResultWriter(store.write);

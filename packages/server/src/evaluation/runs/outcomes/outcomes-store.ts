@@ -1,3 +1,4 @@
+// Rows come in a fixed order: sums of fractions differ in the last digit by the order in which they are added.
 import type { DatasetSamplesTable } from "../../../storage/schema/datasets.ts";
 import type { PredictionsTable } from "../../../storage/schema/predictions.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../../storage/schema/runs.ts";
@@ -40,6 +41,7 @@ export async function selectTraits(
     .where("sample.revision_id", "=", revisionId)
     .where("sample.position", ">", after)
     .where("sample.position", "<=", upTo)
+    .orderBy("sample.position")
     .execute();
 }
 
@@ -92,6 +94,8 @@ export async function selectVerdicts(
     .where("evaluator", "=", evaluator)
     .where("position", ">", after)
     .where("position", "<=", upTo)
+    .orderBy("position")
+    .orderBy("repeat")
     .execute();
 }
 
@@ -130,6 +134,8 @@ export async function selectPredictions(
     .where("run_id", "=", runId)
     .where("position", ">", after)
     .where("position", "<=", upTo)
+    .orderBy("position")
+    .orderBy("repeat")
     .execute();
 }
 

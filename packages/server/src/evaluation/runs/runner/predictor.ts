@@ -62,7 +62,10 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
 }
 
 /** A repeat with the same seed would be the same completion again. */
-function paramsOf({ params = {} }: Run, repeat: number): Readonly<Record<string, unknown>> {
+export function paramsOf(
+  { params = {} }: Pick<Run, "params">,
+  repeat: number,
+): Readonly<Record<string, unknown>> {
   const { seed } = params;
   return typeof seed === "number" ? { ...params, seed: seed + repeat } : params;
 }

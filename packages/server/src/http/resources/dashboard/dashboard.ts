@@ -9,12 +9,23 @@ import type { Settings } from "../../services.ts";
 const pages = [
   "/",
   "/playground",
+  "/predictions",
   "/deployments",
+  "/runs",
+  "/runs/new",
+  "/runs/:run_id",
+  "/compare",
+  "/datasets",
+  "/datasets/:dataset_id",
+  "/datasets/:dataset_id/trajectories/:trajectory_id",
+  "/runs/:run_id/samples",
+  "/runs/:run_id/trajectories/:trajectory_id",
   "/evaluations",
   "/evaluators",
   "/evaluators/profiles/:public_id",
   "/error-taxonomies",
   "/error-taxonomies/:taxonomy_id",
+  "/review",
   "/usage",
   "/api-keys",
   "/account",
@@ -23,6 +34,7 @@ const pages = [
 const contentTypes: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
+  json: "application/json; charset=utf-8",
   woff2: "font/woff2",
 };
 

@@ -78,7 +78,12 @@ export function datasetRoutes(services: Services): Route[] {
       const { id } = readPath(call, DatasetPath);
       const query = readQuery(call, DatasetUploadQuery);
       refuseUnknownFields(DatasetUploadQuery, query, "query");
-      const { revision, isNew } = await receiveRevision(evaluation, call, { id, format: query.format });
+      const isAppended = isTrueWord(query.append ?? "false");
+      const { revision, isNew } = await receiveRevision(evaluation, call, {
+        id,
+        format: query.format,
+        isAppended,
+      });
       return Response.json(toDatasetRevision(revision), { status: isNew ? 201 : 200 });
     }),
     ...sampleRoutes(services, path),

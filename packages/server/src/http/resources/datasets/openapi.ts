@@ -14,7 +14,10 @@ import {
   DatasetSampleListQuery,
   DatasetSampleListResponse,
   DatasetTrajectory,
+  DatasetTrajectoryListQuery,
+  DatasetTrajectoryListResponse,
   DatasetTrajectoryPath,
+  DatasetTrajectoryQuery,
   DatasetUploadQuery,
   HTTPValidationError,
 } from "@presage/contract";
@@ -134,7 +137,7 @@ export const datasetPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("uploadDatasetRevision", tag, "Upload a revision", {
       description:
-        "Stores the body's JSON lines, of up to 16 MiB each, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line is wrong, it is named by its number and nothing is kept. The same lines again return the revision that has them. With `Content-Encoding: gzip` the body is decompressed.",
+        "Stores the body's JSON lines, of up to 16 MiB each, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line is wrong, it is named by its number and nothing is kept. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `Content-Encoding: gzip` the body is decompressed.",
       requestParams: { ...requestParams, query: DatasetUploadQuery },
       requestBody: {
         required: true,
@@ -145,7 +148,7 @@ export const datasetPaths: ZodOpenApiPathsObject = {
         "200": response("The revision that already had these lines", DatasetRevision, exampleRevision),
         "201": response("The new revision", DatasetRevision, exampleRevision),
         "409": errorResponse(
-          "The dataset was deleted during the upload, or the upload was interrupted for too long",
+          "The dataset was deleted during the upload, the upload was interrupted for too long, or another revision was added while lines were appended",
           "The upload was interrupted for too long.",
         ),
         ...notFound,
@@ -181,14 +184,38 @@ export const datasetPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
+  "/v1/datasets/{id}/trajectories": {
+    get: operation("listDatasetTrajectories", tag, "List a revision's trajectories", {
+      description:
+        "Returns the trajectories of a revision without their samples, page by page. By id, they are in the order of their bytes.",
+      requestParams: { ...requestParams, query: DatasetTrajectoryListQuery },
+      responses: {
+        "200": response("A page of trajectories", DatasetTrajectoryListResponse, {
+          data: [
+            {
+              trajectory_id: exampleSample.trajectory_id,
+              steps: 32,
+              first_step: 0,
+              last_step: 31,
+              tags: { split: "test" },
+            },
+          ],
+          next: null,
+        }),
+        ...notFound,
+        ...failures,
+      },
+    }),
+  },
   "/v1/datasets/{id}/trajectories/{trajectory_id}": {
     get: operation("getDatasetTrajectory", tag, "Show a trajectory", {
-      description: "Returns all samples of one trajectory of a revision, by step.",
-      requestParams: { path: DatasetTrajectoryPath, query: DatasetRevisionQuery },
+      description: "Returns the samples of one trajectory of a revision, by step: all of them, or a page.",
+      requestParams: { path: DatasetTrajectoryPath, query: DatasetTrajectoryQuery },
       responses: {
         "200": response("The trajectory", DatasetTrajectory, {
           samples: [exampleSample],
           trajectory_id: exampleSample.trajectory_id,
+          next: null,
         }),
         "404": errorResponse(
           "The account has no such dataset, or it has no such revision or trajectory",

@@ -8,14 +8,14 @@ import { receiveUpload } from "../../request/receive-upload.ts";
 export async function receiveRevision(
   { datasets }: Pick<EvaluationServices, "datasets">,
   call: CallWithCaller,
-  { id, format }: { id: string; format: DatasetFormat | undefined },
+  { id, format, isAppended }: { id: string; format: DatasetFormat | undefined; isAppended: boolean },
 ): Promise<UploadedRevision> {
   const { maxBytes, quotaBytes, uploads } = datasets;
   const { accountId } = call.caller;
   try {
     return await receiveUpload(call, (body, { isGzip }) =>
       uploads.uploadRevision(
-        { accountId, datasetId: id, format, isGzip, maxBytes, quotaBytes },
+        { accountId, datasetId: id, format, isGzip, isAppended, maxBytes, quotaBytes },
         body,
         call.request.signal,
       ),

@@ -4,9 +4,14 @@ import {
   DatasetSampleListQuery,
   type DatasetSampleListResponse,
   type DatasetTrajectory,
+  DatasetTrajectoryListQuery,
+  type DatasetTrajectoryListResponse,
   DatasetTrajectoryPath,
+  DatasetTrajectoryQuery,
   defaultSampleLimit,
+  defaultTrajectoryLimit,
 } from "@presage/contract";
+import { listTrajectories } from "../../../evaluation/datasets/list-trajectories.ts";
 import { exportSamples, pageOfSamples, readTrajectory } from "../../../evaluation/datasets/read-samples.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
@@ -33,13 +38,38 @@ export function sampleRoutes(services: Services, path: string): Route[] {
       const next = found.next === undefined ? null : String(found.next);
       return await streamList(services, call, name, found.samples, asJson, { next });
     }),
+    withCaller("GET", `${path}/:id/trajectories`, async (call) => {
+      const { limit, order = "trajectory_id", after, ...query } = readQuery(call, DatasetTrajectoryListQuery);
+      const { trajectories, next } = await listTrajectories(
+        evaluation,
+        requesterOf(call),
+        wantedRevision(call, query),
+        {
+          // Without a text, all have it.
+          contains: query.contains === "" ? undefined : query.contains,
+          order,
+          limit: Number(limit ?? defaultTrajectoryLimit),
+          after: after === undefined ? undefined : readPlace(after),
+        },
+      );
+      const name: keyof DatasetTrajectoryListResponse = "data";
+      return await streamList(services, call, name, trajectories, JSON.stringify, {
+        next: next === undefined ? null : `${next.steps}.${next.trajectoryId}`,
+      });
+    }),
     withCaller("GET", `${path}/:id/trajectories/:trajectory_id`, async (call) => {
       const { trajectory_id } = readPath(call, DatasetTrajectoryPath);
-      const wanted = wantedRevision(call, readQuery(call, DatasetRevisionQuery));
-      const samples = await readTrajectory(evaluation, requesterOf(call), wanted, trajectory_id);
+      const { limit, after, ...query } = readQuery(call, DatasetTrajectoryQuery);
+      const wanted = { ...wantedRevision(call, query), trajectoryId: trajectory_id };
+      const { samples, next } = await readTrajectory(evaluation, requesterOf(call), wanted, {
+        limit: limit === undefined ? undefined : Number(limit),
+        after: Number(after ?? -1),
+      });
       const name: keyof DatasetTrajectory = "samples";
-      const pieces = { count: 2, maxBytes: bytesOfPiece, read: () => samples };
-      return await streamList(services, call, name, pieces, asJson, { trajectory_id });
+      return await streamList(services, call, name, samples, asJson, {
+        trajectory_id,
+        next: next === undefined ? null : String(next),
+      });
     }),
     withCaller("GET", `${path}/:id/export`, async (call) => {
       const wanted = wantedRevision(call, readQuery(call, DatasetRevisionQuery));
@@ -59,6 +89,12 @@ export function sampleRoutes(services: Services, path: string): Route[] {
 function wantedRevision(call: CallWithCaller, { revision }: DatasetRevisionQuery) {
   const { id } = readPath(call, DatasetPath);
   return { id, number: revision === undefined ? undefined : Number(revision) };
+}
+
+/** The place in a list of trajectories that a cursor, checked by its schema, stands for. */
+function readPlace(cursor: string): { steps: number; trajectoryId: string } {
+  const end = cursor.indexOf(".");
+  return { steps: Number(cursor.slice(0, end)), trajectoryId: cursor.slice(end + 1) };
 }
 
 /** Samples are read as JSON. */

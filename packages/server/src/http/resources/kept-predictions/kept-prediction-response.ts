@@ -1,4 +1,5 @@
 import type { KeptPrediction, KeptPredictionDetail } from "@presage/contract";
+import type { RunPrompt } from "../../../evaluation/runs/find-run-prompt.ts";
 import type { StoredPayload, StoredPrediction } from "../../../prediction/kept/kept-predictions-store.ts";
 import { microsPerMs, toIsoInstant } from "../../../storage/micros.ts";
 import { parseJson } from "../../request/read-json.ts";
@@ -18,7 +19,10 @@ export function toKeptPrediction(
 export function toKeptPredictionDetail(
   prediction: KeptPrediction,
   { request, context, ...texts }: StoredPayload,
+  /** What a run asked, which is stored with its dataset. */
+  runPrompt?: RunPrompt,
 ): KeptPredictionDetail {
+  if (runPrompt !== undefined) return { ...prediction, ...runPrompt, ...texts };
   // Numbers too long for a double are sent as they were received.
   const asked = (request === null ? {} : parseJson(request)) as Partial<KeptPredictionDetail> & {
     model?: string | null;

@@ -1,17 +1,25 @@
 import {
   defaultPredictionLimit,
+  KeptPredictionCountQuery,
+  type KeptPredictionCountResponse,
   KeptPredictionDeleteQuery,
   type KeptPredictionDeleteResponse,
   KeptPredictionListQuery,
   type KeptPredictionListResponse,
   KeptPredictionPath,
+  maxCountedPredictions,
   readInstant,
 } from "@presage/contract";
 import { defined } from "../../../defined.ts";
+import { findPromptSource, readRunPrompt } from "../../../evaluation/runs/find-run-prompt.ts";
 import { isOperator } from "../../../identity/users/is-operator.ts";
 import { deletePrediction, deletePredictionsBefore } from "../../../prediction/kept/delete-predictions.ts";
 import { findPayload, findPrediction } from "../../../prediction/kept/find-prediction.ts";
-import { type PredictionFilter, selectPredictions } from "../../../prediction/kept/kept-predictions-store.ts";
+import {
+  countPredictions,
+  type PredictionFilter,
+  selectPredictions,
+} from "../../../prediction/kept/kept-predictions-store.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -48,18 +56,31 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const query = readQuery(call, KeptPredictionDeleteQuery);
       refuseUnknownFields(KeptPredictionDeleteQuery, query, "query");
       keepOpen(call);
-      const before = readInstant(query.before);
-      const { deleted, hasMore } = await deletePredictionsBefore(services, requesterOf(call), before);
+      const { source, before, ...filter } = query;
+      const wanted = { before: readInstant(before), filter: readFilter(filter) };
+      const { deleted, hasMore } = await deletePredictionsBefore(services, requesterOf(call), wanted);
       return Response.json({ deleted, has_more: hasMore } satisfies KeptPredictionDeleteResponse);
+    }),
+    withCaller("GET", `${path}/count`, async (call) => {
+      const query = readQuery(call, KeptPredictionCountQuery);
+      refuseUnknownFields(KeptPredictionCountQuery, query, "query");
+      const requester = requesterOf(call);
+      const most = maxCountedPredictions + 1;
+      const reader = store.briefReader(requester);
+      const found = await countPredictions(reader, requester.accountId, readFilter(query), most);
+      const count = Math.min(found, maxCountedPredictions);
+      return Response.json({ count, has_more: found > count } satisfies KeptPredictionCountResponse);
     }),
     withCaller("GET", `${path}/:id`, async (call) => {
       const { id } = readPath(call, KeptPredictionPath);
       const requester = requesterOf(call);
       const { characters, ...prediction } = await findPrediction(services, requester, id);
-      reserveStored(call.exchange, characters);
+      const source = await findPromptSource(services.evaluation, requester, prediction);
+      reserveStored(call.exchange, characters + (source?.size.bytes ?? 0));
       const payload = await findPayload(services, requester, id);
+      const prompt = source && (await readRunPrompt(services.evaluation, requester, source));
       const showsReplicas = await isOperator(store.database, call.caller);
-      const detail = toKeptPredictionDetail(toKeptPrediction(prediction, showsReplicas), payload);
+      const detail = toKeptPredictionDetail(toKeptPrediction(prediction, showsReplicas), payload, prompt);
       return jsonResponse(detail, undefined, logBrokenResponse(services, call));
     }),
     withCaller("DELETE", `${path}/:id`, async (call) => {
@@ -70,8 +91,8 @@ export function keptPredictionRoutes(services: Services): Route[] {
   ];
 }
 
-function readFilter(query: KeptPredictionListQuery): PredictionFilter {
-  const { source, run_id, status, category, deployment, model, api_key_id, from, to } = query;
+function readFilter(query: KeptPredictionCountQuery): PredictionFilter {
+  const { source, run_id, status, category, deployment, model, api_key_id, request_id, from, to } = query;
   return defined({
     source,
     run_id: run_id?.toLowerCase(),
@@ -80,6 +101,7 @@ function readFilter(query: KeptPredictionListQuery): PredictionFilter {
     deployment,
     model,
     api_key_id: api_key_id?.toLowerCase(),
+    request_id,
     from: from === undefined ? undefined : readInstant(from),
     to: to === undefined ? undefined : readInstant(to),
   });

@@ -1,5 +1,7 @@
 import {
   type KeptPrediction,
+  KeptPredictionCountQuery,
+  KeptPredictionCountResponse,
   KeptPredictionDeleteQuery,
   KeptPredictionDeleteResponse,
   KeptPredictionDetail,
@@ -51,7 +53,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
     }),
     delete: operation("deletePredictions", "kept predictions", "Delete kept predictions of live traffic", {
       description:
-        "Deletes the account's kept predictions of live traffic from before a time, with what was asked. One request deletes for about 5 s; while `has_more` is true, repeat it.",
+        "Deletes the account's kept predictions of live traffic from before a time, of which the other parameters choose some, with what was asked. One request deletes for about 5 s; while `has_more` is true, repeat it.",
       requestParams: { query: KeptPredictionDeleteQuery },
       responses: {
         "200": response("How many were deleted", KeptPredictionDeleteResponse, {
@@ -62,9 +64,20 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
+  "/v1/predictions/count": {
+    get: operation("countPredictions", "kept predictions", "Count kept predictions", {
+      description: "Says how many kept predictions a list or a deletion with the same filters has.",
+      requestParams: { query: KeptPredictionCountQuery },
+      responses: {
+        "200": response("How many match", KeptPredictionCountResponse, { count: 1200, has_more: false }),
+        ...failures,
+      },
+    }),
+  },
   "/v1/predictions/{id}": {
     get: operation("getPrediction", "kept predictions", "Get a kept prediction", {
-      description: "Shows a kept prediction with what was asked and what was answered.",
+      description:
+        "Shows a kept prediction with what was asked and what was answered. Of a run, what was asked is read from its dataset.",
       requestParams: { path: KeptPredictionPath },
       responses: {
         "200": response("The prediction", KeptPredictionDetail, {

@@ -1,5 +1,8 @@
 import {
   type AgreementResponse,
+  type DisagreementListResponse,
+  DisagreementQuery,
+  defaultDisagreements,
   defaultRevisionLimit,
   EvaluatorProfileArchiveRequest,
   EvaluatorProfileCreateRequest,
@@ -12,10 +15,12 @@ import type { Registry } from "../../../evaluation/evaluators/registry.ts";
 import { archiveProfile } from "../../../evaluation/profiles/archive-profile.ts";
 import { createProfile } from "../../../evaluation/profiles/create-profile.ts";
 import { findOwnProfile } from "../../../evaluation/profiles/find-profile.ts";
+import { type CorrectedResult, listDisagreements } from "../../../evaluation/profiles/list-disagreements.ts";
 import { listProfiles, type ProfileFilter } from "../../../evaluation/profiles/list-profiles.ts";
 import { measureAgreement, type RevisionAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
 import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
 import { reviseProfile } from "../../../evaluation/profiles/revise-profile.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
 import type { Pieces } from "../../../storage/read-in-pieces.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { type ProfileNaming, profileNamings, readFamily, readIsManaged } from "../../request/old-names.ts";
@@ -91,6 +96,12 @@ function routesUnder({ path, one, many }: ProfileNaming, services: Services): Ro
       const revisions = await measureAgreement(services.evaluation, requesterOf(call), publicId);
       return Response.json(toAgreementResponse(publicId, revisions));
     }),
+    withCaller("GET", `${path}/:public_id/disagreements`, async (call) => {
+      const limit = Number(readQuery(call, DisagreementQuery).limit ?? defaultDisagreements);
+      const found = await listDisagreements(services.evaluation, requesterOf(call), publicIdOf(call), limit);
+      const response: DisagreementListResponse = { data: found.map(toDisagreement) };
+      return Response.json(response);
+    }),
   ];
 }
 
@@ -109,6 +120,32 @@ function toFilter(query: EvaluatorProfileListQuery, registry: Registry): Profile
     isLastOnly: isTrueWord(query.get_last_revision ?? "false"),
     isBuiltIn: builtIn === undefined ? undefined : isTrueWord(builtIn),
     isArchivedToo: isTrueWord(query.include_archived ?? "false"),
+  };
+}
+
+function toDisagreement({
+  id,
+  evaluatorId,
+  profile,
+  outcome,
+  correction,
+  createdAt,
+  sample,
+}: CorrectedResult) {
+  return {
+    result_id: String(id),
+    evaluator_id: evaluatorId,
+    revision: profile?.revision ?? null,
+    pass: outcome.pass === true,
+    score_raw: outcome.score ?? null,
+    created_at: toIsoInstant(createdAt),
+    correction: {
+      pass: correction.pass,
+      score_raw: correction.score ?? null,
+      comment: correction.comment ?? null,
+      created_at: toIsoInstant(correction.createdAt),
+    },
+    output: sample.output ?? null,
   };
 }
 

@@ -1,5 +1,7 @@
 import {
   AgreementResponse,
+  DisagreementListResponse,
+  DisagreementQuery,
   EvaluatorCriteriaListResponse,
   EvaluatorCriteriaResponse,
   type EvaluatorProfile,
@@ -200,6 +202,35 @@ function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
                   lower: 0.6396039275970434,
                   upper: 0.9476306360768003,
                 },
+              },
+            ],
+          }),
+          ...profileNotFound,
+          ...failures,
+        },
+      }),
+    },
+    [`${path}/{public_id}/disagreements`]: {
+      get: operation(`list${idOfOne}Disagreements`, tag, `List what people decided otherwise than ${one}`, {
+        description: `Lists the results whose verdict a person's latest correction turns round, of all revisions.${sameAs("GET /v1/evaluator-profiles/{public_id}/disagreements")}`,
+        requestParams: { ...requestParams, query: DisagreementQuery },
+        responses: {
+          "200": response("The results, the latest corrections first", DisagreementListResponse, {
+            data: [
+              {
+                result_id: "41",
+                evaluator_id: "contains-2026-11-21",
+                revision: 1,
+                pass: false,
+                score_raw: 0,
+                created_at: "2026-11-22T03:46:48.009Z",
+                correction: {
+                  pass: true,
+                  score_raw: 1,
+                  comment: "It says “gate” instead of “door”.",
+                  created_at: "2026-11-22T09:12:05.310Z",
+                },
+                output: "The gate opens.",
               },
             ],
           }),

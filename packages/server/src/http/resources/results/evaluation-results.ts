@@ -9,13 +9,17 @@ import {
   EvaluationSummaryRequest,
   EvaluationTagListQuery,
   type EvaluationTagListResponse,
+  ReviewQueueRequest,
+  type ReviewQueueResponse,
   readResultId,
   readTagCursor,
   writeTagCursor,
 } from "@presage/contract";
 import { correctResult } from "../../../evaluation/results/corrections/correct-result.ts";
+import { withdrawCorrection } from "../../../evaluation/results/corrections/withdraw-correction.ts";
 import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { findResult, measureResult } from "../../../evaluation/results/record/find-result.ts";
+import { queueForReview, type ReviewQueue } from "../../../evaluation/results/review/queue-for-review.ts";
 import { exportResults, searchResults } from "../../../evaluation/results/search/search-results.ts";
 import { listTags } from "../../../evaluation/results/search/tags-store.ts";
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
@@ -129,6 +133,24 @@ export function evaluationResultRoutes(services: Services): Route[] {
       );
       return Response.json(toSummaryResponse(summary));
     }),
+    withCaller("POST", `${path}/review`, async (call) => {
+      const body = await readBody(call, ReviewQueueRequest, maxShortBodyBytes);
+      refuseUnknownFields(ReviewQueueRequest, body, "body");
+      const queue = await queueForReview(services.evaluation, requesterOf(call), {
+        filter: await readSearchFilter(services.evaluation, call, body),
+        order: body.order ?? "least-certain",
+        seed: body.seed ?? 1,
+        limit: body.limit ?? defaultLimit,
+      });
+      return Response.json(toQueueResponse(queue));
+    }),
+    withCaller("DELETE", `${path}/:id/correction`, async (call) => {
+      const withdrawal = { userId: call.caller.userId, resultId: idOf(call) };
+      await reserveResult(call);
+      const result = await withdrawCorrection(services.evaluation, requesterOf(call), withdrawal);
+      const response: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
+      return jsonResponse(response, undefined, onBroken(call));
+    }),
     withCaller("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxShortBodyBytes);
@@ -154,4 +176,15 @@ function toResultJson(result: StoredResult): string {
 
 function idOf(call: CallWithCaller): number {
   return readResultId(readPath(call, EvaluationResultPath).id);
+}
+
+function toQueueResponse({ items, ...counts }: ReviewQueue): ReviewQueueResponse {
+  return {
+    ...counts,
+    data: items.map(({ id, repeats, ...item }) => ({
+      ...item,
+      id: String(id),
+      repeats: repeats && { passed: repeats.passed, not_passed: repeats.notPassed },
+    })),
+  };
 }

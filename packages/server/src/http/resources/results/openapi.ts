@@ -16,6 +16,8 @@ import {
   EvaluationSummaryResponse,
   EvaluationTagListQuery,
   EvaluationTagListResponse,
+  ReviewQueueRequest,
+  ReviewQueueResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
@@ -207,6 +209,33 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
       }),
     }),
   },
+  "/v1/evaluation-results/review": {
+    post: operation("listReviewQueue", tag, "List results for a person to review", {
+      description:
+        "Of the newest 5,000 verdicts that match, lists those that nobody has corrected or confirmed, least certain first or in a random order. Send a verdict on each as its correction.",
+      requestBody: body(ReviewQueueRequest, {
+        evaluator_id: "edit-distance",
+        order: "least-certain",
+        limit: 20,
+      }),
+      responses: withDeprecation({
+        "200": response("What to look at, in this order", ReviewQueueResponse, {
+          considered: 480,
+          reviewed: 12,
+          data: [
+            {
+              id: exampleResult.id ?? "1",
+              reason: "repeats-disagree",
+              distance: 0.04,
+              repeats: { passed: 1, not_passed: 2 },
+            },
+          ],
+        }),
+        ...failures,
+        ...tooLarge,
+      }),
+    }),
+  },
   "/v1/evaluation-results/tags": {
     get: operation("listEvaluationTags", tag, "List the tags of results", {
       description:
@@ -256,6 +285,21 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
         ...resultNotFound,
         ...failures,
         ...tooLarge,
+      },
+    }),
+    delete: operation("withdrawEvaluationCorrection", tag, "Take back a correction", {
+      description:
+        "Removes the latest correction of a result, if it is the caller's own. The correction before it counts again, otherwise the evaluator's verdict.",
+      requestParams,
+      responses: {
+        "200": response("The result, with the correction that counts now", CorrectionResponse, {
+          evaluation_result: exampleResult,
+        }),
+        "404": errorResponse(
+          "The account has no such result, or its latest correction is not the caller's",
+          "The latest correction of the result is not yours, or there is none.",
+        ),
+        ...failures,
       },
     }),
   },

@@ -186,7 +186,8 @@ export const runPaths: ZodOpenApiPathsObject = {
   },
   "/v1/runs/{id}/samples": {
     get: operation("listRunSamples", tag, "List a run's predictions", {
-      description: "Returns the predictions of a run with their verdicts, in the order of the dataset.",
+      description:
+        "Returns the predictions of a run with the verdicts of all its evaluators, page by page: in the order of the dataset, or sorted by a figure.",
       requestParams: { ...requestParams, query: RunSampleListQuery },
       responses: {
         "200": response("The predictions, without their texts", RunSampleListResponse, {

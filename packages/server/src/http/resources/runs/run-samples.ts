@@ -7,8 +7,9 @@ import {
   type RunUpload,
 } from "@presage/contract";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
-import { exportRun, listRunSamples, start } from "../../../evaluation/runs/list-run-samples.ts";
+import { exportRun, listRunSamples } from "../../../evaluation/runs/list-run-samples.ts";
 import type { Run } from "../../../evaluation/runs/run.ts";
+import type { OrderedPlace } from "../../../evaluation/runs/run-samples-store.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -32,20 +33,26 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
       const query = readQuery(call, RunSampleListQuery);
       const run = await findRun(evaluation, requesterOf(call), readPath(call, RunPath).id);
       const filter = {
-        evaluator: readEvaluator(query, run),
+        evaluator: readFilterEvaluator(query, run),
         pass: query.pass === undefined ? undefined : isTrueWord(query.pass),
         status: query.status,
         trajectoryId: query.trajectory_id,
+        sampleId: query.dataset_sample_id,
         step: query.step === undefined ? undefined : Number(query.step),
         isChanged: query.changed === undefined ? undefined : isTrueWord(query.changed),
       };
-      const [position, repeat] = query.after?.split(".").map(Number) ?? [];
-      const after = position === undefined || repeat === undefined ? start : { position, repeat };
-      const page = { limit: Number(query.limit ?? defaultRunSampleLimit), after };
+      const order = query.order ?? "position";
+      const page = {
+        order,
+        evaluator: readOrderEvaluator(query, run),
+        textLimit: query.text_limit === undefined ? undefined : Number(query.text_limit),
+        limit: Number(query.limit ?? defaultRunSampleLimit),
+        after: query.after === undefined ? undefined : readPlace(query.after),
+      };
       const { samples, next } = await listRunSamples(evaluation, requesterOf(call), run, filter, page);
       const response: RunSampleListResponse = {
         data: samples,
-        next: next === undefined ? null : `${next.position}.${next.repeat}`,
+        next: next === undefined ? null : toPlace(next),
       };
       return Response.json(response);
     }),
@@ -74,22 +81,46 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
   ];
 }
 
+/** A cursor, checked by its schema, and the place that it stands for. */
+function readPlace(cursor: string): OrderedPlace {
+  const [place = "", value] = cursor.split("_");
+  const [position = 0, repeat = 0] = place.split(".").map(Number);
+  return { position, repeat, value: value === undefined ? undefined : Number(value) };
+}
+
+function toPlace({ position, repeat, value }: OrderedPlace): string {
+  return value === undefined ? `${position}.${repeat}` : `${position}.${repeat}_${value}`;
+}
+
 /** The place of the evaluator that a query names. */
-function readEvaluator(
+function readFilterEvaluator(
   { evaluator, profile_name, pass }: RunSampleListQuery,
-  { evaluators }: Run,
+  run: Run,
 ): number | undefined {
-  if (evaluator === undefined) {
-    if (pass === undefined) return undefined;
-    throw new InvalidRequestError([missing(["query", "evaluator"], {})]);
-  }
+  if (evaluator !== undefined) return findEvaluator(run, "evaluator", evaluator, profile_name);
+  if (pass === undefined) return undefined;
+  throw new InvalidRequestError([missing(["query", "evaluator"], {})]);
+}
+
+function readOrderEvaluator(query: RunSampleListQuery, run: Run): number | undefined {
+  if (query.order !== "score" && query.order !== "-score") return undefined;
+  const { order_evaluator: ordering, order_profile_name, evaluator, profile_name } = query;
+  if (ordering !== undefined) return findEvaluator(run, "order_evaluator", ordering, order_profile_name);
+  if (evaluator !== undefined) return findEvaluator(run, "evaluator", evaluator, profile_name);
+  throw new InvalidRequestError([missing(["query", "order_evaluator"], {})]);
+}
+
+function findEvaluator(
+  { evaluators }: Run,
+  field: string,
+  evaluator: string,
+  profileName: string | undefined,
+): number {
   const index = evaluators.findIndex(
     ({ id, family, profile }) =>
       (id === evaluator || family === evaluator) &&
-      (profile_name === undefined || profile.name === profile_name),
+      (profileName === undefined || profile.name === profileName),
   );
   if (index >= 0) return index;
-  throw new InvalidRequestError([
-    valueError(["query", "evaluator"], "The run has no such evaluator", evaluator),
-  ]);
+  throw new InvalidRequestError([valueError(["query", field], "The run has no such evaluator", evaluator)]);
 }

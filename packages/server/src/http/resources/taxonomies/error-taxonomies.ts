@@ -11,6 +11,7 @@ import {
   ErrorTaxonomyRevisionPath,
   ErrorTaxonomySetLabelsRequest,
   isTrueWord,
+  type RecentErrorFindingsResponse,
   readInstant,
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
@@ -18,6 +19,10 @@ import {
   type ErrorFindings,
   findErrorFindings,
 } from "../../../evaluation/results/error-findings/find-error-findings.ts";
+import {
+  findRecentFindings,
+  type RecentFindings,
+} from "../../../evaluation/results/error-findings/find-recent-findings.ts";
 import { removeLabels, setLabels } from "../../../evaluation/taxonomies/change-labels.ts";
 import { createRevision, type NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
 import type {
@@ -74,6 +79,10 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
         period,
       );
       return Response.json(toFindingsResponse(found));
+    }),
+    withCaller("GET", `${path}/:revision_id/recent-findings`, async (call) => {
+      const found = await findRecentFindings(services.evaluation, requesterOf(call), revisionIdOf(call));
+      return Response.json(toRecentFindingsResponse(found));
     }),
     withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>
       changeLabels(call, ErrorTaxonomySetLabelsRequest, setLabels),
@@ -157,5 +166,25 @@ function toFindingsResponse({ evaluated, findings }: ErrorFindings): ErrorTaxono
   return {
     evaluated,
     findings: findings.map(({ path, count, lastDay }) => ({ path, count, last_found_on: toIsoDay(lastDay) })),
+  };
+}
+
+function toRecentFindingsResponse({
+  examples,
+  models,
+  ...counts
+}: RecentFindings): RecentErrorFindingsResponse {
+  return {
+    ...counts,
+    models: models.map(({ model, ...rest }) => ({ ...rest, model: model ?? null })),
+    examples: examples.map(({ path, results }) => ({
+      path,
+      results: results.map(({ id, createdAt, model, reason }) => ({
+        id: String(id),
+        created_at: toIsoInstant(createdAt),
+        model: model ?? null,
+        reason: reason ?? null,
+      })),
+    })),
   };
 }

@@ -9,6 +9,7 @@ import {
   ErrorTaxonomyRevisionListResponse,
   ErrorTaxonomyRevisionPath,
   ErrorTaxonomySetLabelsRequest,
+  RecentErrorFindingsResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
@@ -107,6 +108,41 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
         "200": response("The errors that the account's evaluations found", ErrorTaxonomyFindingsResponse, {
           evaluated: 120,
           findings: [{ path: ["doors", "opened by itself"], count: 7, last_found_on: "2026-11-22" }],
+        }),
+        ...revisionNotFound,
+        ...failures,
+      },
+    }),
+  },
+  "/v1/error-taxonomy-revision/{revision_id}/recent-findings": {
+    get: operation("listRecentErrorFindings", tag, "Show what the newest evaluations found", {
+      description:
+        "Looks at the account's newest 2,000 verdicts of error taxonomies: what those of the revision found, by model, with examples of each error.",
+      requestParams,
+      responses: {
+        "200": response("The errors that the newest evaluations found", RecentErrorFindingsResponse, {
+          considered: 480,
+          evaluated: 120,
+          models: [
+            {
+              model: "world-model-7b",
+              evaluated: 120,
+              findings: [{ path: ["doors", "opened by itself"], count: 7 }],
+            },
+          ],
+          examples: [
+            {
+              path: ["doors", "opened by itself"],
+              results: [
+                {
+                  id: "412",
+                  created_at: "2026-11-22T03:46:48.062Z",
+                  model: "world-model-7b",
+                  reason: "Nobody touched the cellar door, and it stands open.",
+                },
+              ],
+            },
+          ],
         }),
         ...revisionNotFound,
         ...failures,

@@ -4,12 +4,14 @@ import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { Popover } from "../../../ui/overlay/popover.tsx";
-import { verdicts } from "../explorer-search.ts";
+import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
+import { changeSearch, verdicts } from "../explorer-search.ts";
 import type { Explorer } from "../use-explorer.ts";
 import { ActiveFilters } from "./active-filters.tsx";
 import { activeFilters, verdictLabels } from "./filter-labels.ts";
 import { FilterSelect, type FilterSelectProps } from "./filter-select.tsx";
 import { MoreFilters } from "./more-filters.tsx";
+import { usePeriodFilter } from "./period-filter.tsx";
 import { useFilterOptions } from "./use-filter-options.ts";
 
 /** On narrow screens, all filters are in a dialog. */
@@ -17,11 +19,15 @@ export function FilterBar({ explorer }: { explorer: Explorer }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
   const mainFilters = useMainFilters(explorer);
   const count = activeFilters(explorer.search).length;
+  const views = {
+    name: "evaluations",
+    search: { ...changeSearch(explorer.search, { result: undefined }) },
+  };
   return (
     <div className="flex flex-col gap-2">
       <div className="hidden flex-wrap items-center gap-2 md:flex">
         {mainFilters.map(({ label, ...filter }) => (
-          <FilterSelect key={label} aria-label={label} className="w-44" {...filter} />
+          <FilterSelect key={label} aria-label={label} className="w-40" {...filter} />
         ))}
         <Popover
           label="More filters"
@@ -29,11 +35,13 @@ export function FilterBar({ explorer }: { explorer: Explorer }) {
         >
           <MoreFilters explorer={explorer} />
         </Popover>
+        <SavedViews {...views} />
       </div>
-      <div className="md:hidden">
+      <div className="flex gap-2 md:hidden">
         <Button icon={<ListFilter aria-hidden />} onClick={() => setSheetOpen(true)}>
           Filters{count > 0 && ` (${count})`}
         </Button>
+        <SavedViews {...views} />
         <Dialog isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} title="Filters">
           <div className="flex flex-col gap-3 pt-1">
             <div className="grid grid-cols-2 gap-3">
@@ -57,9 +65,14 @@ type MainFilter = Pick<FilterSelectProps, "anyLabel" | "value" | "options" | "on
 const verdictOptions = verdicts.map((value) => ({ value, label: verdictLabels[value] }));
 
 /** The most common filters. */
-function useMainFilters({ search, change }: Explorer): MainFilter[] {
-  const { apps, evaluators, profiles } = useFilterOptions(search);
+function useMainFilters(explorer: Explorer): MainFilter[] {
+  const { search, change } = explorer;
+  const period = usePeriodFilter(explorer);
+  const apps = useFilterOptions(search, "app", search.app);
+  const evaluators = useFilterOptions(search, "evaluator", search.evaluator);
+  const profiles = useFilterOptions(search, "profile", search.profile);
   return [
+    { label: "Period", ...period },
     {
       label: "Verdict",
       anyLabel: "Any verdict",

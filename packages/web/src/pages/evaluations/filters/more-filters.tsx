@@ -1,5 +1,7 @@
+import { useId } from "react";
 import { Field } from "../../../ui/form/field.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
+import { ValueList } from "../../../ui/form/value-list.tsx";
 import { explainStrategies } from "../explorer-search.ts";
 import type { Explorer } from "../use-explorer.ts";
 import { DebouncedInput } from "./debounced-input.tsx";
@@ -17,7 +19,9 @@ const orders = [
 
 export function MoreFilters({ explorer }: { explorer: Explorer }) {
   const { search, change } = explorer;
-  const { families } = useFilterOptions(search);
+  const families = useFilterOptions(search, "family", search.family);
+  const runs = useFilterOptions(search, "run", undefined);
+  const runListId = useId();
   return (
     <div className="flex flex-col gap-3">
       <div className="grid grid-cols-2 gap-3">
@@ -30,11 +34,13 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
           {(control) => (
             <DebouncedInput
               {...control}
+              list={runListId}
               value={search.run ?? ""}
               onApply={(run) => change({ run: run || undefined })}
             />
           )}
         </Field>
+        <ValueList id={runListId} options={runs} />
         <Field label="Dataset">
           {(control) => (
             <DebouncedInput

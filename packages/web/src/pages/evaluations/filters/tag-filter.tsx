@@ -1,8 +1,13 @@
+import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import { type SubmitEvent, useState } from "react";
+import { type SubmitEvent, useId, useState } from "react";
+import { tagNamesQuery, tagValuesQuery } from "../../../data/result-values.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
+import { ValueList } from "../../../ui/form/value-list.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { withoutTag } from "./filter-labels.ts";
@@ -11,6 +16,8 @@ export function TagFilter({ explorer: { search, change } }: { explorer: Explorer
   const [draft, setDraft] = useState("");
   const [isInvalid, setInvalid] = useState(false);
   const tags = search.tag ?? [];
+  const listId = useId();
+  const suggestions = useTagSuggestions(draft);
 
   function add(event: SubmitEvent) {
     event.preventDefault();
@@ -27,6 +34,7 @@ export function TagFilter({ explorer: { search, change } }: { explorer: Explorer
           <div className="flex gap-2">
             <TextInput
               {...control}
+              list={listId}
               value={draft}
               placeholder="name=value"
               onChange={(event) => {
@@ -34,6 +42,7 @@ export function TagFilter({ explorer: { search, change } }: { explorer: Explorer
                 setInvalid(false);
               }}
             />
+            <ValueList id={listId} options={suggestions} />
             <Button type="submit" icon={<Plus aria-hidden />}>
               Add
             </Button>
@@ -61,4 +70,19 @@ export function TagFilter({ explorer: { search, change } }: { explorer: Explorer
       )}
     </form>
   );
+}
+
+/** Names of tags and, once one is written, its values with their counts. */
+function useTagSuggestions(draft: string): { value: string; label?: string }[] {
+  const presage = usePresage();
+  const end = draft.indexOf("=");
+  const name = end > 0 ? draft.slice(0, end) : undefined;
+  const { data: names = [] } = useQuery(tagNamesQuery(presage));
+  const isKnown = name !== undefined && names.includes(name);
+  const { data: values = [] } = useQuery({ ...tagValuesQuery(presage, name ?? ""), enabled: isKnown });
+  if (!isKnown) return names.map((known) => ({ value: `${known}=` }));
+  return values.map(({ value, count }) => ({
+    value: `${name}=${value}`,
+    label: count === undefined ? value : `${value} · ${formatCount(count)}`,
+  }));
 }

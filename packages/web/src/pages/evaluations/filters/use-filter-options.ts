@@ -1,46 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
-import { appsQuery } from "../../../data/apps.ts";
-import { latestProfilesQuery } from "../../../data/evaluator-profiles.ts";
-import { evaluatorsQuery } from "../../../data/evaluators.ts";
+import { type Facet, resultValuesQuery } from "../../../data/result-values.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { toResultFilter } from "../explorer-filter.ts";
 import type { ExplorerSearch } from "../explorer-search.ts";
 
-export interface FilterOptions {
-  apps: string[];
-  evaluators: string[];
-  families: string[];
-  /** Profiles of the chosen family, if any. */
-  profiles: string[];
+interface FilterOption {
+  value: string;
+  /** With the number of results that the choice would leave. */
+  label: string;
 }
 
-/** Includes the current choice even if it no longer exists. */
-export function useFilterOptions(search: ExplorerSearch): FilterOptions {
+/** The values that results have, and always the one that is chosen. */
+export function useFilterOptions(
+  search: ExplorerSearch,
+  facet: Facet,
+  chosen: string | undefined,
+): FilterOption[] {
   const presage = usePresage();
-  const { data: apps = [] } = useQuery(appsQuery(presage));
-  const { data: evaluators = [] } = useQuery(evaluatorsQuery(presage));
-  const { data: profiles = [] } = useQuery(latestProfilesQuery(presage, { includesArchived: true }));
-  const chosen = evaluators.find(({ id, aliases }) => [id, ...aliases].includes(search.evaluator ?? ""));
-  const family = search.family ?? chosen?.evaluator_family;
-  const fitting = profiles.filter(
-    ({ evaluator_family }) => family === undefined || evaluator_family === family,
-  );
-  return {
-    apps: sorted(apps, search.app),
-    evaluators: sorted(
-      evaluators.map(({ id }) => id),
-      search.evaluator,
-    ),
-    families: sorted(
-      evaluators.map(({ evaluator_family }) => evaluator_family),
-      search.family,
-    ),
-    profiles: sorted(
-      fitting.map(({ name }) => name),
-      search.profile,
-    ),
-  };
-}
-
-function sorted(known: readonly string[], chosen: string | undefined): string[] {
-  return [...new Set(chosen === undefined ? known : [...known, chosen])].sort();
+  const { data: values = [] } = useQuery(resultValuesQuery(presage, toResultFilter(search), facet));
+  const options = values.map(({ value, count }) => ({
+    value,
+    label: count === undefined ? value : `${value} · ${formatCount(count)}`,
+  }));
+  const isListed = chosen === undefined || values.some(({ value }) => value === chosen);
+  return isListed ? options : [{ value: chosen, label: chosen }, ...options];
 }

@@ -1,90 +1,105 @@
-import { columnSizingFeature, createColumnHelper, tableFeatures } from "@tanstack/react-table";
 import { UserRoundPen } from "lucide-react";
 import type { ResultRow } from "../../../data/evaluation-results.ts";
 import { formatScore } from "../../../format/format-number.ts";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
 
-export const resultTableFeatures = tableFeatures({ columnSizingFeature });
-
-const helper = createColumnHelper<typeof resultTableFeatures, ResultRow>();
-
-/** The output takes the remaining width. */
-export const outputColumnId = "output";
-
-const columns = {
-  verdict: helper.display({
-    id: "verdict",
-    header: "Verdict",
-    size: 156,
-    cell: ({ row }) => <CountedVerdict row={row.original} />,
-  }),
-  score: helper.display({
-    id: "score",
-    header: "Score",
-    size: 104,
-    cell: ({ row: { original } }) =>
-      // A correction of the verdict alone may leave the score as it is.
-      original.corrected === null || original.corrected.score === original.score_raw ? (
-        <ScoreBar score={original.score_raw} />
-      ) : (
-        <CorrectedScore score={original.corrected.score} before={original.score_raw} />
-      ),
-  }),
-  evaluator: helper.display({
-    id: "evaluator",
-    header: "Evaluator and profile",
-    size: 186,
-    cell: ({ row: { original } }) => <EvaluatorAndProfile row={original} />,
-  }),
-  output: helper.display({
-    id: outputColumnId,
-    header: "Output",
-    size: 248,
-    cell: ({ row: { original } }) => <Excerpt row={original} />,
-  }),
-  app: helper.display({
-    id: "app",
-    header: "App",
-    size: 96,
-    cell: ({ row }) => <InlineText text={row.original.app} />,
-  }),
-  run: helper.display({
-    id: "run",
-    header: "Run",
-    size: 116,
-    cell: ({ row }) => <NameOrNone name={row.original.evaluation_run_id} />,
-  }),
-  sample: helper.display({
-    id: "sample",
-    header: "Sample",
-    size: 108,
-    cell: ({ row }) => <NameOrNone name={row.original.dataset_sample_id} />,
-  }),
-  when: helper.display({
-    id: "when",
-    header: "When",
-    size: 130,
-    cell: ({ row }) => <Time at={row.original.created_at} />,
-  }),
+const verdict: DataColumn<ResultRow> = {
+  id: "verdict",
+  label: "Verdict",
+  value: verdictOf,
+  cell: (row) => (
+    <>
+      <span className="sr-only">Result {row.id}: </span>
+      <CountedVerdict row={row} />
+    </>
+  ),
+  widthPx: 156,
+  isFixed: true,
+};
+const score: DataColumn<ResultRow> = {
+  id: "score",
+  label: "Score",
+  hint: "From 0 to 1; a person’s correction counts",
+  value: ({ corrected, score_raw }) => (corrected === null ? score_raw : corrected.score),
+  cell: ({ corrected, score_raw }) =>
+    // A correction of the verdict alone may leave the score as it is.
+    corrected === null || corrected.score === score_raw ? (
+      <ScoreBar score={score_raw} />
+    ) : (
+      <CorrectedScore score={corrected.score} before={score_raw} />
+    ),
+  isNumber: true,
+  widthPx: 104,
+};
+const evaluator: DataColumn<ResultRow> = {
+  id: "evaluator",
+  label: "Evaluator and profile",
+  value: ({ evaluator_id, profile_name }) =>
+    profile_name === null ? evaluator_id : `${evaluator_id} ${profile_name}`,
+  cell: (row) => <EvaluatorAndProfile row={row} />,
+  widthPx: 186,
+};
+const output: DataColumn<ResultRow> = {
+  id: "output",
+  label: "Output",
+  value: ({ excerpt }) => excerpt,
+  cell: (row) => <Excerpt row={row} />,
+  widthPx: 240,
+  isElastic: true,
+};
+const app: DataColumn<ResultRow> = {
+  id: "app",
+  label: "App",
+  value: (row) => row.app,
+  cell: (row) => <InlineText text={row.app} />,
+  widthPx: 96,
+};
+const run: DataColumn<ResultRow> = {
+  id: "run",
+  label: "Run",
+  value: ({ evaluation_run_id }) => evaluation_run_id,
+  cell: ({ evaluation_run_id }) => <NameOrNone name={evaluation_run_id} />,
+  widthPx: 116,
+};
+const sample: DataColumn<ResultRow> = {
+  id: "sample",
+  label: "Sample",
+  value: ({ dataset_sample_id }) => dataset_sample_id,
+  cell: ({ dataset_sample_id }) => <NameOrNone name={dataset_sample_id} />,
+  widthPx: 108,
+};
+const when: DataColumn<ResultRow> = {
+  id: "when",
+  label: "When",
+  value: ({ created_at }) => created_at,
+  cell: ({ created_at }) => <Time at={created_at} />,
+  isSortable: true,
+  isNewestFirst: true,
+  widthPx: 130,
 };
 
-const { verdict, score, evaluator, output, app, run, sample, when } = columns;
-
-export const resultColumns = helper.columns([verdict, score, evaluator, output, app, run, sample, when]);
+export const resultColumns = [verdict, score, evaluator, output, app, run, sample, when];
 
 /** On a phone the output is in sight, and the rest follows. */
-export const narrowResultColumns = helper.columns([
-  { ...verdict, size: 152 },
-  { ...score, size: 64 },
+export const narrowResultColumns = [
+  { ...verdict, widthPx: 152 },
+  { ...score, widthPx: 76 },
   output,
   evaluator,
   app,
   run,
   sample,
   when,
-]);
+];
+
+function verdictOf({ corrected, pass, status }: ResultRow): string {
+  const counted = corrected?.pass ?? pass;
+  if (status !== "success") return status;
+  return counted === null ? "score only" : counted ? "pass" : "fail";
+}
 
 function EvaluatorAndProfile({ row }: { row: ResultRow }) {
   const { evaluator_id, profile_name, evaluator_profile_revision: revision } = row;

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { queryInteger } from "../query.ts";
+import { Correction } from "./evaluation-result.ts";
+import { EvaluationResultFilter } from "./evaluation-search.ts";
+import { instant } from "./result-fields.ts";
+
+const defaultQueueLimit = 50;
+const maxQueueLimit = 200;
+export const defaultDisagreements = 50;
+
+const count = (description: string) => z.int().meta({ description });
+
+/** Body of `POST /v1/evaluation-results/review`: the search's filters, and which results come first. */
+export const ReviewQueueRequest = EvaluationResultFilter.extend({
+  order: z.enum(["least-certain", "random"]).nullish().meta({
+    default: "least-certain",
+    description:
+      "`least-certain`: repeats that disagree, then scores nearest to where passing begins, models' verdicts before rules'. `random`: in an order that `seed` decides.",
+  }),
+  seed: z.int().min(0).max(2_147_483_647).nullish().meta({
+    default: 1,
+    description: "Another one gives another order where nothing else decides it.",
+  }),
+  limit: z.int().min(1).max(maxQueueLimit).nullish().meta({
+    default: defaultQueueLimit,
+    description: "Maximum number of results.",
+  }),
+}).meta({ id: "ReviewQueueRequest" });
+export type ReviewQueueRequest = z.infer<typeof ReviewQueueRequest>;
+
+export const ReviewReason = z.enum(["repeats-disagree", "near-threshold", "model-judged", "drawn"]);
+export type ReviewReason = z.infer<typeof ReviewReason>;
+
+/** A result that nobody has corrected or confirmed. */
+export const ReviewQueueItem = z
+  .object({
+    id: z.string().meta({ description: "The result's id." }),
+    reason: ReviewReason.meta({
+      description:
+        "Why it is in this place. `near-threshold`: its score is within 0.1 of where passing begins. `drawn`: none of the others.",
+    }),
+    distance: z.number().nullable().meta({
+      description:
+        "From its score to where passing begins: halfway between the lowest score that passed and the highest that did not. Null without both.",
+    }),
+    repeats: z
+      .object({
+        passed: count("Repeats that passed."),
+        not_passed: count("Repeats that did not."),
+      })
+      .nullable()
+      .meta({ description: "The verdicts on the repeats of its sample in its run, if they disagree." }),
+  })
+  .meta({ id: "ReviewQueueItem" });
+export type ReviewQueueItem = z.infer<typeof ReviewQueueItem>;
+
+/** Response of `POST /v1/evaluation-results/review`. */
+export const ReviewQueueResponse = z
+  .object({
+    considered: count("How many of the newest matching verdicts the queue is from, at most 5,000."),
+    reviewed: count("How many of them people have corrected or confirmed."),
+    data: z.array(ReviewQueueItem).meta({ description: "What to look at, in this order." }),
+  })
+  .meta({ id: "ReviewQueueResponse" });
+export type ReviewQueueResponse = z.infer<typeof ReviewQueueResponse>;
+
+/** Query of `GET /v1/evaluator-profiles/{public_id}/disagreements`. */
+export const DisagreementQuery = z.object({
+  limit: queryInteger({ minimum: 1, maximum: 1000 })
+    .optional()
+    .meta({ default: defaultDisagreements, description: "Maximum number of results." }),
+});
+export type DisagreementQuery = z.infer<typeof DisagreementQuery>;
+
+/** A result whose verdict a person has turned round. */
+export const Disagreement = z
+  .object({
+    result_id: z.string().meta({ description: "The result's id." }),
+    evaluator_id: z.string().meta({ description: "The evaluator that gave the verdict." }),
+    revision: z.int().nullable().meta({ description: "The profile's revision that it was made with." }),
+    pass: z.boolean().meta({ description: "The evaluator's verdict." }),
+    score_raw: z.number().nullable().meta({ description: "The evaluator's score, from 0 to 1." }),
+    created_at: instant.meta({ description: "When the result was stored." }),
+    correction: Correction.meta({ description: "The person's verdict." }),
+    output: z.string().nullable().meta({ description: "The first 300 characters of the output." }),
+  })
+  .meta({ id: "Disagreement" });
+export type Disagreement = z.infer<typeof Disagreement>;
+
+/** Response of `GET /v1/evaluator-profiles/{public_id}/disagreements`. */
+export const DisagreementListResponse = z
+  .object({
+    data: z.array(Disagreement).meta({ description: "The latest corrections first." }),
+  })
+  .meta({ id: "DisagreementListResponse" });
+export type DisagreementListResponse = z.infer<typeof DisagreementListResponse>;

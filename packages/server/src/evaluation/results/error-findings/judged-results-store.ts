@@ -1,0 +1,48 @@
+import type { Micros } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import type { EvaluatedModel } from "../record/evaluation-record.ts";
+
+const idsAtOnce = 1_000;
+
+/** What a judge found, without the texts that it judged. */
+export interface JudgedResult {
+  id: number;
+  createdAt: Micros;
+  /** The model that wrote the output. */
+  model: string | undefined;
+  revisionId: string | undefined;
+  found: { path: string[]; reason: string | undefined }[];
+}
+
+/** Results of the family `error-taxonomy`, newest first. */
+export async function selectJudgedResults(reader: Database, ids: readonly number[]): Promise<JudgedResult[]> {
+  const select = (some: readonly number[]) =>
+    reader
+      .selectFrom("evaluation_results as result")
+      .innerJoin("evaluation_payloads as payload", "payload.result_id", "result.id")
+      .select(["result.id", "result.created_at", "payload.additional_info", "payload.evaluated_model"])
+      .where("result.id", "in", some)
+      .execute();
+  const rows: Awaited<ReturnType<typeof select>> = [];
+  for (let at = 0; at < ids.length; at += idsAtOnce)
+    rows.push(...(await select(ids.slice(at, at + idsAtOnce))));
+  return rows
+    .sort((a, b) => b.id - a.id)
+    .map(({ id, created_at, additional_info, evaluated_model }) => {
+      const { extra } = JSON.parse(additional_info ?? "{}") as { extra?: Partial<Found> };
+      const model = JSON.parse(evaluated_model ?? "null") as EvaluatedModel | null;
+      return {
+        id,
+        createdAt: created_at,
+        model: model?.name ?? model?.selectedModel ?? model?.id,
+        revisionId: extra?.error_taxonomy_revision_id,
+        found: (extra?.categories ?? []).map(({ path, reason }) => ({ path, reason })),
+      };
+    });
+}
+
+/** What only the family `error-taxonomy` returns beside its verdict. */
+interface Found {
+  error_taxonomy_revision_id: string;
+  categories: readonly { path: string[]; reason?: string }[];
+}

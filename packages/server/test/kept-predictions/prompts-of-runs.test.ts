@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { type KeptPredictionDetail, KeptPredictionListResponse } from "@presage/contract";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
+import { runClient } from "../support/resources/runs.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+
+const context = { environment_state: "## MAP\nA kitchen with a fridge. An apple is in the fridge." };
+const steps = ["open fridge", "take apple", "close fridge"].map((action, step) => ({
+  trajectory_id: "kitchen",
+  step,
+  context,
+  interaction: { state: `Recorded state ${step}.`, action },
+  next_state: `Recorded state ${step + 1}.`,
+}));
+const talk = {
+  messages: [
+    { role: "system", content: "You are a kitchen." },
+    { role: "user", content: "open fridge" },
+    { role: "assistant", content: "The fridge is open." },
+    { role: "user", content: "take milk" },
+    { role: "assistant", content: "You hold the milk." },
+  ],
+};
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const datasets = datasetClient(presage);
+  const runs = runClient(presage);
+
+  /** The predictions of a run with their texts, by the place of their sample. */
+  async function promptsOf(lines: readonly unknown[], run: Record<string, unknown>) {
+    const dataset_id = await datasets.create();
+    await datasets.uploadNew(dataset_id, lines);
+    const { id } = await runs.create({ dataset_id, target: { deployment: "sandbox" }, ...run });
+    await runs.end(id);
+    const list = await presage.call("GET", `/v1/predictions?run_id=${id}`);
+    const { data } = KeptPredictionListResponse.parse(await list.json());
+    const details = await Promise.all(
+      data.map(
+        async ({ id }) =>
+          (await (await presage.call("GET", `/v1/predictions/${id}`)).json()) as KeptPredictionDetail,
+      ),
+    );
+    return details.sort((a, b) => (a.position ?? 0) - (b.position ?? 0) || (a.repeat ?? 0) - (b.repeat ?? 0));
+  }
+
+  test("a prediction of a run shows the sample that was asked, with the run's parameters", async () => {
+    const shown = await promptsOf(steps, { params: { temperature: 0.5, seed: 7 }, repeats: 2 });
+    expect(shown).toHaveLength(6);
+    expect(shown[3]).toMatchObject({
+      position: 2,
+      repeat: 1,
+      context,
+      interaction: steps[1]?.interaction,
+      messages: null,
+      params: { temperature: 0.5, seed: 8 },
+    });
+  });
+
+  test("a free-running one shows the state that was predicted for the step before", async () => {
+    const shown = await promptsOf(steps, { mode: "free-running" });
+    expect(shown.map(({ interaction }) => interaction?.state)).toEqual([
+      "Recorded state 0.",
+      shown[0]?.output ?? "",
+      shown[1]?.output ?? "",
+    ]);
+  });
+
+  test("of a conversation it shows the messages", async () => {
+    const shown = await promptsOf([talk], { mode: "free-running" });
+    expect(shown[1]?.interaction).toBeNull();
+    expect(shown[1]?.messages).toEqual([
+      ...talk.messages.slice(0, 2),
+      { role: "assistant", content: shown[0]?.output ?? "" },
+      { role: "user", content: "take milk" },
+    ]);
+  });
+});

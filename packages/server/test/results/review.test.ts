@@ -1,0 +1,178 @@
+import { beforeAll, beforeEach, expect, test } from "bun:test";
+import { CorrectionResponse, DisagreementListResponse, ReviewQueueResponse } from "@presage/contract";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import {
+  evaluatorProfileClient,
+  nowhere,
+  path as profilesPath,
+} from "../support/resources/evaluator-profiles.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  let stranger: Record<string, string>;
+  let app: string;
+  let tests = 0;
+  const { post, find, correct, summary } = evaluationResultsClient(() => presage);
+  const { resultOf } = evaluationClient(() => presage);
+  const profiles = evaluatorProfileClient(() => presage);
+
+  beforeAll(async () => {
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
+  });
+  beforeEach(() => {
+    tests += 1;
+    app = `app of test ${tests}`;
+  });
+
+  async function store(...fields: StoredFields[]): Promise<string[]> {
+    await using opened = await openStore(presage.databaseUrl);
+    const all = fields.map((field) => ({ ...field, metadata: { app, ...field.metadata } }));
+    const results = await storeResults(opened.database, opened.owner.account_id, all);
+    return results.map(({ id }) => String(id));
+  }
+
+  async function queue(body: Record<string, unknown> = {}, headers?: Record<string, string>) {
+    const response = await post("/review", { app, ...body }, headers);
+    expect(response.status).toBe(200);
+    return ReviewQueueResponse.parse(await response.json());
+  }
+
+  const withdraw = (id: string, headers?: Record<string, string>) =>
+    presage.call("DELETE", `${resultsPath}/${id}/correction`, undefined, headers);
+
+  const scored = (score: number, pass = score >= 0.5): StoredFields => ({
+    outcome: { status: "success", pass, score },
+  });
+
+  test("scores nearest to where passing begins come first, without those that were reviewed", async () => {
+    const [far = "", near = "", reviewed = "", middling = ""] = await store(
+      scored(0.95),
+      scored(0.5),
+      scored(0.46),
+      scored(0.2),
+    );
+    await correct(reviewed, { pass: true });
+    const { considered, reviewed: count, data } = await queue();
+    expect({ considered, count }).toEqual({ considered: 4, count: 1 });
+    expect(data.map(({ id, reason }) => [id, reason])).toEqual([
+      [near, "near-threshold"],
+      [middling, "drawn"],
+      [far, "drawn"],
+    ]);
+    expect(data[0]?.distance).toBeCloseTo(0.02, 9);
+    expect((await queue({ limit: 1 })).data.map(({ id }) => id)).toEqual([near]);
+    expect((await queue({}, stranger)).considered).toBe(0);
+  });
+
+  test("repeats that disagree come before all else, one of each sample", async () => {
+    const repeat = (run: string, sample: string, pass: boolean): StoredFields => ({
+      outcome: { status: "success", pass, score: Number(pass) },
+      metadata: { app, runId: run, datasetSampleId: sample },
+    });
+    const [, odd = ""] = await store(
+      repeat("run", "s1", true),
+      repeat("run", "s1", false),
+      repeat("run", "s1", true),
+      repeat("run", "s2", true),
+      repeat("other run", "s2", false),
+    );
+    const { data } = await queue();
+    expect(data[0]).toMatchObject({
+      id: odd,
+      reason: "repeats-disagree",
+      repeats: { passed: 2, not_passed: 1 },
+    });
+    expect(data).toHaveLength(3);
+    await correct(odd, { pass: true });
+    expect((await queue()).data.map(({ reason }) => reason)).not.toContain("repeats-disagree");
+  });
+
+  test("a random order is the seed's", async () => {
+    await store(...Array.from({ length: 30 }, () => scored(1)));
+    const idsOf = async (seed: number) =>
+      (await queue({ order: "random", seed, limit: 30 })).data.map(({ id }) => id);
+    const first = await idsOf(1);
+    expect(new Set(first).size).toBe(30);
+    expect(await idsOf(1)).toEqual(first);
+    expect(await idsOf(2)).not.toEqual(first);
+  });
+
+  test("a withdrawn correction leaves the verdict from before it", async () => {
+    const [id = ""] = await store(scored(0.25));
+    await correct(id, { pass: true, score_raw: 0.75 });
+    await correct(id, { pass: true, score_raw: 1, comment: "Oh." });
+    const response = await withdraw(id);
+    expect(response.status).toBe(200);
+    const { evaluation_result } = CorrectionResponse.parse(await response.json());
+    expect(evaluation_result.correction).toMatchObject({ pass: true, score_raw: 0.75, comment: null });
+    expect((await summary({ app })).groups).toMatchObject([{ passed: 1, not_passed: 0, p50: 0.75 }]);
+    expect((await withdraw(id)).status).toBe(200);
+    expect((await find(id)).correction).toBeNull();
+    for (const more of [{}, { after_id: 0 }]) {
+      const { groups } = await summary({ app, ...more });
+      expect(groups).toMatchObject([{ count: 1, passed: 0, not_passed: 1, mean_score: 0.25 }]);
+    }
+    expect((await queue()).data.map((item) => item.id)).toEqual([id]);
+    expect((await withdraw(id)).status).toBe(404);
+  });
+
+  test("only one's own result and correction can be withdrawn", async () => {
+    const [id = ""] = await store(scored(1));
+    await correct(id, { pass: false });
+    expect((await withdraw(id, stranger)).status).toBe(404);
+    expect((await withdraw("999999999")).status).toBe(404);
+    await using opened = await openStore(presage.databaseUrl);
+    await opened.database
+      .updateTable("evaluation_corrections")
+      .set({ user_id: "someone else" })
+      .where("result_id", "=", Number(id))
+      .execute();
+    expect((await withdraw(id)).status).toBe(404);
+    expect((await find(id)).correction).not.toBeNull();
+  });
+
+  test("a profile lists the verdicts that people turned round, the latest first", async () => {
+    const { public_id } = await profiles.create({
+      evaluator_family: "contains",
+      name: "doors",
+      config: { substrings: ["door"] },
+    });
+    const judge = async (output: string) =>
+      String(
+        (
+          await resultOf({
+            evaluators: [{ evaluator: "contains", profile_name: "doors" }],
+            evaluated_model_output: output,
+          })
+        ).id,
+      );
+    const [gate, door, confirmed] = [
+      await judge("The gate opens."),
+      await judge("No door."),
+      await judge("-"),
+    ];
+    await correct(gate, { pass: true, comment: "A gate is a door." });
+    await correct(door, { pass: false });
+    await correct(confirmed, { pass: false });
+    const list = async (query = "", headers?: Record<string, string>) =>
+      await presage.call("GET", `${profilesPath}/${public_id}/disagreements${query}`, undefined, headers);
+    const { data } = DisagreementListResponse.parse(await (await list()).json());
+    expect(data.map(({ result_id }) => result_id)).toEqual([door, gate]);
+    expect(data[1]).toMatchObject({
+      pass: false,
+      revision: 1,
+      output: "The gate opens.",
+      correction: { pass: true, comment: "A gate is a door." },
+    });
+    const one = DisagreementListResponse.parse(await (await list("?limit=1")).json());
+    expect(one.data.map(({ result_id }) => result_id)).toEqual([door]);
+    expect((await list("", stranger)).status).toBe(404);
+    expect((await presage.call("GET", `${profilesPath}/${nowhere}/disagreements`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,121 @@
+import type { Presage, Run } from "@presage/sdk";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { usePresage } from "./use-presage.ts";
+
+/** What the build makes of the sandbox's rooms: lines of a dataset, and predictions of them. */
+interface ExampleFile {
+  samples: unknown[];
+  predictions: unknown[];
+}
+
+/** The example in an account, which its dataset's tag names. */
+export interface LoadedExample {
+  datasetId: string;
+  /** The baseline first, as a comparison wants it. */
+  runIds: string[];
+  /** Whether somebody made more runs on its dataset, which would go with it. */
+  hasOtherRuns: boolean;
+}
+
+const tag = { name: "example", value: "rooms" };
+const name = "Example: rooms of the sandbox";
+const evaluators = [{ evaluator: "exact-match" }, { evaluator: "state-change" }, { evaluator: "rouge-l" }];
+const exampleKey = ["example"];
+
+/** The example, if it is loaded. */
+export function exampleQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: exampleKey,
+    async queryFn({ signal }): Promise<LoadedExample | null> {
+      const datasets = await presage.datasets.list({ signal });
+      const found = datasets.find(({ tags }) => tags?.[tag.name] === tag.value);
+      if (found === undefined) return null;
+      const runs = await presage.runs.list({ dataset_id: found.id }, { signal });
+      const own = runs.filter((run) => run.tags?.[tag.name] === tag.value);
+      return {
+        datasetId: found.id,
+        runIds: baselineFirst(own).map(({ id }) => id),
+        hasOtherRuns: own.length < runs.length,
+      };
+    },
+  });
+}
+
+function baselineFirst(runs: readonly Run[]): Run[] {
+  const isBaseline = ({ target }: Run) => "baseline" in target;
+  return [...runs.filter(isBaseline), ...runs.filter((run) => !isBaseline(run))];
+}
+
+export function useLoadExample({ onSuccess }: { onSuccess(example: LoadedExample): void }) {
+  const presage = usePresage();
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: () => loadExample(presage),
+    onSuccess,
+    onSettled: refresh,
+  });
+}
+
+export function useRemoveExample({ onSuccess }: { onSuccess(): void }) {
+  const presage = usePresage();
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: (datasetId: string) => presage.datasets.delete(datasetId, { withRuns: true }),
+    onSuccess,
+    onSettled: refresh,
+  });
+}
+
+/** Everything that the example adds to or takes away. */
+function useRefresh(): () => Promise<unknown> {
+  const queryClient = useQueryClient();
+  const keys = [exampleKey, ["datasets"], ["runs"], ["comparisons"], ["kept predictions"], ["results"]];
+  return () => Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
+}
+
+/** Uploads the trajectories and their predictions, and runs the baseline. If that fails, nothing is left. */
+async function loadExample(presage: Presage): Promise<LoadedExample> {
+  const file = await readExample();
+  const dataset = await presage.datasets.create({
+    name,
+    description:
+      "Trajectories through rooms of the built-in sandbox, which remembers what has happened. One run predicts them with the same rules, told the last observation only; the other predicts that nothing changes.",
+    tags: { [tag.name]: tag.value },
+  });
+  const dataset_id = dataset.id;
+  try {
+    await presage.datasets.upload(dataset_id, toLines(file.samples));
+    const tags = { [tag.name]: tag.value };
+    const baseline = await presage.runs.create({
+      name: "Example: no change",
+      dataset_id,
+      target: { baseline: "no-change" },
+      evaluators,
+      tags,
+    });
+    const sandbox = await presage.runs.create({
+      name: "Example: sandbox without memory",
+      dataset_id,
+      target: { predictions: "imported" },
+      evaluators,
+      tags,
+    });
+    await presage.runs.uploadPredictions(sandbox.id, toLines(file.predictions));
+    const wait = { pollEveryMs: 300 };
+    await Promise.all([baseline, sandbox].map(({ id }) => presage.runs.waitUntilEnded(id, wait)));
+    return { datasetId: dataset_id, runIds: [baseline.id, sandbox.id], hasOtherRuns: false };
+  } catch (error) {
+    await presage.datasets.delete(dataset_id, { withRuns: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function readExample(): Promise<ExampleFile> {
+  const response = await fetch("/assets/example.json");
+  if (!response.ok) throw new Error(`The example could not be loaded: ${response.status}`);
+  return await response.json();
+}
+
+function toLines(objects: readonly unknown[]): string {
+  return objects.map((object) => `${JSON.stringify(object)}\n`).join("");
+}

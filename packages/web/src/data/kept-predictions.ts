@@ -1,0 +1,75 @@
+import type { KeptPrediction, KeptPredictionFilter, LivePredictionFilter, Presage } from "@presage/sdk";
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { usePresage } from "./use-presage.ts";
+
+const listKey = ["kept predictions"];
+const pageSize = 100;
+const freshForMs = 30_000;
+/** Someone who opens hundreds should keep only the last ones in memory. */
+const detailCacheMs = 30_000;
+
+/** Matching predictions, newest first, page by page. Loaded pages are not loaded again, so that rows stay where they are. */
+export function keptPredictionsQuery(presage: Presage, filter: KeptPredictionFilter) {
+  return infiniteQueryOptions({
+    queryKey: [...listKey, "pages", filter],
+    queryFn: ({ pageParam, signal }) =>
+      presage.keptPredictions.list({ ...filter, limit: pageSize, after: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
+    select: ({ pages }): KeptPrediction[] => pages.flatMap(({ data }) => data),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: freshForMs,
+  });
+}
+
+/** How many match, up to 10,000. */
+export function keptPredictionCountQuery(presage: Presage, filter: KeptPredictionFilter) {
+  return queryOptions({
+    queryKey: [...listKey, "count", filter],
+    queryFn: ({ signal }) => presage.keptPredictions.count(filter, { signal }),
+    staleTime: freshForMs,
+  });
+}
+
+/** One prediction with what was asked and answered. */
+export function keptPredictionQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: [...listKey, "one", id],
+    queryFn: ({ signal }) => presage.keptPredictions.get(id, { signal }),
+    gcTime: detailCacheMs,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function useDeletePrediction({ onSuccess }: { onSuccess(): void }) {
+  const presage = usePresage();
+  const refresh = useRefreshPredictions();
+  return useMutation({
+    mutationFn: (id: string) => presage.keptPredictions.delete(id),
+    onSuccess() {
+      onSuccess();
+      refresh();
+    },
+  });
+}
+
+/** Deletes those of live traffic that match and are older than a time. */
+export function useDeletePredictions({ onSuccess }: { onSuccess(deleted: number): void }) {
+  const presage = usePresage();
+  const refresh = useRefreshPredictions();
+  return useMutation({
+    mutationFn: ({ before, filter }: { before: string; filter: LivePredictionFilter }) =>
+      presage.keptPredictions.deleteLive(before, { filter }),
+    onSuccess,
+    onSettled: refresh,
+  });
+}
+
+/** Loads lists and counts again, from the start. */
+export function useRefreshPredictions(): () => void {
+  const queryClient = useQueryClient();
+  return () => {
+    void queryClient.resetQueries({ queryKey: [...listKey, "pages"] });
+    void queryClient.invalidateQueries({ queryKey: [...listKey, "count"] });
+  };
+}

@@ -1,0 +1,88 @@
+import type { Presage, RunSample, RunSampleFilter, RunSampleView } from "@presage/sdk";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+
+const runsKey = ["runs"];
+const rowsOnPage = 200;
+const excerptCharacters = 160;
+/** The most predictions of one trajectory that a page shows. */
+export const maxStepPredictions = 5_000;
+const predictionsAtOnce = 1_000;
+/** As many as a run may have. */
+const maxRepeats = 20;
+/** A list that the user left is loaded from the start again after this time. */
+const listCacheMs = 15_000;
+/** Texts may take megabytes. */
+const textsCacheMs = 60_000;
+
+export function runQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "one", id],
+    queryFn: ({ signal }) => presage.runs.get(id, { signal }),
+  });
+}
+
+/** The predictions of a run with all verdicts, page by page. Loaded pages are never fetched again, so that rows do not move. */
+export function runSamplePagesQuery(
+  presage: Presage,
+  runId: string,
+  filter: RunSampleFilter & RunSampleView,
+) {
+  return infiniteQueryOptions({
+    queryKey: [...runsKey, "samples", runId, filter],
+    queryFn: ({ pageParam, signal }) =>
+      presage.runs.pageOfSamples(
+        runId,
+        { ...filter, text_limit: excerptCharacters },
+        { limit: rowsOnPage, after: pageParam, signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: listCacheMs,
+    structuralSharing: false,
+  });
+}
+
+/** All predictions for one sample, by repeat. */
+export function runSampleQuery(presage: Presage, runId: string, sampleId: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "sample", runId, sampleId],
+    async queryFn({ signal }) {
+      const filter = { dataset_sample_id: sampleId };
+      return (await presage.runs.pageOfSamples(runId, filter, { limit: maxRepeats, signal })).data;
+    },
+  });
+}
+
+/** The predictions of a trajectory by step and repeat, without their texts. */
+export function runTrajectoryQuery(presage: Presage, runId: string, trajectoryId: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "trajectory", runId, trajectoryId],
+    async queryFn({ signal }) {
+      const all: RunSample[] = [];
+      for (let after: string | undefined; all.length < maxStepPredictions; ) {
+        const filter = { trajectory_id: trajectoryId, order: "step" } as const;
+        const page = await presage.runs.pageOfSamples(runId, filter, {
+          limit: predictionsAtOnce,
+          after,
+          signal,
+        });
+        all.push(...page.data);
+        if (page.next === null) return { samples: all, isWhole: true };
+        after = page.next;
+      }
+      return { samples: all, isWhole: false };
+    },
+  });
+}
+
+/** A prediction with its texts. */
+export function predictionTextQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: ["kept-predictions", "one", id],
+    queryFn: ({ signal }) => presage.keptPredictions.get(id, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: textsCacheMs,
+    structuralSharing: false,
+  });
+}

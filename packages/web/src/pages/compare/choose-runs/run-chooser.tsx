@@ -1,0 +1,143 @@
+import type { Run } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { GitCompareArrows } from "lucide-react";
+import { useId, useState } from "react";
+import { comparableRunsQuery, datasetNamesQuery } from "../../../data/compared-runs.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { Button } from "../../../ui/button.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { ScrollRegion } from "../../../ui/scroll-region.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { ExampleOffer } from "../../example/example-offer.tsx";
+import { maxRuns } from "../compare-search.ts";
+import { describeRevision, describeTarget } from "./describe-run.ts";
+import { orderRuns } from "./order-runs.ts";
+
+interface RunChooserProps {
+  chosenIds: readonly string[];
+  onChoose(runIds: string[]): void;
+}
+
+const shownRuns = 200;
+
+/** All runs, to tick two to five of them. Those of the same dataset come first. */
+export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
+  const presage = usePresage();
+  const { data: runs, error, refetch } = useQuery(comparableRunsQuery(presage));
+  const { data: datasetNames } = useQuery(datasetNamesQuery(presage));
+  const [words, setWords] = useState("");
+  const [chosenIds, setChosenIds] = useState(before);
+  if (error !== null)
+    return (
+      <div className="p-4">
+        <ErrorNotice error={error} onRetry={refetch} />
+      </div>
+    );
+  if (runs === undefined) return <SkeletonRows count={6} />;
+  if (runs.length < 2) return <TooFewRuns />;
+  const ordered = orderRuns(runs, chosenIds, words);
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-3 px-4 py-3">
+        <TextInput
+          type="search"
+          aria-label="Find a run"
+          placeholder="Find a run by its name"
+          className="max-w-72"
+          value={words}
+          onChange={({ target }) => setWords(target.value)}
+        />
+        <p className="min-w-0 flex-1 basis-40 text-xs text-ink-3">
+          {chosenIds.length} of at most {maxRuns} chosen. The first is the reference.
+        </p>
+        <Button variant="primary" disabled={chosenIds.length < 2} onClick={() => onChoose([...chosenIds])}>
+          {chosenIds.length < 2 ? "Compare" : `Compare ${chosenIds.length} runs`}
+        </Button>
+      </div>
+      <ScrollRegion
+        label="Runs to choose from"
+        className="max-h-96 overflow-y-auto border-t border-line -outline-offset-2"
+      >
+        <ul className="divide-y divide-line">
+          {ordered.slice(0, shownRuns).map((run) => (
+            <RunChoice
+              key={run.id}
+              run={run}
+              revision={describeRevision(run, datasetNames)}
+              place={chosenIds.indexOf(run.id)}
+              isFull={chosenIds.length >= maxRuns}
+              onToggle={() => setChosenIds(toggle(chosenIds, run.id))}
+            />
+          ))}
+        </ul>
+        {ordered.length === 0 && <p className="px-4 py-3 text-sm text-ink-2">No run has such a name.</p>}
+        {ordered.length > shownRuns && (
+          <p className="px-4 py-3 text-xs text-ink-3">
+            {shownRuns} of {ordered.length} runs. Search for the others.
+          </p>
+        )}
+      </ScrollRegion>
+    </>
+  );
+}
+
+interface RunChoiceProps {
+  run: Run;
+  revision: string;
+  /** −1 if it is not chosen. */
+  place: number;
+  isFull: boolean;
+  onToggle(): void;
+}
+
+function RunChoice({ run, revision, place, isFull, onToggle }: RunChoiceProps) {
+  const id = useId();
+  const isChosen = place >= 0;
+  return (
+    <li>
+      <label
+        htmlFor={id}
+        className="grid cursor-pointer grid-cols-[auto_1fr_auto] items-center gap-x-3 px-4 py-2 text-sm hover:bg-hover has-disabled:cursor-not-allowed has-disabled:opacity-60"
+      >
+        <input
+          id={id}
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={isChosen}
+          disabled={!isChosen && isFull}
+          onChange={onToggle}
+        />
+        <span className="min-w-0">
+          <span className="block truncate font-medium">
+            <InlineText text={run.name} />
+          </span>
+          <span className="block truncate text-xs text-ink-3">
+            <InlineText text={`${revision} · ${describeTarget(run)} · ${run.mode}`} />
+            {run.status !== "finished" && ` · ${run.status}`}
+          </span>
+        </span>
+        <span className="text-right text-xs text-ink-3">
+          {place === 0 && <span className="block font-medium text-ink-2">Reference</span>}
+          <Time at={run.created_at} />
+        </span>
+      </label>
+    </li>
+  );
+}
+
+function toggle(chosenIds: readonly string[], id: string): string[] {
+  return chosenIds.includes(id) ? chosenIds.filter((other) => other !== id) : [...chosenIds, id];
+}
+
+function TooFewRuns() {
+  return (
+    <EmptyState icon={GitCompareArrows} title="There are no two runs to compare" actions={<ExampleOffer />}>
+      A comparison needs two runs on the same samples, for example a model and the baseline that predicts no
+      change.
+    </EmptyState>
+  );
+}

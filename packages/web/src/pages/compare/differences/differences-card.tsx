@@ -1,0 +1,217 @@
+import type { Comparison, ComparisonCandidate } from "@presage/sdk";
+import { clsx } from "clsx";
+import { formatP, formatPoints } from "../../../format/format-difference.ts";
+import { formatCount, formatScore, formatShare } from "../../../format/format-number.ts";
+import { Card } from "../../../ui/card.tsx";
+import { IntervalAxis, IntervalRowMark } from "../../../ui/charts/plot/interval-mark.tsx";
+import { domainWithZero, type Range } from "../../../ui/charts/plot/scale.ts";
+import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
+import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-evaluator.ts";
+import { significance } from "../outcome/describe-outcome.ts";
+import { RunName } from "../run-mark.tsx";
+import type { MarkedRun } from "../run-marks.ts";
+import { explainDifference } from "./explain-difference.ts";
+
+interface DifferencesCardProps {
+  evaluators: Comparison["evaluators"];
+  chosen: ComparedEvaluator;
+  marked: readonly MarkedRun[];
+}
+
+/** Every evaluator's figures of every run, with the paired differences on one axis. */
+export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardProps) {
+  const domain = domainWithZero(evaluators.flatMap(endsOf));
+  return (
+    <Card
+      title="Differences"
+      hint="Of the mean scores from the reference’s, in percentage points, on the samples that all runs have a verdict for."
+    >
+      <Table label="Differences from the reference">
+        <thead>
+          <tr className="border-b border-line">
+            <HeaderCell>Evaluator and run</HeaderCell>
+            <HeaderCell isNumber>Difference</HeaderCell>
+            <HeaderCell className="min-w-64">
+              <IntervalAxis domain={domain} format={formatPoints} />
+              <span className="sr-only">95 % interval</span>
+            </HeaderCell>
+            <HeaderCell isNumber>p (Holm)</HeaderCell>
+            <HeaderCell isNumber>Mean</HeaderCell>
+            <HeaderCell isNumber>Pass rate</HeaderCell>
+            <HeaderCell isNumber>Samples</HeaderCell>
+            <HeaderCell isNumber>Better / worse / same</HeaderCell>
+            <HeaderCell isNumber>Detectable</HeaderCell>
+          </tr>
+        </thead>
+        {evaluators.map((evaluator) => (
+          <EvaluatorRows
+            key={evaluatorKey(evaluator)}
+            evaluator={evaluator}
+            name={nameEvaluator(evaluator, evaluators)}
+            isChosen={evaluatorKey(evaluator) === evaluatorKey(chosen)}
+            marked={marked}
+            domain={domain}
+          />
+        ))}
+      </Table>
+    </Card>
+  );
+}
+
+interface EvaluatorRowsProps {
+  evaluator: ComparedEvaluator;
+  name: string;
+  isChosen: boolean;
+  marked: readonly MarkedRun[];
+  domain: Range;
+}
+
+function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorRowsProps) {
+  const { reference, candidates } = evaluator;
+  const markedOf = (id: string) => marked.find(({ run }) => run.id === id);
+  const referenceRun = markedOf(reference.run_id);
+  return (
+    <tbody className={clsx("border-b border-line last-of-type:border-0", isChosen && "bg-accent-soft/40")}>
+      <tr>
+        <th scope="rowgroup" colSpan={9} className="px-4 pt-3 pb-1 text-left text-sm font-semibold">
+          {name}
+        </th>
+      </tr>
+      {referenceRun !== undefined && (
+        <tr>
+          <RowHeader className="max-w-60 max-sm:max-w-36">
+            <RunName marked={referenceRun} />
+          </RowHeader>
+          <Cell isNumber className="text-ink-3">
+            reference
+          </Cell>
+          <Cell />
+          <Cell />
+          <Cell isNumber>{formatScore(reference.mean)}</Cell>
+          <Cell isNumber>{formatShare(reference.pass_rate)}</Cell>
+          <Cell isNumber>{formatCount(reference.count)}</Cell>
+          <Cell />
+          <Cell />
+        </tr>
+      )}
+      {candidates.map((candidate) => {
+        const one = markedOf(candidate.run_id);
+        return (
+          one !== undefined && <CandidateRow key={candidate.run_id} {...{ candidate, marked: one, domain }} />
+        );
+      })}
+    </tbody>
+  );
+}
+
+interface CandidateRowProps {
+  candidate: ComparisonCandidate;
+  marked: MarkedRun;
+  domain: Range;
+}
+
+function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
+  const { difference, interval, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
+  const isShown = p !== null && p < significance && difference !== null;
+  return (
+    <tr>
+      <RowHeader className="max-w-60 max-sm:max-w-36">
+        <RunName marked={marked} />
+      </RowHeader>
+      <Cell isNumber>
+        <Figure
+          text={explainDifference(candidate)}
+          className={clsx("font-semibold", isShown && (difference > 0 ? "text-pass" : "text-fail"))}
+        >
+          {formatPoints(difference)}
+        </Figure>
+      </Cell>
+      <Cell>
+        {difference !== null && (
+          <span className="block">
+            <IntervalRowMark
+              mark="dot"
+              domain={domain}
+              row={{
+                key: marked.run.id,
+                label: marked.run.name,
+                value: difference,
+                lower: interval?.lower,
+                upper: interval?.upper,
+                color: marked.color,
+              }}
+            />
+            <span className="sr-only">
+              {interval === null
+                ? "no interval"
+                : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`}
+            </span>
+          </span>
+        )}
+      </Cell>
+      <Cell isNumber>{formatP(p)}</Cell>
+      <Cell isNumber>{formatScore(candidate.mean)}</Cell>
+      <Cell isNumber>{formatShare(candidate.pass_rate)}</Cell>
+      <Cell isNumber className="whitespace-nowrap">
+        <Figure text={explainPairs(candidate)}>
+          {formatCount(count)} <span className="text-ink-3">in {formatCount(trajectories)}</span>
+        </Figure>
+      </Cell>
+      <Cell isNumber className="whitespace-nowrap">
+        <span className="text-pass">{formatCount(wins)}</span> /{" "}
+        <span className="text-fail">{formatCount(losses)}</span> / {formatCount(ties)}
+      </Cell>
+      <Cell isNumber>
+        <Figure text={explainDetectable(candidate)}>
+          {formatPoints(candidate.min_detectable).replace("+", "")}
+        </Figure>
+      </Cell>
+    </tr>
+  );
+}
+
+/** What the common axis has to reach. */
+function endsOf({ candidates }: ComparedEvaluator): number[] {
+  return candidates.flatMap(({ difference, interval }) =>
+    [difference, interval?.lower, interval?.upper].filter((end) => end != null),
+  );
+}
+
+function explainPairs({
+  count,
+  trajectories,
+  only_in_reference,
+  only_in_candidate,
+}: ComparisonCandidate): string {
+  return `${formatCount(count)} samples in ${formatCount(trajectories)} trajectories have a verdict in every run. Only the reference has one for ${formatCount(only_in_reference)} more, only this run for ${formatCount(only_in_candidate)}.`;
+}
+
+function explainDetectable({
+  min_detectable,
+  trajectories_for_1_point: needed,
+}: ComparisonCandidate): string {
+  if (min_detectable === null) return "Nothing varies here, so this cannot be said.";
+  const trajectories =
+    needed === null ? "" : ` A difference of 1 point would take ${formatCount(needed)} such trajectories.`;
+  return `The true difference in points that such data shows in four of five cases.${trajectories}`;
+}
+
+/** A number that says on hover and on focus what it is. */
+function Figure({
+  text,
+  className,
+  children,
+}: {
+  text: string;
+  className?: string;
+  children: React.ReactNode;
+}) {
+  return (
+    <Tooltip text={text}>
+      <span tabIndex={0} className={clsx("rounded-sm", className)}>
+        {children}
+      </span>
+    </Tooltip>
+  );
+}

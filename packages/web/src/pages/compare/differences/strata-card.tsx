@@ -1,0 +1,77 @@
+import type { ComparisonStratum } from "@presage/sdk";
+import { formatP, formatPoints } from "../../../format/format-difference.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { Card } from "../../../ui/card.tsx";
+import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
+import type { ComparedEvaluator } from "../name-evaluator.ts";
+import { RunMark } from "../run-mark.tsx";
+import { type MarkedRun, nameRun } from "../run-marks.ts";
+
+interface StrataCardProps {
+  evaluator: ComparedEvaluator;
+  marked: readonly MarkedRun[];
+}
+
+interface Stratum extends ComparisonStratum {
+  marked: MarkedRun;
+}
+
+const labels: Record<string, string> = {
+  "changed unchanged": "State does not change",
+  "changed changed": "State changes",
+  "changes 1-2": "1–2 changes",
+  "changes 3-6": "3–6 changes",
+  "changes 7+": "7 changes or more",
+  "changes unknown": "Changes cannot be counted",
+};
+
+/** Differences by how much the state changed in the recording. */
+export function StrataCard({ evaluator, marked }: StrataCardProps) {
+  const rows = Object.entries(labels).flatMap(([name, label]) =>
+    strataOf(evaluator, marked, name).map((stratum) => ({ stratum, label, name })),
+  );
+  if (rows.length === 0) return null;
+  return (
+    <Card
+      title="Differences by what changed"
+      hint="Exploratory: these p-values are not corrected for their number. They show where to look."
+    >
+      <IntervalDots
+        label="Differences by what changed"
+        rowLabel="Samples and run"
+        valueLabel="Difference"
+        explanation="Mean difference of the scores from the reference’s, in percentage points, on such samples. The interval has what the t test of the trajectories’ sums of differences does not reject."
+        most={24}
+        format={formatPoints}
+        rows={rows.map(({ stratum, label, name }) => ({
+          key: `${name} ${stratum.marked.run.id}`,
+          label: `${label}, ${nameRun(stratum.marked, marked)}`,
+          shown: (
+            <span className="flex items-center gap-2">
+              <RunMark {...stratum.marked} />
+              {label}
+            </span>
+          ),
+          value: stratum.difference,
+          lower: stratum.interval?.lower,
+          upper: stratum.interval?.upper,
+          color: stratum.marked.color,
+          pValue: formatP(stratum.p_value),
+          basis: `${formatCount(stratum.count)} samples in ${formatCount(stratum.trajectories)} trajectories`,
+        }))}
+      />
+    </Card>
+  );
+}
+
+/** A group of samples, of each compared run; `name` is the kind of the groups and the group's key. */
+function strataOf(evaluator: ComparedEvaluator, marked: readonly MarkedRun[], name: string): Stratum[] {
+  const [kind, wanted] = name.split(" ");
+  return evaluator.candidates.flatMap(({ run_id, strata }) => {
+    const one = marked.find(({ run }) => run.id === run_id);
+    const groups = kind === "changed" ? strata.changed : strata.changes;
+    return one === undefined
+      ? []
+      : groups.filter(({ key }) => String(key) === wanted).map((stratum) => ({ ...stratum, marked: one }));
+  });
+}

@@ -1,0 +1,91 @@
+import type { RunReport } from "@presage/sdk";
+import type { ReactNode } from "react";
+import { formatCost, formatCount, formatDuration } from "../../../format/format-number.ts";
+import { Card } from "../../../ui/card.tsx";
+import { Skeleton } from "../../../ui/skeleton.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
+import { RunName } from "../run-mark.tsx";
+import type { MarkedRun } from "../run-marks.ts";
+
+interface EffortCardProps {
+  marked: readonly MarkedRun[];
+  /** In the same order; undefined until loaded. */
+  reports: readonly (RunReport | undefined)[];
+}
+
+interface Measure {
+  name: string;
+  /** Undefined where it does not apply. */
+  value(report: RunReport): ReactNode;
+}
+
+const measures: Measure[] = [
+  { name: "Latency, median", value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p50) },
+  {
+    name: "Latency, 95th percentile",
+    value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p95),
+  },
+  {
+    name: "Latency, 99th percentile",
+    value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p99),
+  },
+  {
+    name: "Predictions a second",
+    value: ({ predictions_per_second: rate }) => rate?.toFixed(1),
+  },
+  { name: "Prompt tokens", value: ({ tokens }) => formatCount(tokens.prompt) },
+  { name: "Completion tokens", value: ({ tokens }) => formatCount(tokens.completion) },
+  { name: "Cost", value: ({ cost }) => cost && costText(cost) },
+  { name: "Failed predictions", value: ({ failures }) => sumText(failures.predictions) },
+  { name: "Evaluations without a verdict", value: ({ failures }) => sumText(failures.evaluations) },
+];
+
+/** What each run took: time, tokens and money, and what failed. */
+export function EffortCard({ marked, reports }: EffortCardProps) {
+  return (
+    <Card title="Costs and latency" hint="Of the whole runs, not only of the samples that are compared.">
+      <Table label="Costs and latency">
+        <thead>
+          <tr className="border-b border-line">
+            <HeaderCell>Measure</HeaderCell>
+            {marked.map((one) => (
+              <HeaderCell key={one.run.id} isNumber className="max-w-56">
+                <span className="flex justify-end">
+                  <RunName marked={one} />
+                </span>
+              </HeaderCell>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {measures.map(({ name, value }) => (
+            <tr key={name} className="border-b border-line last:border-0">
+              <RowHeader className="text-ink-2">{name}</RowHeader>
+              {marked.map(({ run }, index) => {
+                const report = reports[index];
+                return (
+                  <Cell key={run.id} isNumber>
+                    {report === undefined ? (
+                      <Skeleton className="ml-auto h-4 w-16" />
+                    ) : (
+                      (value(report) ?? "–")
+                    )}
+                  </Cell>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </Card>
+  );
+}
+
+function costText({ total, currency, unpriced_tokens }: NonNullable<RunReport["cost"]>): string {
+  const text = formatCost(total, currency);
+  return unpriced_tokens === 0 ? text : `${text} without ${formatCount(unpriced_tokens)} tokens`;
+}
+
+function sumText(counts: Record<string, number>): string {
+  return formatCount(Object.values(counts).reduce((sum, count) => sum + count, 0));
+}

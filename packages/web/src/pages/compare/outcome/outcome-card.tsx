@@ -1,0 +1,76 @@
+import type { Comparison } from "@presage/sdk";
+import { clsx } from "clsx";
+import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
+import { Card } from "../../../ui/card.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-evaluator.ts";
+import { type MarkedRun, nameRun } from "../run-marks.ts";
+import { describeOutcome, type Verdict } from "./describe-outcome.ts";
+
+interface OutcomeCardProps {
+  evaluators: Comparison["evaluators"];
+  evaluator: ComparedEvaluator;
+  marked: readonly MarkedRun[];
+  onChooseEvaluator(key: string): void;
+}
+
+const looks: Record<Verdict, { icon: typeof CircleCheck; className: string }> = {
+  better: { icon: CircleCheck, className: "text-pass" },
+  worse: { icon: CircleX, className: "text-fail" },
+  open: { icon: CircleHelp, className: "text-ink-3" },
+};
+
+/** What the comparison says, in plain words: a sentence for each compared run. */
+export function OutcomeCard({ evaluators, evaluator, marked, onChooseEvaluator }: OutcomeCardProps) {
+  const [reference] = marked;
+  return (
+    <Card
+      title="Outcome"
+      actions={
+        evaluators.length > 1 && (
+          <Select
+            aria-label="Evaluator"
+            className="max-w-72"
+            value={evaluatorKey(evaluator)}
+            onChange={({ target }) => onChooseEvaluator(target.value)}
+          >
+            {evaluators.map((one) => (
+              <option key={evaluatorKey(one)} value={evaluatorKey(one)}>
+                {nameEvaluator(one, evaluators)}
+              </option>
+            ))}
+          </Select>
+        )
+      }
+    >
+      <ul aria-label="What the comparison says" className="divide-y divide-line">
+        {evaluator.candidates.map((candidate) => {
+          const one = marked.find(({ run }) => run.id === candidate.run_id);
+          if (one === undefined || reference === undefined) return null;
+          const { verdict, sentence, caveats } = describeOutcome(candidate, {
+            candidate: nameRun(one, marked),
+            reference: nameRun(reference, marked),
+            evaluator: nameEvaluator(evaluator, evaluators),
+          });
+          const { icon: Icon, className } = looks[verdict];
+          return (
+            <li key={candidate.run_id} className="flex gap-3 px-4 py-3">
+              <Icon className={clsx("mt-0.5 size-4 shrink-0", className)} aria-hidden />
+              <div className="flex min-w-0 flex-col gap-1 wrap-anywhere">
+                <p className="font-medium">
+                  <InlineText text={sentence} />
+                </p>
+                {caveats.map((caveat) => (
+                  <p key={caveat} className="text-sm text-ink-2">
+                    {caveat}
+                  </p>
+                ))}
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}

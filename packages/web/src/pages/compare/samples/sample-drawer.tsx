@@ -1,0 +1,82 @@
+import type { ComparedSample } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
+import { ChevronDown, ChevronUp, X } from "lucide-react";
+import { type ComparedEvaluatorFilter, comparedSampleQuery } from "../../../data/comparisons.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { Drawer } from "../../../ui/overlay/drawer.tsx";
+import { ScrollRegion } from "../../../ui/scroll-region.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import type { SamplePlace } from "../compare-search.ts";
+import type { MarkedRun } from "../run-marks.ts";
+import { SampleTexts } from "./sample-texts.tsx";
+
+interface SampleDrawerProps {
+  /** Absent: closed. */
+  place: SamplePlace | undefined;
+  /** Undefined if the list is not loaded that far. */
+  sample: ComparedSample | undefined;
+  filter: ComparedEvaluatorFilter;
+  reference: MarkedRun;
+  candidate: MarkedRun;
+  previous: ComparedSample | undefined;
+  next: ComparedSample | undefined;
+  onOpen(sample: ComparedSample): void;
+  onClose(): void;
+}
+
+/** One sample: what both runs predicted, beside what was recorded. */
+export function SampleDrawer({ place, sample, onClose, ...props }: SampleDrawerProps) {
+  const { filter, reference, candidate, previous, next, onOpen } = props;
+  const presage = usePresage();
+  const { href } = useLocation();
+  const pair = { reference: reference.run.id, candidate: candidate.run.id };
+  const isMissing = place !== undefined && sample === undefined;
+  const found = useQuery({
+    ...comparedSampleQuery(presage, pair, filter, place ?? { trajectory_id: "", step: 0 }),
+    enabled: isMissing,
+  });
+  const sides = sample ?? found.data;
+  const title = place === undefined ? "" : `${place.trajectory_id}, step ${place.step}`;
+  return (
+    <Drawer isOpen={place !== undefined} onClose={onClose} title={`Sample ${title}`} isWide>
+      <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
+        <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
+          <InlineText text={title} />
+        </h2>
+        <IconButton
+          label="Previous (K)"
+          icon={<ChevronUp aria-hidden />}
+          disabled={previous === undefined}
+          onClick={() => previous !== undefined && onOpen(previous)}
+        />
+        <IconButton
+          label="Next (J)"
+          icon={<ChevronDown aria-hidden />}
+          disabled={next === undefined}
+          onClick={() => next !== undefined && onOpen(next)}
+        />
+        <CopyButton text={location.origin + href} label="Copy link" />
+        <IconButton label="Close (Esc)" icon={<X aria-hidden />} onClick={onClose} />
+      </div>
+      <ScrollRegion
+        key={title}
+        label="The sample"
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+      >
+        {found.error !== null && isMissing && (
+          <div className="p-4">
+            <ErrorNotice error={found.error} onRetry={found.refetch} />
+          </div>
+        )}
+        {sides === undefined
+          ? found.isFetching && <SkeletonRows count={3} className="h-24" />
+          : place !== undefined && <SampleTexts {...{ sides, place, reference, candidate }} />}
+      </ScrollRegion>
+    </Drawer>
+  );
+}

@@ -1,0 +1,101 @@
+import type { EvaluationResult } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { SampleSide } from "../../../data/comparisons.ts";
+import { resultQuery } from "../../../data/evaluation-results.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { formatScore } from "../../../format/format-number.ts";
+import { TextDifference } from "../../../ui/difference/text-difference.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Skeleton } from "../../../ui/skeleton.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
+import type { SamplePlace } from "../compare-search.ts";
+import { RunName } from "../run-mark.tsx";
+import type { MarkedRun } from "../run-marks.ts";
+import { SideBadge } from "./side-badge.tsx";
+
+interface SampleTextsProps {
+  sides: { reference: SampleSide; candidate: SampleSide };
+  place: SamplePlace;
+  reference: MarkedRun;
+  candidate: MarkedRun;
+}
+
+/** Both outputs beside each other, each with its difference from the recorded state. */
+export function SampleTexts({ sides, place, reference, candidate }: SampleTextsProps) {
+  const before = useResult(sides.reference.evaluation_result_id);
+  const after = useResult(sides.candidate.evaluation_result_id);
+  const gold = before.data ?? after.data;
+  return (
+    <div className="flex flex-col gap-5 p-4">
+      <div className="grid gap-5 lg:grid-cols-2">
+        <Side marked={reference} side={sides.reference} result={before} place={place} />
+        <Side marked={candidate} side={sides.candidate} result={after} place={place} />
+      </div>
+      {gold?.evaluated_model_gold_answer != null && (
+        <PlainText text={gold.evaluated_model_gold_answer} label="Recorded next state" />
+      )}
+      {gold?.evaluated_model_input != null && (
+        <PlainText text={gold.evaluated_model_input} label="State and action" />
+      )}
+    </div>
+  );
+}
+
+function useResult(id: string | null) {
+  const presage = usePresage();
+  return useQuery({ ...resultQuery(presage, id ?? ""), enabled: id !== null });
+}
+
+interface SideProps {
+  marked: MarkedRun;
+  side: SampleSide;
+  result: Pick<ReturnType<typeof useResult>, "data" | "error" | "refetch">;
+  place: SamplePlace;
+}
+
+function Side({ marked, side, result, place }: SideProps) {
+  const { data, error, refetch } = result;
+  return (
+    <section aria-label={`Output of ${marked.letter}`} className="flex min-w-0 flex-col gap-2">
+      <h3 className="flex flex-wrap items-center gap-2 text-sm font-semibold">
+        <RunName marked={marked} />
+        {side.pass_rate !== null && <SideBadge passRate={side.pass_rate} />}
+        <span className="text-xs font-normal text-ink-3 tabular-nums">{formatScore(side.score)}</span>
+        <Link
+          to="/runs/$runId/trajectories/$trajectoryId"
+          params={{ runId: marked.run.id, trajectoryId: place.trajectory_id }}
+          search={{ step: place.step }}
+          className="ml-auto text-xs font-normal text-accent-ink underline underline-offset-2"
+        >
+          Its trajectory
+        </Link>
+      </h3>
+      {side.evaluation_result_id === null && (
+        <p className="text-sm text-ink-2">
+          This run has no verdict for the sample, or its result was deleted.
+        </p>
+      )}
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {data === undefined && error === null && side.evaluation_result_id !== null && (
+        <Skeleton className="h-40" />
+      )}
+      {data !== undefined && <Texts result={data} />}
+    </section>
+  );
+}
+
+function Texts({ result }: { result: EvaluationResult }) {
+  const { evaluated_model_output: output, evaluated_model_gold_answer: gold, explanation } = result;
+  return (
+    <>
+      {output !== null && gold !== null && (
+        <TextDifference before={gold} after={output} beforeLabel="Recorded" afterLabel="Predicted" />
+      )}
+      {output !== null && <PlainText text={output} label="Predicted" />}
+      {explanation !== null && explanation !== "" && (
+        <PlainText text={explanation} label="Explanation" isProse />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+import type { Dataset } from "@presage/sdk";
+import type { ReactNode } from "react";
+import { formatCount } from "../../format/format-number.ts";
+import { formatSize } from "../../format/format-size.ts";
+import { Card } from "../../ui/card.tsx";
+import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../ui/data-table/use-table-view.ts";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { TagList } from "./tag-list.tsx";
+
+interface DatasetTableProps {
+  /** Undefined while loading. */
+  datasets: readonly Dataset[] | undefined;
+  empty: ReactNode;
+}
+
+export function DatasetTable({ datasets, empty }: DatasetTableProps) {
+  const view = useTableView("datasets", columns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Datasets",
+    view,
+    columns,
+    rows: datasets,
+    rowId: ({ id }) => id,
+    rowName: ({ name }) => name,
+    link: ({ id }) => ({ to: "/datasets/$datasetId", params: { datasetId: id } }),
+    isMain: true,
+  });
+  return (
+    <Card title="Yours" actions={<TableTools table={table} />}>
+      <DataTable table={table} expectedRows={4} empty={empty} />
+    </Card>
+  );
+}
+
+const columns: DataColumn<Dataset>[] = [
+  {
+    id: "name",
+    label: "Name",
+    value: ({ name }) => name,
+    cell: ({ name, description }) => (
+      <>
+        <span className="block truncate font-medium text-ink">
+          <InlineText text={name} />
+        </span>
+        {description !== null && description !== "" && (
+          <span className="block truncate text-xs text-ink-3">
+            <InlineText text={description} />
+          </span>
+        )}
+      </>
+    ),
+    widthPx: 180,
+    isElastic: true,
+    isFixed: true,
+  },
+  {
+    id: "revision",
+    label: "Revision",
+    hint: "The latest revision. A revision never changes; every upload of other lines is the next one.",
+    value: ({ latest_revision }) => latest_revision?.revision,
+    isNumber: true,
+    widthPx: 96,
+    isWideOnly: true,
+  },
+  {
+    id: "samples",
+    label: "Samples",
+    hint: "Transitions of the latest revision",
+    value: ({ latest_revision }) => latest_revision?.samples,
+    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatCount(latest.samples)),
+    isNumber: true,
+    widthPx: 104,
+  },
+  {
+    id: "trajectories",
+    label: "Trajectories",
+    hint: "Trajectories of the latest revision: what intervals take as independent",
+    value: ({ latest_revision }) => latest_revision?.trajectories,
+    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatCount(latest.trajectories)),
+    isNumber: true,
+    widthPx: 112,
+  },
+  {
+    id: "size",
+    label: "Size",
+    hint: "Of the latest revision's lines as they are exported",
+    value: ({ latest_revision }) => latest_revision?.bytes,
+    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatSize(latest.bytes)),
+    isNumber: true,
+    widthPx: 96,
+    isWideOnly: true,
+  },
+  {
+    id: "tags",
+    label: "Tags",
+    cell: ({ tags }) => <TagList tags={tags} />,
+    widthPx: 180,
+    isExtra: true,
+  },
+  {
+    id: "made",
+    label: "Made",
+    hint: "When the dataset was created",
+    value: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <Time at={created_at} />,
+    isNewestFirst: true,
+    widthPx: 128,
+    isWideOnly: true,
+  },
+];

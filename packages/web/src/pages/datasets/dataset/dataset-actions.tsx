@@ -1,0 +1,47 @@
+import type { Dataset, DatasetRevision } from "@presage/sdk";
+import { Download, Play, Trash2, Upload } from "lucide-react";
+import { useState } from "react";
+import { Button, buttonClass } from "../../../ui/button.tsx";
+import { DeleteDatasetDialog } from "./delete-dataset-dialog.tsx";
+
+interface DatasetActionsProps {
+  dataset: Dataset;
+  /** The one that is shown. */
+  revision: DatasetRevision | undefined;
+  onUpload(): void;
+}
+
+export function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
+  const [isDeleteOpen, setDeleteOpen] = useState(false);
+  return (
+    <>
+      <Button variant="quiet" icon={<Trash2 aria-hidden />} onClick={() => setDeleteOpen(true)}>
+        Delete
+      </Button>
+      {revision !== undefined && (
+        <a
+          href={`/v1/datasets/${dataset.id}/export?revision=${revision.revision}`}
+          download={`${dataset.name}-r${revision.revision}.jsonl`}
+          title="All lines of this revision. Their SHA-256 is its digest."
+          className={buttonClass({})}
+        >
+          <Download aria-hidden />
+          Download
+        </a>
+      )}
+      <Button icon={<Upload aria-hidden />} onClick={onUpload}>
+        Upload revision
+      </Button>
+      {revision !== undefined && (
+        <a
+          href={`/runs/new?dataset=${dataset.id}&revision=${revision.revision}`}
+          className={buttonClass({ variant: "primary" })}
+        >
+          <Play aria-hidden />
+          Run on this
+        </a>
+      )}
+      <DeleteDatasetDialog dataset={dataset} isOpen={isDeleteOpen} onClose={() => setDeleteOpen(false)} />
+    </>
+  );
+}

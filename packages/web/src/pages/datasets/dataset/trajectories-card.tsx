@@ -1,0 +1,158 @@
+import type { DatasetTrajectorySummary } from "@presage/sdk";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { SearchX } from "lucide-react";
+import { useCallback, useDeferredValue, useMemo } from "react";
+import { trajectoryPagesQuery } from "../../../data/datasets.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { counted } from "../../../format/counted.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { SearchInput } from "../../../ui/form/search-input.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { TagList } from "../tag-list.tsx";
+
+const route = getRouteApi("/datasets/$datasetId");
+
+interface TrajectoriesCardProps {
+  datasetId: string;
+  revision: number;
+  /** How many the revision has; undefined while loading. */
+  count: number | undefined;
+}
+
+export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCardProps) {
+  const presage = usePresage();
+  const { q = "", revision: inAddress } = route.useSearch();
+  const navigate = route.useNavigate();
+  const view = useTableView("trajectories", columns, { isInAddress: true });
+  const words = useDeferredValue(q);
+  const order = view.sort?.id !== "steps" ? "trajectory_id" : view.sort.isDescending ? "-steps" : "steps";
+  const list = useInfiniteQuery(
+    trajectoryPagesQuery(presage, datasetId, { revision, contains: words === "" ? undefined : words, order }),
+  );
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const search = (text: string) =>
+    navigate({
+      search: ({ q: _, ...rest }) => (text === "" ? rest : { ...rest, q: text }),
+      replace: true,
+      resetScroll: false,
+    });
+  const table = useDataTable({
+    label: "Trajectories",
+    view,
+    columns,
+    rows,
+    rowId: ({ trajectory_id }) => trajectory_id,
+    rowName: ({ trajectory_id }) => trajectory_id,
+    link: ({ trajectory_id }) => ({
+      to: "/datasets/$datasetId/trajectories/$trajectoryId",
+      params: { datasetId, trajectoryId: trajectory_id },
+      search: inAddress === undefined ? {} : { revision: inAddress },
+    }),
+    sorting: "server",
+    isMain: true,
+  });
+  const hint =
+    words === ""
+      ? count !== undefined && counted(count, "trajectory", "trajectories")
+      : rows !== undefined && `${formatCount(rows.length)}${hasNextPage ? " and more" : ""} with “${words}”`;
+  return (
+    <Card
+      title="Trajectories"
+      hint={hint || " "}
+      actions={
+        <>
+          <SearchInput label="Find trajectories by a text of their ID" words={q} onSearch={search} />
+          <TableTools table={table} />
+        </>
+      }
+    >
+      {list.error !== null && rows === undefined ? (
+        <div className="p-4">
+          <ErrorNotice error={list.error} onRetry={list.refetch} />
+        </div>
+      ) : (
+        <DataTable
+          table={table}
+          expectedRows={10}
+          onNearEnd={hasNextPage ? loadMore : undefined}
+          empty={
+            <EmptyState
+              icon={SearchX}
+              title="No trajectory has this text in its ID"
+              actions={<Button onClick={() => search("")}>Show all</Button>}
+            />
+          }
+          end={
+            isFetchNextPageError && (
+              <div className="p-4">
+                <ErrorNotice error={list.error} onRetry={fetchNextPage} />
+              </div>
+            )
+          }
+        />
+      )}
+    </Card>
+  );
+}
+
+const columns: DataColumn<DatasetTrajectorySummary>[] = [
+  {
+    id: "trajectory",
+    label: "Trajectory",
+    hint: "By ID, unless the table is sorted by steps",
+    value: ({ trajectory_id }) => trajectory_id,
+    cell: ({ trajectory_id }) => (
+      <span className="font-mono text-xs text-ink">
+        <InlineText text={trajectory_id} />
+      </span>
+    ),
+    widthPx: 200,
+    isElastic: true,
+    isFixed: true,
+    isSortable: false,
+  },
+  {
+    id: "steps",
+    label: "Steps",
+    hint: "How many samples it has. A trajectory may lack steps.",
+    value: ({ steps }) => steps,
+    cell: ({ steps, first_step, last_step }) => (
+      <span title={`From step ${first_step} to ${last_step}`}>
+        {formatCount(steps)}
+        {last_step - first_step + 1 > steps && (
+          <span className="text-ink-3"> of {last_step - first_step + 1}</span>
+        )}
+      </span>
+    ),
+    isNumber: true,
+    isSortable: true,
+    widthPx: 112,
+  },
+  {
+    id: "tags",
+    label: "First tags",
+    hint: "The tags of the trajectory’s first sample",
+    value: ({ tags }) =>
+      Object.entries(tags ?? {})
+        .map(([name, value]) => `${name}=${value}`)
+        .join(" "),
+    cell: ({ tags }) => <TagList tags={tags} />,
+    isSortable: false,
+    widthPx: 260,
+    isWideOnly: true,
+  },
+];

@@ -1,0 +1,157 @@
+import type { Run } from "@presage/sdk";
+import { clsx } from "clsx";
+import { FlaskRound } from "lucide-react";
+import type { Period } from "../../data/figures/period.ts";
+import { periodLabels } from "../../data/figures/period.ts";
+import { type Headline, isActive, useRecentRuns } from "../../data/recent-runs.ts";
+import { describeTarget } from "../../format/describe-target.ts";
+import { formatCount } from "../../format/format-number.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { RunFigures } from "./run-figures.tsx";
+
+/** The newest runs of the period, with what they say. Its height is the same while it loads and afterwards. */
+export function RunsCard({ period }: { period: Period }) {
+  const { recent, headlines } = useRecentRuns(period);
+  const { data, error, refetch } = recent;
+  return (
+    <Card
+      title="Runs"
+      hint="Pass rates with 95 % intervals, clustered by trajectory. The grey mark is what predicting no change reaches."
+      className="flex h-106 flex-col"
+      actions={
+        <a href="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
+          {data === undefined || data.count <= data.runs.length
+            ? "All runs"
+            : `All ${formatCount(data.count)}${data.hasMore ? " and more" : ""}`}
+        </a>
+      }
+    >
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        {data === undefined ? (
+          error === null ? (
+            <SkeletonRows count={5} className="h-9" />
+          ) : (
+            <div className="p-4">
+              <ErrorNotice error={error} onRetry={refetch} />
+            </div>
+          )
+        ) : data.runs.length === 0 ? (
+          <EmptyState
+            icon={FlaskRound}
+            title={`No runs in the last ${periodLabels[period]}`}
+            actions={
+              <a href="/runs/new" className={buttonClass({ size: "small" })}>
+                New run
+              </a>
+            }
+          >
+            A run predicts every step of a dataset and says how far the model can be trusted.
+          </EmptyState>
+        ) : (
+          <Table label="Runs" className="table-fixed">
+            <colgroup>
+              <col className="w-64 max-md:hidden" />
+              <col />
+              <col className="w-28 max-md:hidden" />
+              <col className="w-32 max-md:hidden" />
+            </colgroup>
+            <thead>
+              <tr className="border-b border-line">
+                <HeaderCell className={onlyWide}>Run</HeaderCell>
+                <HeaderCell>Pass rate by evaluator</HeaderCell>
+                <HeaderCell isNumber className={onlyWide}>
+                  Samples
+                </HeaderCell>
+                <HeaderCell isNumber className={onlyWide}>
+                  Started
+                </HeaderCell>
+              </tr>
+            </thead>
+            <tbody>
+              {data.runs.map((run, index) => (
+                <RunRow
+                  key={run.id}
+                  run={run}
+                  headlines={headlines[index]?.data}
+                  hasFailed={headlines[index]?.isError === true}
+                />
+              ))}
+            </tbody>
+          </Table>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+const onlyWide = "max-md:hidden";
+
+const tones: Record<Run["status"], Tone> = {
+  queued: "neutral",
+  running: "accent",
+  paused: "warn",
+  finished: "pass",
+  cancelled: "neutral",
+  failed: "fail",
+};
+
+function RunRow({
+  run,
+  headlines,
+  hasFailed,
+}: {
+  run: Run;
+  headlines: Headline[] | undefined;
+  hasFailed: boolean;
+}) {
+  const { progress } = run;
+  return (
+    <tr className="border-b border-line align-top last:border-0 hover:bg-hover">
+      <RowHeader className={onlyWide}>
+        <RunName run={run} />
+      </RowHeader>
+      <Cell className="max-md:first:pl-4">
+        {/* On a phone there is no room for it beside the figures. */}
+        <div className="mb-1 md:hidden">
+          <RunName run={run} />
+        </div>
+        <RunFigures run={run} headlines={headlines} hasFailed={hasFailed} />
+      </Cell>
+      <Cell isNumber className={clsx("align-top", onlyWide)}>
+        {isActive(run)
+          ? `${formatCount(progress.evaluated)} of ${formatCount(progress.samples)}`
+          : formatCount(progress.samples)}
+        <span className="block min-h-4 text-xs text-warn">
+          {progress.failed > 0 && `${formatCount(progress.failed)} failed`}
+        </span>
+      </Cell>
+      <Cell isNumber className={clsx("align-top text-ink-3", onlyWide)}>
+        <Time at={run.started_at ?? run.created_at} />
+      </Cell>
+    </tr>
+  );
+}
+
+function RunName({ run: { id, name, status, target, mode } }: { run: Run }) {
+  return (
+    <>
+      <span className="flex items-center gap-2">
+        <a href={`/runs/${id}`} className="truncate font-medium text-accent-ink hover:underline">
+          <InlineText text={name} />
+        </a>
+        {status !== "finished" && <Badge tone={tones[status]}>{status}</Badge>}
+      </span>
+      <span className="block truncate text-xs text-ink-3">
+        <InlineText text={describeTarget(target)} /> · {mode}
+      </span>
+    </>
+  );
+}

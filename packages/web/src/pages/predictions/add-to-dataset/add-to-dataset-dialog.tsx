@@ -1,0 +1,140 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck } from "lucide-react";
+import { useState } from "react";
+import { datasetChoicesQuery, type NewSample, useAddSample } from "../../../data/add-sample.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { Button } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Select, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+
+interface AddToDatasetDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  sample: NewSample;
+}
+
+export function AddToDatasetDialog({ isOpen, onClose, sample }: AddToDatasetDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Add to a dataset"
+      hint="The transition becomes a sample of a new revision. Earlier revisions, and runs on them, stay as they are."
+      isWide
+    >
+      <AddForm sample={sample} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+const newDataset = "new";
+
+function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
+  const presage = usePresage();
+  const { data: datasets, error: listError } = useQuery(datasetChoicesQuery(presage));
+  const [chosen, setChosen] = useState<string>();
+  const [name, setName] = useState("");
+  const [trajectory, setTrajectory] = useState(sample.trajectory_id);
+  const [nextState, setNextState] = useState(sample.next_state);
+  const add = useAddSample({ onSuccess() {} });
+  const datasetId = chosen ?? datasets?.[0]?.id ?? newDataset;
+  const isNew = datasetId === newDataset;
+  const isComplete = trajectory.trim() !== "" && (!isNew || name.trim() !== "");
+
+  if (add.data !== undefined) {
+    const { revision } = add.data;
+    return (
+      <div className="flex flex-col gap-4">
+        <p role="status" className="flex items-center gap-2 text-sm">
+          <CircleCheck className="size-4 shrink-0 text-pass" aria-hidden />
+          Added. Revision {revision.revision} has {formatCount(revision.samples)}{" "}
+          {revision.samples === 1 ? "sample" : "samples"}.
+        </p>
+        <div className="flex justify-end">
+          <Button variant="primary" onClick={onClose} autoFocus>
+            Close
+          </Button>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isComplete || add.isPending) return;
+        const dataset = isNew ? { name: name.trim() } : { id: datasetId };
+        add.mutate({
+          dataset,
+          sample: { ...sample, trajectory_id: trajectory.trim(), next_state: nextState },
+        });
+      }}
+    >
+      {listError !== null && <ErrorNotice error={listError} />}
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Dataset">
+          {(control) => (
+            <Select
+              {...control}
+              value={datasetId}
+              disabled={datasets === undefined}
+              onChange={({ target }) => setChosen(target.value)}
+            >
+              {datasets?.map((dataset) => (
+                <option key={dataset.id} value={dataset.id}>
+                  {dataset.name}
+                </option>
+              ))}
+              <option value={newDataset}>A new dataset</option>
+            </Select>
+          )}
+        </Field>
+        {isNew && (
+          <Field label="Its name">
+            {(control) => (
+              <TextInput
+                {...control}
+                value={name}
+                maxLength={200}
+                onChange={({ target }) => setName(target.value)}
+              />
+            )}
+          </Field>
+        )}
+        <Field label="Trajectory" hint="Samples of one trajectory are one cluster. This is its step 0.">
+          {(control) => (
+            <TextInput
+              {...control}
+              value={trajectory}
+              maxLength={180}
+              onChange={({ target }) => setTrajectory(target.value)}
+            />
+          )}
+        </Field>
+      </div>
+      <Field label="Next state" hint="What runs are judged against. Correct it if the answer was wrong.">
+        {(control) => (
+          <TextArea
+            {...control}
+            value={nextState}
+            rows={6}
+            onChange={({ target }) => setNextState(target.value)}
+          />
+        )}
+      </Field>
+      {add.error !== null && <ErrorNotice error={add.error} />}
+      <div className="flex justify-end gap-2">
+        <Button variant="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" variant="primary" isBusy={add.isPending} disabled={!isComplete}>
+          Add sample
+        </Button>
+      </div>
+    </form>
+  );
+}

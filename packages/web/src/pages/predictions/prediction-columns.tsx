@@ -1,0 +1,122 @@
+import type { KeptPrediction } from "@presage/sdk";
+import { CircleAlert, CircleCheck } from "lucide-react";
+import { formatCount, formatDuration } from "../../format/format-number.ts";
+import { Badge } from "../../ui/badge.tsx";
+import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { categoryLabel, sourceLabels } from "./prediction-labels.ts";
+
+/** Newest first, as the server lists them: no column is sorted. */
+export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataColumn<KeptPrediction>[] {
+  return [
+    {
+      id: "time",
+      label: "Time",
+      value: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+      widthPx: 132,
+      isFixed: true,
+    },
+    {
+      id: "status",
+      label: "Status",
+      value: ({ status, error_category }) =>
+        status === "failed" ? categoryLabel(error_category) : "Succeeded",
+      cell: (row) => <StatusBadge prediction={row} />,
+      widthPx: 190,
+    },
+    {
+      id: "source",
+      label: "Source",
+      value: ({ source }) => sourceLabels[source],
+      widthPx: 108,
+      isWideOnly: true,
+    },
+    {
+      id: "deployment",
+      label: "Deployment",
+      value: ({ deployment }) => deployment,
+      widthPx: 132,
+      isWideOnly: true,
+    },
+    {
+      id: "model",
+      label: "Model",
+      value: ({ model }) => model,
+      cell: ({ model }) => (model === null ? <Nothing /> : <InlineText text={model} />),
+      widthPx: 160,
+      isElastic: true,
+      isWideOnly: true,
+    },
+    {
+      id: "key",
+      label: "API key",
+      value: ({ api_key_id: id }) => (id === null ? null : (keyNames.get(id) ?? id)),
+      widthPx: 140,
+      isWideOnly: true,
+    },
+    {
+      id: "tokens",
+      label: "Tokens",
+      hint: "Of the prompt and of the completion, as the upstream counted them.",
+      value: ({ prompt_tokens, completion_tokens }) =>
+        `${formatCount(prompt_tokens)} + ${formatCount(completion_tokens)}`,
+      widthPx: 124,
+      isNumber: true,
+      isWideOnly: true,
+    },
+    {
+      id: "latency",
+      label: "Latency",
+      hint: "How long the upstream or the cache took, with retries.",
+      value: ({ latency_ms }) => latency_ms,
+      cell: ({ latency_ms }) => (latency_ms === null ? <Nothing /> : formatDuration(latency_ms)),
+      widthPx: 96,
+      isNumber: true,
+    },
+    {
+      id: "finish",
+      label: "Finish reason",
+      value: ({ finish_reason }) => finish_reason,
+      widthPx: 112,
+      isExtra: true,
+    },
+    {
+      id: "replica",
+      label: "Replica",
+      value: ({ replica }) => replica,
+      widthPx: 200,
+      isExtra: true,
+    },
+    {
+      id: "request",
+      label: "Request id",
+      value: ({ request_id }) => request_id,
+      widthPx: 280,
+      isExtra: true,
+    },
+  ];
+}
+
+export function StatusBadge({ prediction }: { prediction: KeptPrediction }) {
+  const { status, error_category, finish_reason } = prediction;
+  if (status === "failed") {
+    return (
+      <Badge tone="fail" icon={<CircleAlert aria-hidden />}>
+        {categoryLabel(error_category)}
+      </Badge>
+    );
+  }
+  // A completion that was cut is not what was asked for.
+  if (finish_reason === "length") return <Badge tone="warn">Cut off by its length</Badge>;
+  return (
+    <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
+      Succeeded
+    </Badge>
+  );
+}
+
+function Nothing() {
+  return <span className="text-ink-3">–</span>;
+}

@@ -1,0 +1,21 @@
+import type { KeptPrediction } from "@presage/sdk";
+import { failureLabels } from "../../format/usage-labels.ts";
+
+export const sourceLabels: Record<KeptPrediction["source"], string> = {
+  live: "Live traffic",
+  run: "Run",
+  episode: "Episode",
+};
+
+export const statusLabels: Record<KeptPrediction["status"], string> = {
+  success: "Succeeded",
+  failed: "Failed",
+};
+
+/** Why a prediction failed, in words. */
+export function categoryLabel(category: KeptPrediction["error_category"]): string {
+  if (category === null) return "Failed";
+  if (category === "missing") return "Not uploaded";
+  if (category === "not_reached") return "Its trajectory had ended";
+  return failureLabels[category];
+}

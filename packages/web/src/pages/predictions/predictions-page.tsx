@@ -1,0 +1,150 @@
+import type { KeptPrediction } from "@presage/sdk";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { createLazyRoute } from "@tanstack/react-router";
+import { RefreshCw, Trash2 } from "lucide-react";
+import { useCallback, useMemo, useState } from "react";
+import { apiKeysQuery } from "../../data/api-keys.ts";
+import {
+  keptPredictionCountQuery,
+  keptPredictionsQuery,
+  useRefreshPredictions,
+} from "../../data/kept-predictions.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { formatCount } from "../../format/format-number.ts";
+import { Button } from "../../ui/button.tsx";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../ui/data-table/use-table-view.ts";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Page } from "../../ui/page.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { DeletePredictionsDialog } from "./delete-predictions-dialog.tsx";
+import { PredictionDrawer } from "./drawer/prediction-drawer.tsx";
+import { LogFilters } from "./filters/log-filters.tsx";
+import { NoPredictions } from "./no-predictions.tsx";
+import { predictionColumns } from "./prediction-columns.tsx";
+import { toPredictionFilter } from "./predictions-search.ts";
+import { changeLogSearch, useLog } from "./use-log.ts";
+
+export const predictionsRoute = createLazyRoute("/predictions")({ component: PredictionsPage });
+
+function PredictionsPage() {
+  const presage = usePresage();
+  const log = useLog();
+  const refresh = useRefreshPredictions();
+  const [isDeleting, setDeleting] = useState(false);
+  const filter = toPredictionFilter(log.search, useNow());
+  const list = useInfiniteQuery(keptPredictionsQuery(presage, filter));
+  const { data: count } = useQuery(keptPredictionCountQuery(presage, filter));
+  return (
+    <Page
+      title="Predictions"
+      hint="What was asked and answered, as far as it is stored: of runs, and of live traffic that is captured."
+      isFull
+      actions={
+        <>
+          <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={refresh} />
+          <Button icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <LogFilters log={log} />
+      <LogTable {...{ log, list, count }} />
+      <DeletePredictionsDialog
+        isOpen={isDeleting}
+        onClose={() => setDeleting(false)}
+        filter={filter}
+        isFiltered={log.isFiltered}
+      />
+    </Page>
+  );
+}
+
+interface LogTableProps {
+  log: ReturnType<typeof useLog>;
+  list: Pick<
+    ReturnType<typeof useInfiniteQuery<unknown, Error, KeptPrediction[]>>,
+    "data" | "error" | "refetch" | "hasNextPage" | "isFetchingNextPage" | "fetchNextPage"
+  >;
+  count: { count: number; has_more: boolean } | undefined;
+}
+
+function LogTable({ log, list, count }: LogTableProps) {
+  const { search, change, isFiltered } = log;
+  const presage = usePresage();
+  const { data: keys } = useQuery(apiKeysQuery(presage));
+  const columns = useMemo(
+    () => predictionColumns(new Map((keys ?? []).map(({ id, name }) => [id, name]))),
+    [keys],
+  );
+  const { data: rows, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const view = useTableView("predictions", columns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Predictions",
+    view,
+    columns,
+    rows,
+    rowId: ({ id }) => id,
+    rowName: ({ id }) => `Prediction ${id}`,
+    link: ({ id }) => ({ to: "/predictions", search: changeLogSearch(search, { open: id }) }),
+    openId: search.open,
+    sorting: "server",
+    isMain: true,
+  });
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const index = rows?.findIndex(({ id }) => id === search.open) ?? -1;
+  const open = (id: string | undefined) => change({ open: id }, { replace: search.open !== undefined });
+  return (
+    <section
+      aria-label="Predictions"
+      className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+    >
+      <header className="flex min-h-10 items-center gap-2 border-b border-line px-4 py-1 text-xs text-ink-2">
+        <p className="min-w-0 flex-1" role="status">
+          {count === undefined ? "Counting…" : describeCount(count, isFiltered)}
+        </p>
+        <TableTools table={table} />
+      </header>
+      {error !== null && (
+        <div className="p-4">
+          <ErrorNotice error={error} onRetry={refetch} />
+        </div>
+      )}
+      {(error === null || rows !== undefined) && (
+        <DataTable
+          table={table}
+          isFull
+          expectedRows={12}
+          empty={<NoPredictions log={log} />}
+          onNearEnd={hasNextPage ? loadMore : undefined}
+          end={
+            isFetchingNextPage && <p className="sticky left-0 px-4 py-3 text-xs text-ink-3">Loading more…</p>
+          }
+        />
+      )}
+      <PredictionDrawer
+        id={search.open}
+        previousId={index > 0 ? rows?.[index - 1]?.id : undefined}
+        nextId={index >= 0 ? rows?.[index + 1]?.id : undefined}
+        log={log}
+        onOpen={open}
+        onCloseAutoFocus={table.takeFocusBack}
+      />
+    </section>
+  );
+}
+
+function describeCount(
+  { count, has_more }: { count: number; has_more: boolean },
+  isFiltered: boolean,
+): string {
+  const number = has_more ? `More than ${formatCount(count)}` : formatCount(count);
+  const noun = count === 1 ? "prediction" : "predictions";
+  return isFiltered ? `${number} ${noun} match` : `${number} ${noun}`;
+}

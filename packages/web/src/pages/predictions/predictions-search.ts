@@ -1,0 +1,100 @@
+import type { KeptPrediction, KeptPredictionFilter } from "@presage/sdk";
+import { type Period, periods } from "../../data/figures/period.ts";
+import { readTableSearch, type TableSearch } from "../../ui/data-table/table-search.ts";
+
+export const sources = ["live", "run", "episode"] as const satisfies KeptPrediction["source"][];
+export const statuses = ["success", "failed"] as const satisfies KeptPrediction["status"][];
+export const categories = [
+  "context_exceeded",
+  "rate_limit",
+  "upstream",
+  "unavailable",
+  "timeout",
+  "missing",
+  "not_reached",
+] as const satisfies NonNullable<KeptPrediction["error_category"]>[];
+
+/** The search parameters of the log of predictions. */
+export interface PredictionsSearch extends TableSearch {
+  source?: (typeof sources)[number];
+  status?: (typeof statuses)[number];
+  category?: (typeof categories)[number];
+  deployment?: string;
+  model?: string;
+  /** An API key's id. */
+  key?: string;
+  run?: string;
+  /** A request's id. */
+  request?: string;
+  /** Absent: all that is stored. */
+  period?: Period;
+  /** The prediction that is open. */
+  open?: string;
+}
+
+/** The parameters that choose predictions. */
+export const filterNames = [
+  "source",
+  "status",
+  "category",
+  "deployment",
+  "model",
+  "key",
+  "run",
+  "request",
+  "period",
+] as const satisfies (keyof PredictionsSearch)[];
+
+/** Reads the URL; invalid values are ignored. */
+export function readPredictionsSearch(search: Record<string, unknown>): PredictionsSearch {
+  return {
+    ...readTableSearch(search),
+    ...present({
+      source: sources.find((known) => known === search.source),
+      status: statuses.find((known) => known === search.status),
+      category: categories.find((known) => known === search.category),
+      deployment: textOf(search.deployment),
+      model: textOf(search.model),
+      key: textOf(search.key),
+      run: textOf(search.run),
+      request: textOf(search.request),
+      period: periods.find((known) => known === search.period),
+      open: textOf(search.open),
+    }),
+  };
+}
+
+const hoursOf: Record<Period, number> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24 };
+const hourMs = 3_600_000;
+
+/** The API's filter. The start of the period is a whole minute, so that it is the same for a while. */
+export function toPredictionFilter(search: PredictionsSearch, nowMs: number): KeptPredictionFilter {
+  const { source, status, category, deployment, model, key, run, request, period } = search;
+  const fromMs = period && Math.floor((nowMs - hoursOf[period] * hourMs) / 60_000) * 60_000;
+  return present({
+    source,
+    status,
+    category,
+    deployment,
+    model,
+    api_key_id: key,
+    run_id: run,
+    request_id: request,
+    from: fromMs === undefined ? undefined : new Date(fromMs).toISOString(),
+  });
+}
+
+type Optional<Type> = { [Name in keyof Type]?: Exclude<Type[Name], undefined> };
+
+function present<Type extends object>(object: Type): Optional<Type> {
+  const entries = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Optional<Type>;
+}
+
+/** Undefined for texts that the server would reject. */
+function textOf(value: unknown): string | undefined {
+  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed()
+    ? text
+    : undefined;
+}

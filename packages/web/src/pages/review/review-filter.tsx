@@ -1,0 +1,57 @@
+import { useQuery } from "@tanstack/react-query";
+import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/figures/rate-group.ts";
+import { usedRatesQuery } from "../../data/review.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { formatCount } from "../../format/format-number.ts";
+import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+import { Select } from "../../ui/form/inputs.tsx";
+import type { ReviewSearch } from "./review-search.ts";
+
+interface ReviewFilterProps {
+  search: ReviewSearch;
+  onChange(rate: ReturnType<typeof searchOfRate>): void;
+}
+
+/** Whose verdicts are reviewed: all, or one evaluator and profile of those that have any. */
+export function ReviewFilter({ search, onChange }: ReviewFilterProps) {
+  const presage = usePresage();
+  const { data } = useQuery(usedRatesQuery(presage));
+  const rates = (data ?? []).filter((figures) => verdictsOf(figures) > 0);
+  const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));
+  const isChosen = search.evaluator ?? search.profile ?? search.profile_id;
+  const chosen = rates.find(({ key }) => {
+    const of = searchOfRate(key);
+    return (
+      (search.evaluator === undefined || of.evaluator === search.evaluator) &&
+      of.profile === search.profile &&
+      of.profile_id === search.profile_id &&
+      (search.revision === undefined || of.revision === search.revision)
+    );
+  });
+  const value = isChosen === undefined ? "" : chosen === undefined ? "other" : rateId(chosen.key);
+  return (
+    <Select
+      aria-label="Evaluator and profile"
+      className="w-72 max-w-full"
+      value={value}
+      onChange={({ target }) => {
+        const rate = rates.find(({ key }) => rateId(key) === target.value);
+        onChange(rate === undefined ? {} : searchOfRate(rate.key));
+      }}
+    >
+      <option value="">All evaluators</option>
+      {value === "other" && <option value="other">{isChosen}</option>}
+      {rates.map((figures) => (
+        <option key={rateId(figures.key)} value={rateId(figures.key)}>
+          {[
+            nameOf(figures.key.evaluator_id ?? ""),
+            profileOf(figures.key),
+            `${formatCount(verdictsOf(figures))} verdicts`,
+          ]
+            .filter((part) => part !== undefined)
+            .join(" · ")}
+        </option>
+      ))}
+    </Select>
+  );
+}

@@ -1,0 +1,92 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { reviewQueueQuery, useVerdicts } from "../../data/review.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
+
+/** What the person decided about a result. */
+interface Decision {
+  id: string;
+  /** Undefined: skipped. */
+  pass: boolean | undefined;
+  /** Whether the evaluator had said the same. */
+  agreed: boolean | undefined;
+}
+
+/** The queue, and what was decided in it. */
+export function useReview(search: ReviewSearch, onOpen: (id: string | undefined) => void) {
+  const presage = usePresage();
+  const verdicts = useVerdicts();
+  const [round, setRound] = useState(1);
+  const [decisions, setDecisions] = useState<readonly Decision[]>([]);
+  const [failure, setFailure] = useState<unknown>(null);
+  /** Saving goes one after the other, so that an undo comes after what it undoes. */
+  const saving = useRef<Promise<void>>(Promise.resolve());
+  const order = search.order ?? "least-certain";
+  const queue = useQuery(reviewQueueQuery(presage, { ...toReviewFilter(search), order, seed: round }, round));
+
+  const done = new Set(decisions.map(({ id }) => id));
+  const items = queue.data?.data ?? [];
+  const waiting = items.filter(({ id }) => !done.has(id));
+  const linked = search.result !== undefined && !done.has(search.result) ? search.result : undefined;
+  const openId = linked ?? waiting[0]?.id;
+  const nextId = waiting.find(({ id }) => id !== openId)?.id;
+
+  function save(work: () => Promise<void>): void {
+    saving.current = saving.current.then(work).catch(setFailure);
+  }
+
+  function decide(pass: boolean | undefined, evaluatorPass: boolean | null | undefined): void {
+    if (openId === undefined) return;
+    const agreed = pass === undefined || evaluatorPass == null ? undefined : pass === evaluatorPass;
+    setFailure(null);
+    setDecisions([...decisions, { id: openId, pass, agreed }]);
+    if (pass !== undefined) {
+      save(async () => {
+        try {
+          await verdicts.give(openId, pass);
+        } catch (error) {
+          // Not saved, so it is not decided.
+          setDecisions((all) => all.filter(({ id }) => id !== openId));
+          throw error;
+        }
+      });
+    }
+    onOpen(nextId);
+  }
+
+  function undo(): void {
+    const last = decisions.at(-1);
+    if (last === undefined) return;
+    setFailure(null);
+    setDecisions(decisions.slice(0, -1));
+    if (last.pass !== undefined) save(() => verdicts.takeBack(last.id));
+    onOpen(last.id);
+  }
+
+  const given = decisions.filter(({ pass }) => pass !== undefined);
+  const compared = given.filter(({ agreed }) => agreed !== undefined);
+  return {
+    queue,
+    openId,
+    nextId,
+    item: items.find(({ id }) => id === openId),
+    failure,
+    waiting: waiting.length,
+    given: given.length,
+    skipped: decisions.length - given.length,
+    compared: compared.length,
+    agreed: compared.filter(({ agreed }) => agreed).length,
+    canUndo: decisions.length > 0,
+    decide,
+    undo,
+    /** Loads the next results; skipped ones come again. */
+    loadMore() {
+      setDecisions([]);
+      setRound(round + 1);
+      onOpen(undefined);
+    },
+  };
+}
+
+export type Review = ReturnType<typeof useReview>;

@@ -1,0 +1,17 @@
+import { isStep } from "../../datasets/trajectory/step-search.ts";
+
+/** Which step of which repeat. */
+export interface RunStepSearch {
+  /** Absent: the first divergence, or the first step. */
+  step?: number;
+  /** Absent: the first, 0. */
+  repeat?: number;
+}
+
+/** Reads the URL; invalid values are ignored. */
+export function readRunStepSearch({ step, repeat }: Record<string, unknown>): RunStepSearch {
+  return {
+    ...(isStep(step) && { step }),
+    ...(isStep(repeat) && repeat > 0 && { repeat }),
+  };
+}

@@ -1,0 +1,200 @@
+import type { Run } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { datasetQuery } from "../../../data/datasets.ts";
+import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/run-samples.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { counted } from "../../../format/counted.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { StepStrip } from "../../../ui/steps/step-strip.tsx";
+import { useStepKeys } from "../../../ui/steps/use-step-keys.ts";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { UnavailablePage } from "../../unavailable-page.tsx";
+import { nameEvaluators } from "../name-evaluators.ts";
+import { DivergenceList } from "./divergence-list.tsx";
+import { PredictedStep } from "./predicted-step.tsx";
+import { firstDivergence, markOf, outlineOf } from "./trajectory-outline.ts";
+
+const path = "/runs/$runId/trajectories/$trajectoryId";
+
+export const runTrajectoryRoute = createLazyRoute(path)({ component: RunTrajectoryPage });
+
+const route = getRouteApi(path);
+
+function RunTrajectoryPage() {
+  const { runId, trajectoryId } = route.useParams();
+  const run = useQuery(runQuery(usePresage(), runId));
+  if (run.data !== undefined)
+    return <LoadedTrajectory key={`${runId} ${trajectoryId}`} run={run.data} trajectoryId={trajectoryId} />;
+  return (
+    <UnavailablePage
+      title="Run"
+      query={run}
+      actions={
+        <Link to="/evaluations" search={{ run: runId }}>
+          Evaluations
+        </Link>
+      }
+    />
+  );
+}
+
+function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: string }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const presage = usePresage();
+  const { repeat = 0 } = search;
+  const found = useQuery(runTrajectoryQuery(presage, run.id, trajectoryId));
+  const outline = useMemo(() => outlineOf(found.data?.samples ?? [], repeat), [found.data, repeat]);
+  const names = useMemo(() => nameEvaluators(run.evaluators), [run.evaluators]);
+  const divergences = useMemo(
+    () => run.evaluators.map((evaluator) => firstDivergence(outline, evaluator)),
+    [run.evaluators, outline],
+  );
+  const diverged = divergences.flatMap((one) => (one.kind === "diverged" ? one.step : []));
+  const current = search.step ?? (diverged.length > 0 ? Math.min(...diverged) : outline.steps[0]);
+  const sample = current === undefined ? undefined : outline.sampleAt(current);
+
+  const searchOf = (step: number) => ({ step, ...(repeat > 0 && { repeat }) });
+  const link = (step: number): LinkProps => ({
+    to: path,
+    params: { runId: run.id, trajectoryId },
+    search: searchOf(step),
+  });
+  useStepKeys(outline.steps, current, (step) =>
+    navigate({ search: searchOf(step), replace: true, resetScroll: false }),
+  );
+
+  return (
+    <Page
+      title={trajectoryId}
+      hint={<Origin run={run} trajectoryId={trajectoryId} steps={outline.steps.length} />}
+      actions={
+        run.repeats > 1 && (
+          <Segmented
+            label="Repeat"
+            value={String(repeat)}
+            options={Array.from({ length: run.repeats }, (_, index) => ({
+              value: String(index),
+              label: `Repeat ${index + 1}`,
+            }))}
+            onChange={(next) =>
+              navigate({
+                search: {
+                  ...(current !== undefined && { step: current }),
+                  ...(next !== "0" && { repeat: Number(next) }),
+                },
+                replace: true,
+                resetScroll: false,
+              })
+            }
+          />
+        )
+      }
+    >
+      {found.error !== null && <ErrorNotice error={found.error} onRetry={found.refetch} />}
+      {found.data?.isWhole === false && (
+        <p className="text-sm text-warn">
+          Only the first {formatCount(maxStepPredictions)} predictions of this trajectory are shown. The run’s
+          export has all of them.
+        </p>
+      )}
+      <Card title="First divergence" hint="The first step that an evaluator does not pass">
+        {found.data === undefined ? (
+          <SkeletonRows count={1 + run.evaluators.length} className="h-7" />
+        ) : (
+          <>
+            <DivergenceList names={names} divergences={divergences} link={link} />
+            <div className="border-t border-line">
+              <StepStrip
+                label="Verdicts by step"
+                steps={outline.steps}
+                current={current}
+                link={link}
+                rows={run.evaluators.map((evaluator, index) => ({
+                  id: `${index}`,
+                  name: names[index] ?? evaluator.evaluator,
+                  markOf: (step) =>
+                    markOf(
+                      outline.sampleAt(step),
+                      evaluator,
+                      divergences[index] ?? { kind: "agrees", steps: 0 },
+                    ),
+                }))}
+              />
+            </div>
+          </>
+        )}
+      </Card>
+      {sample !== undefined && (
+        <PredictedStep
+          key={`${repeat} ${sample.step}`}
+          run={run}
+          sample={sample}
+          before={outlineBefore(sample.step)}
+          names={names}
+          steps={outline.steps}
+          link={link}
+        />
+      )}
+      {sample === undefined && found.data !== undefined && (
+        <Card>
+          <p className="p-4 text-sm text-ink-2">
+            {current === undefined
+              ? "The run has no prediction for this trajectory."
+              : `The run has no prediction for step ${current}.`}
+          </p>
+        </Card>
+      )}
+    </Page>
+  );
+
+  function outlineBefore(step: number) {
+    const before = outline.stepBefore(step);
+    return before === undefined ? undefined : outline.sampleAt(before);
+  }
+}
+
+function Origin({ run, trajectoryId, steps }: { run: Run; trajectoryId: string; steps: number }) {
+  const { id, name, mode, dataset_id: datasetId, revision } = run;
+  const dataset = useQuery({
+    ...datasetQuery(usePresage(), datasetId ?? ""),
+    enabled: datasetId !== null,
+  });
+  const look = "font-medium text-accent-ink hover:underline";
+  return (
+    <span className="flex flex-wrap items-center gap-x-1.5 gap-y-1">
+      <span>
+        Trajectory of run{" "}
+        <a href={`/runs/${id}`} className={look}>
+          <InlineText text={name} />
+        </a>
+        {datasetId !== null && (
+          <>
+            {" "}
+            on{" "}
+            <Link
+              to="/datasets/$datasetId/trajectories/$trajectoryId"
+              params={{ datasetId, trajectoryId }}
+              search={revision === null ? {} : { revision }}
+              className={look}
+            >
+              <InlineText text={dataset.data?.name ?? "its dataset"} />
+              {revision !== null && `, revision ${revision}`}
+            </Link>
+          </>
+        )}
+        {" · "}
+        {counted(steps, "step")}
+      </span>
+      <Badge>{mode}</Badge>
+    </span>
+  );
+}

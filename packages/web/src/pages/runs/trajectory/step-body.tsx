@@ -1,0 +1,149 @@
+import type { DatasetSample, KeptPredictionDetail, RunSample } from "@presage/sdk";
+import { CircleAlert } from "lucide-react";
+import { formatCount, formatDuration } from "../../../format/format-number.ts";
+import { Fact } from "../../../ui/fact.tsx";
+import { Skeleton } from "../../../ui/skeleton.tsx";
+import { SampleBackground } from "../../../ui/steps/sample-background.tsx";
+import { actionOf, stateOf } from "../../../ui/steps/sample-parts.ts";
+import { StepTexts } from "../../../ui/steps/step-texts.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
+
+interface StepBodyProps {
+  sample: RunSample;
+  /** Undefined while loading. */
+  recorded: DatasetSample | undefined;
+  /** Undefined while loading. */
+  predicted: KeptPredictionDetail | undefined;
+  /** Of a free-running run: what the model predicted for the step before. Undefined if it was told the recorded state. */
+  told: { step: number; output: string | null | undefined } | undefined;
+}
+
+/** The texts of one prediction: what the model saw, what it said, and what was recorded. */
+export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
+  const isTold = told === undefined || told.output !== undefined;
+  if (recorded === undefined || predicted === undefined || !isTold) {
+    return (
+      <div role="status" className="flex flex-col gap-4">
+        <span className="sr-only">Loading</span>
+        <Skeleton className="h-5 w-80" />
+        <Skeleton className="h-16" />
+        <Skeleton className="h-64" />
+      </div>
+    );
+  }
+  const { output, reasoning, error_message } = predicted;
+  return (
+    <>
+      <PredictionFacts sample={sample} predicted={predicted} />
+      <PlainText text={actionOf(recorded)} label="Action" />
+      <section aria-label="Next state" className="flex flex-col gap-2">
+        <h3 className="text-sm font-semibold">Next state: recorded and predicted</h3>
+        {output === null ? (
+          <>
+            <Failure category={sample.prediction.error_category} message={error_message} />
+            <PlainText text={recorded.next_state} label="Recorded" />
+          </>
+        ) : (
+          <StepTexts
+            before={recorded.next_state}
+            after={output}
+            beforeLabel="Recorded"
+            afterLabel="Predicted"
+          />
+        )}
+      </section>
+      <SeenState recorded={recorded} told={told} />
+      {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
+      <SampleBackground sample={recorded} />
+    </>
+  );
+}
+
+function SeenState({ recorded, told }: { recorded: DatasetSample; told: StepBodyProps["told"] }) {
+  const state = stateOf(recorded);
+  const seen = told?.output;
+  return (
+    <section aria-label="What the model saw" className="flex flex-col gap-2">
+      <h3 className="text-sm font-semibold">What the model saw as state</h3>
+      {told === undefined || typeof seen !== "string" ? (
+        <>
+          <p className="text-xs text-ink-3">
+            {told === undefined
+              ? "The recorded state."
+              : `Nothing: its prediction for step ${told.step} had failed, so it was not asked.`}
+          </p>
+          <PlainText text={state} label="Recorded state" />
+        </>
+      ) : (
+        <>
+          <p className="text-xs text-ink-3">
+            Its own prediction for step {told.step}, in place of the recorded state
+            {seen === state ? ", with which it agrees." : "."}
+          </p>
+          <StepTexts
+            before={state}
+            after={seen}
+            beforeLabel="Recorded state"
+            afterLabel="What the model saw"
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+function PredictionFacts({
+  sample: { prediction, changes, repeat },
+  predicted: { model, replica },
+}: {
+  sample: RunSample;
+  predicted: KeptPredictionDetail;
+}) {
+  const { usage, latency_ms, finish_reason } = prediction;
+  const facts: [string, string | undefined][] = [
+    [
+      "Tokens",
+      `${formatCount(usage.prompt_tokens ?? 0)} in, ${formatCount(usage.completion_tokens ?? 0)} out`,
+    ],
+    ["Latency", latency_ms === null ? undefined : formatDuration(latency_ms)],
+    ["Finish", finish_reason ?? undefined],
+    ["Model", model ?? undefined],
+    ["Replica", replica ?? undefined],
+    ["Changes in the recording", changes === null ? undefined : formatCount(changes)],
+    ["Repeat", repeat === 0 ? undefined : String(repeat + 1)],
+  ];
+  return (
+    <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
+      {facts.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <Fact key={name} look="inline" name={<span className="text-ink-3">{name}</span>}>
+              <span className="wrap-anywhere">{value}</span>
+            </Fact>
+          ),
+      )}
+    </dl>
+  );
+}
+
+const reasons: Record<string, string> = {
+  missing: "No prediction for this sample was uploaded.",
+  not_reached: "An earlier step of the free-running trajectory failed, so this one was not asked.",
+};
+
+function Failure({ category, message }: { category: string | null; message: string | null }) {
+  return (
+    <div className="flex gap-3 rounded-lg border border-warn/30 bg-warn-soft px-4 py-3 text-sm">
+      <CircleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+      <div className="min-w-0">
+        <p className="font-medium text-warn">
+          The prediction failed
+          {category !== null && <code className="ml-2 font-mono text-xs">{category}</code>}
+        </p>
+        <p className="wrap-anywhere text-ink-2">
+          {message ?? reasons[category ?? ""] ?? "The reason is not known."}
+        </p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import type { Run, RunSample } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { formatScore } from "../../../format/format-number.ts";
+import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
+import { verdictOf } from "../verdict-of.ts";
+
+interface StepVerdictsProps {
+  run: Pick<Run, "evaluators">;
+  sample: RunSample;
+  /** Of the run's evaluators. */
+  names: readonly string[];
+}
+
+/** The verdict of every evaluator on one prediction, each a link to the evaluation result, which says why. */
+export function StepVerdicts({ run, sample, names }: StepVerdictsProps) {
+  return (
+    <ul aria-label="Verdicts" className="flex flex-wrap gap-2">
+      {run.evaluators.map((evaluator, index) => {
+        const verdict = verdictOf(sample, evaluator);
+        const resultId = verdict?.evaluation_result_id ?? undefined;
+        const content = (
+          <>
+            <span className="truncate text-ink-2">{names[index]}</span>
+            {verdict === undefined ? (
+              <span className="text-xs text-ink-3">no verdict</span>
+            ) : (
+              <>
+                <VerdictBadge status={verdict.status} pass={verdict.pass} />
+                <span className="tabular-nums">{formatScore(verdict.score)}</span>
+              </>
+            )}
+          </>
+        );
+        const look = "flex max-w-full items-center gap-2 rounded-md border border-line px-2 py-1 text-sm";
+        return (
+          <li key={`${evaluator.evaluator} ${evaluator.profile_name}`} className="min-w-0">
+            {resultId === undefined ? (
+              <span className={look}>{content}</span>
+            ) : (
+              <Link
+                to="/evaluations"
+                search={{ result: resultId }}
+                preload={false}
+                title={`${evaluator.evaluator}, ${evaluator.profile_name} revision ${evaluator.profile_revision}: open the result`}
+                className={`${look} hover:bg-hover`}
+              >
+                {content}
+              </Link>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,175 @@
+import { clsx } from "clsx";
+import { type ReactNode, useState } from "react";
+import { Button } from "../../button.tsx";
+import { CopyButton } from "../../copy-button.tsx";
+import { ScrollRegion } from "../../scroll-region.tsx";
+import { ExplainedName } from "./explained-name.tsx";
+import { copyableTable } from "./figures-table.ts";
+import { IntervalAxis, type IntervalMarkKind, IntervalRowMark } from "./interval-mark.tsx";
+import { domainWithZero, type Range } from "./scale.ts";
+
+export interface IntervalRow {
+  key: string;
+  /** Plain text, which is also copied. */
+  label: string;
+  /** Shown in place of the label, for example a link. */
+  shown?: ReactNode;
+  /** Null: unknown. */
+  value: number | null;
+  lower?: number | null | undefined;
+  upper?: number | null | undefined;
+  /** Marked on the axis as well, for example a baseline. */
+  reference?: number | null | undefined;
+  /** What it was made from, for example “120 samples in 12 trajectories”. */
+  basis?: string | undefined;
+  /** As text. */
+  pValue?: string | undefined;
+  /** One of the colour tokens. */
+  color?: string | undefined;
+}
+
+export interface IntervalTableProps {
+  /** Names the chart, also for screen readers. */
+  label: string;
+  /** What the rows are, for example “Action verb”. */
+  rowLabel: string;
+  /** What the values are, for example “Pass rate”. */
+  valueLabel: string;
+  /** What a value is and how its interval was made: shown where the name of the value is pointed at or focused. */
+  explanation?: string | undefined;
+  rows: readonly IntervalRow[];
+  /** Of the axis; from the values and 0 if not given. */
+  domain?: Range | undefined;
+  format(value: number): string;
+  /** For the axis, where space is limited. */
+  formatTick?(value: number): string;
+  /** What the mark of a reference is, for example “No change”. */
+  referenceLabel?: string | undefined;
+  /** Rows that are shown before “Show all”. Default: 12. */
+  most?: number | undefined;
+  note?: ReactNode;
+}
+
+const defaultMost = 12;
+
+/** A table whose values are drawn on one axis. It is its own alternative in text. */
+export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: IntervalMarkKind }) {
+  const {
+    label,
+    rowLabel,
+    valueLabel,
+    explanation,
+    rows,
+    format,
+    formatTick = format,
+    referenceLabel,
+    note,
+  } = props;
+  const { most = defaultMost } = props;
+  const [isAll, setAll] = useState(false);
+  const domain = props.domain ?? domainWithZero(rows.flatMap(valuesOf));
+  const shown = isAll ? rows : rows.slice(0, most);
+  const hasP = rows.some(({ pValue }) => pValue !== undefined);
+  const hasBasis = rows.some(({ basis }) => basis !== undefined);
+  const hasReference = rows.some(({ reference }) => reference != null);
+  return (
+    <figure aria-label={label} className="flex min-w-0 flex-col pb-2">
+      <ScrollRegion
+        label={label}
+        className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2"
+      >
+        <table className="w-full border-collapse text-sm tabular-nums">
+          <thead>
+            <tr className="text-xs text-ink-3 *:px-2 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4">
+              <th scope="col" className="text-left">
+                {rowLabel}
+              </th>
+              <th scope="col" className="w-1/2 min-w-40 text-left">
+                <IntervalAxis domain={domain} format={formatTick} />
+                <span className="sr-only">Drawn</span>
+              </th>
+              <th scope="col" className="text-right">
+                <ExplainedName name={valueLabel} explanation={explanation} />
+              </th>
+              <th scope="col" className="text-right">
+                95 % interval
+              </th>
+              {hasReference && (
+                <th scope="col" className="text-right">
+                  {referenceLabel}
+                </th>
+              )}
+              {hasP && (
+                <th scope="col" className="text-right">
+                  p
+                </th>
+              )}
+              {hasBasis && (
+                <th scope="col" className="text-left">
+                  Of
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr
+                key={row.key}
+                className="border-t border-line *:px-2 *:py-1 *:first:pl-4 *:last:pr-4 hover:bg-hover/60"
+              >
+                <th scope="row" className="max-w-56 truncate text-left font-normal" title={row.label}>
+                  {row.shown ?? row.label}
+                </th>
+                <td aria-hidden>
+                  <IntervalRowMark mark={mark} row={row} domain={domain} />
+                </td>
+                <td className="text-right font-medium whitespace-nowrap">{show(row.value, format)}</td>
+                <td className={clsx("text-right whitespace-nowrap", "text-ink-2")}>
+                  {intervalText(row, format)}
+                </td>
+                {hasReference && (
+                  <td className="text-right whitespace-nowrap text-ink-2">{show(row.reference, format)}</td>
+                )}
+                {hasP && <td className="text-right whitespace-nowrap">{row.pValue ?? "–"}</td>}
+                {hasBasis && <td className="text-xs whitespace-nowrap text-ink-3">{row.basis}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      <figcaption className="flex min-h-7 items-center gap-2 border-t border-line px-4 pt-2 text-xs text-ink-3">
+        <span className="min-w-0 flex-1">{note}</span>
+        {rows.length > most && (
+          <Button size="small" variant="quiet" onClick={() => setAll(!isAll)}>
+            {isAll ? "Show fewer" : `Show all ${rows.length}`}
+          </Button>
+        )}
+        <CopyButton
+          text={() =>
+            copyableTable({
+              header: [rowLabel, valueLabel, "Lower", "Upper", referenceLabel ?? "Reference", "p", "Of"],
+              rows: rows.map(({ label, value, lower, upper, reference, pValue, basis }) => ({
+                name: label,
+                cells: [value, lower, upper, reference, pValue, basis],
+              })),
+            })
+          }
+          label="Copy as a table"
+        />
+      </figcaption>
+    </figure>
+  );
+}
+
+function valuesOf({ value, lower, upper, reference }: IntervalRow): number[] {
+  return [value, lower, upper, reference].filter((one) => one != null);
+}
+
+function show(value: number | null | undefined, format: (value: number) => string): string {
+  return value == null ? "–" : format(value);
+}
+
+function intervalText({ value, lower, upper }: IntervalRow, format: (value: number) => string): string {
+  if (value === null) return "–";
+  return lower == null || upper == null ? "no interval" : `${format(lower)} to ${format(upper)}`;
+}

@@ -1,0 +1,78 @@
+import { clsx } from "clsx";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import type { ReactElement } from "react";
+import { Tooltip } from "../overlay/tooltip.tsx";
+import type { DataColumn } from "./data-column.ts";
+import type { DataTableModel } from "./use-data-table.ts";
+
+/** Stays in sight while the table scrolls. */
+export function DataHeader<Row>({ table }: { table: DataTableModel<Row> }) {
+  return (
+    <thead>
+      <tr>
+        {table.selection !== undefined && (
+          <th scope="col" className={headerClass}>
+            <span className="sr-only">Selected</span>
+          </th>
+        )}
+        {table.shownColumns.map((column) => (
+          <HeaderCell key={column.id} table={table} column={column} />
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+const headerClass =
+  "sticky top-0 z-10 h-9 border-b border-line bg-surface px-3 text-xs font-medium text-ink-3 first:pl-4 last:pr-4";
+
+function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column: DataColumn<Row> }) {
+  const { label, hint, isActions = false, isNumber = false } = column;
+  const isSortable = table.isSortable(column);
+  const sort = table.view.sort?.id === column.id ? table.view.sort : undefined;
+  const direction = sort === undefined ? "none" : sort.isDescending ? "descending" : "ascending";
+  const Arrow = sort?.isDescending === true ? ArrowDown : ArrowUp;
+  return (
+    <th
+      scope="col"
+      {...(isSortable && { "aria-sort": direction })}
+      className={clsx(headerClass, isNumber ? "text-right" : "text-left")}
+    >
+      {isActions ? (
+        <span className="sr-only">{label}</span>
+      ) : (
+        <WithHint hint={hint}>
+          {isSortable ? (
+            <button
+              type="button"
+              onClick={() => table.toggleSort(column)}
+              className={clsx(
+                "group/sort -mx-1.5 inline-flex max-w-[calc(100%+0.75rem)] items-center gap-1 rounded px-1.5 py-1 hover:text-ink",
+                isNumber && "flex-row-reverse",
+                sort !== undefined && "text-ink",
+              )}
+            >
+              <span className="truncate">{label}</span>
+              <Arrow
+                aria-hidden
+                className={clsx(
+                  "size-3 shrink-0",
+                  sort === undefined &&
+                    "opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60",
+                )}
+              />
+            </button>
+          ) : (
+            <span tabIndex={hint === undefined ? undefined : 0} className="block truncate">
+              {label}
+            </span>
+          )}
+        </WithHint>
+      )}
+    </th>
+  );
+}
+
+function WithHint({ hint, children }: { hint: string | undefined; children: ReactElement }) {
+  return hint === undefined ? children : <Tooltip text={hint}>{children}</Tooltip>;
+}

@@ -1,0 +1,146 @@
+import { clsx } from "clsx";
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent } from "react";
+import { useShortcut } from "../shortcuts/use-shortcut.ts";
+import { DataHeader } from "./data-header.tsx";
+import { DataRow } from "./data-row.tsx";
+import { SkeletonTableRows } from "./skeleton-table-rows.tsx";
+import type { DataTableModel } from "./use-data-table.ts";
+import { useVirtualRows } from "./use-virtual-rows.ts";
+
+interface DataTableProps<Row> {
+  table: DataTableModel<Row>;
+  /** In place of the table when it has no rows. */
+  empty: ReactNode;
+  /** As many rows stand there while loading. */
+  expectedRows?: number;
+  /** Takes the height of its parent, a flex column, in place of its rows'. */
+  isFull?: boolean;
+  /** Below the last row. */
+  end?: ReactNode;
+  /** Called when the last row comes near. Also tells that there are more rows than are loaded. */
+  onNearEnd?: (() => void) | undefined;
+}
+
+const selectionWidthPx = 44;
+const shortcutGroup = "Tables";
+const steps: Record<string, number> = {
+  j: 1,
+  k: -1,
+  ArrowDown: 1,
+  ArrowUp: -1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
+
+/** A table that can be sorted, has columns to choose, and is used with the keyboard; with many rows it has only those in sight. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { table, empty } = props;
+  if (table.rows?.length === 0) return empty;
+  return <FilledTable {...props} />;
+}
+
+function FilledTable<Row>({ table, expectedRows = 8, isFull = false, end, onNearEnd }: DataTableProps<Row>) {
+  const { activeId, isMain = false, label, rows, scroller, selection, shownColumns, sortedRows } = table;
+  const isLoading = rows === undefined;
+  const virtual = useVirtualRows(table, onNearEnd);
+  const columnCount = shownColumns.length + (selection === undefined ? 0 : 1);
+
+  useShortcut({ keys: "j", label: "Next row", group: shortcutGroup, run: () => table.step(1) }, isMain);
+  useShortcut({ keys: "k", label: "Previous row", group: shortcutGroup, run: () => table.step(-1) }, isMain);
+  useShortcut(
+    { keys: "x", label: "Select or deselect the row", group: shortcutGroup, run: toggleActive },
+    isMain && selection !== undefined,
+  );
+
+  function toggleActive(): void {
+    if (activeId !== undefined && table.canSelect(activeId)) table.toggleSelected(activeId);
+  }
+
+  // The list follows the row that is open in a drawer.
+  const follow = useEffectEvent((id: string | undefined) => {
+    const index = table.indexOf(id);
+    if (index !== undefined) virtual.scrollTo(index);
+  });
+  useEffect(() => follow(activeId), [activeId]);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = steps[event.key];
+    if (by !== undefined) {
+      event.preventDefault();
+      table.step(by);
+    } else if (event.key === "x" && selection !== undefined) {
+      event.preventDefault();
+      toggleActive();
+    } else if (event.key === "Escape" && selection !== undefined && selection.ids.length > 0) {
+      event.preventDefault();
+      selection.onChange([]);
+    }
+  }
+
+  return (
+    <div
+      ref={scroller}
+      data-table=""
+      className={clsx(
+        "scroll-edges-x min-w-0 overflow-auto",
+        isFull ? "min-h-0 flex-1" : "max-h-[max(20rem,calc(100dvh-10rem))]",
+      )}
+    >
+      <table
+        aria-label={label}
+        aria-busy={isLoading}
+        {...(virtual.isOn && { "aria-rowcount": onNearEnd === undefined ? sortedRows.length + 1 : -1 })}
+        className="w-full table-fixed border-separate border-spacing-0 text-sm"
+        style={{ minWidth: widthOf(table) }}
+      >
+        <colgroup>
+          {selection !== undefined && <col style={{ width: selectionWidthPx }} />}
+          {shownColumns.map(({ id, isElastic = false, widthPx }) => (
+            <col key={id} style={isElastic ? {} : { width: widthPx }} />
+          ))}
+        </colgroup>
+        <DataHeader table={table} />
+        {isLoading ? (
+          <SkeletonTableRows count={expectedRows} columnCount={columnCount} />
+        ) : (
+          <tbody onKeyDown={onKeyDown}>
+            <Spacer heightPx={virtual.beforePx} columnCount={columnCount} />
+            {virtual.indexes.map((index) => {
+              const entry = sortedRows[index];
+              if (entry === undefined) return null;
+              return (
+                <DataRow
+                  key={entry.id}
+                  table={table}
+                  id={entry.id}
+                  row={entry.row}
+                  {...(virtual.isOn && { index, measure: virtual.measure })}
+                />
+              );
+            })}
+            <Spacer heightPx={virtual.afterPx} columnCount={columnCount} />
+          </tbody>
+        )}
+      </table>
+      {end}
+    </div>
+  );
+}
+
+/** Takes the height of the rows that are not rendered. */
+function Spacer({ heightPx, columnCount }: { heightPx: number; columnCount: number }) {
+  if (heightPx <= 0) return null;
+  return (
+    <tr aria-hidden>
+      <td colSpan={columnCount} style={{ height: heightPx, padding: 0 }} />
+    </tr>
+  );
+}
+
+function widthOf<Row>({ selection, shownColumns }: DataTableModel<Row>): number {
+  return shownColumns.reduce(
+    (sum, { widthPx }) => sum + widthPx,
+    selection === undefined ? 0 : selectionWidthPx,
+  );
+}

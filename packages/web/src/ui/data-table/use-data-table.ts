@@ -1,0 +1,188 @@
+import { type LinkProps, useNavigate } from "@tanstack/react-router";
+import {
+  type ColumnDef,
+  columnVisibilityFeature,
+  createSortedRowModel,
+  rowSelectionFeature,
+  rowSortingFeature,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table";
+import { useMemo, useRef, useState } from "react";
+import { compareValues } from "./compare-values.ts";
+import type { DataColumn } from "./data-column.ts";
+import type { TableView } from "./use-table-view.ts";
+
+const features = tableFeatures({
+  columnVisibilityFeature,
+  rowSelectionFeature,
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+});
+
+/** The rows that are chosen with checkboxes, by id. */
+export interface RowSelection {
+  ids: readonly string[];
+  onChange(ids: string[]): void;
+  /** Other rows cannot be chosen when there are as many. */
+  max?: number;
+}
+
+interface Entry<RowData> {
+  id: string;
+  row: RowData;
+}
+
+interface DataTableOptions<RowData> {
+  /** What it lists, for screen readers. */
+  label: string;
+  view: TableView;
+  /** Stable between renders. */
+  columns: readonly DataColumn<RowData>[];
+  /** Undefined while loading. Stable between renders. */
+  rows: readonly RowData[] | undefined;
+  rowId(row: RowData): string;
+  /** For screen readers and tooltips: what a row is called. */
+  rowName(row: RowData): string;
+  /** Where a row leads. */
+  link?: ((row: RowData) => LinkProps) | undefined;
+  /** Whether that is this page with a drawer. */
+  hasDrawer?: boolean;
+  /** The row whose drawer is open. */
+  openId?: string | undefined;
+  selection?: RowSelection | undefined;
+  /** `server`: the rows come in the order of `view.sort`. */
+  sorting?: "client" | "server";
+  /** J and K move in it, wherever the focus is. At most one on a page. */
+  isMain?: boolean;
+}
+
+export interface DataTableModel<RowData> extends DataTableOptions<RowData> {
+  /** Those that are shown. */
+  shownColumns: readonly DataColumn<RowData>[];
+  /** In their order. */
+  sortedRows: readonly Entry<RowData>[];
+  /** The row that has the focus, or had it last. */
+  activeId: string | undefined;
+  activate(id: string): void;
+  indexOf(id: string | undefined): number | undefined;
+  /** Moves the focus to a row, or opens it if the drawer of another one is open. */
+  step(by: number): void;
+  isSortable(column: DataColumn<RowData>): boolean;
+  toggleSort(column: DataColumn<RowData>): void;
+  toggleSelected(id: string): void;
+  canSelect(id: string): boolean;
+  /** For a drawer's `onCloseAutoFocus`: the focus goes to the row that was open. */
+  takeFocusBack(event: Event): void;
+  scroller: React.RefObject<HTMLDivElement | null>;
+}
+
+/** A table's rows, columns, sort, selection and keyboard, for `DataTable` and `TableTools`. */
+export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataTableModel<RowData> {
+  const { columns, link, openId, rowId, rows, selection, sorting = "client", view } = options;
+  const navigate = useNavigate();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [lastId, setLastId] = useState<string>();
+  if (openId !== undefined && openId !== lastId) setLastId(openId);
+
+  const definitions = useMemo(() => columns.map(toDefinition), [columns]);
+  // The ids are of the same rows, even if the function is a new one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above
+  const data = useMemo(() => (rows ?? []).map((row) => ({ id: rowId(row), row })), [rows]);
+  const shownIds = new Set(view.columnIds);
+  const table = useTable({
+    features,
+    columns: definitions,
+    data,
+    getRowId: ({ id }) => id,
+    manualSorting: sorting === "server",
+    state: {
+      sorting: view.sort === undefined ? [] : [{ id: view.sort.id, desc: view.sort.isDescending }],
+      columnVisibility: Object.fromEntries(columns.map(({ id }) => [id, shownIds.has(id)])),
+      rowSelection: Object.fromEntries((selection?.ids ?? []).map((id) => [id, true as const])),
+    },
+    onRowSelectionChange(change) {
+      const before = table.atoms.rowSelection.get();
+      selection?.onChange(Object.keys(typeof change === "function" ? change(before) : change));
+    },
+  });
+
+  const tableRows = table.getRowModel().rows;
+  const sortedRows = useMemo(() => tableRows.map(({ original }) => original), [tableRows]);
+  const shownColumns = columns.filter(({ id }) => table.getColumn(id)?.getIsVisible() === true);
+  const indexes = useMemo(() => new Map(sortedRows.map(({ id }, index) => [id, index])), [sortedRows]);
+  const activeId = openId ?? (lastId !== undefined && indexes.has(lastId) ? lastId : sortedRows[0]?.id);
+
+  function isSortable({ isSortable, value }: DataColumn<RowData>): boolean {
+    return isSortable ?? (sorting === "client" && value !== undefined);
+  }
+
+  return {
+    ...options,
+    shownColumns,
+    sortedRows,
+    activeId,
+    activate: setLastId,
+    indexOf: (id) => (id === undefined ? undefined : indexes.get(id)),
+    step(by) {
+      const index = activeId === undefined ? undefined : indexes.get(activeId);
+      // The first key only shows where one is.
+      const isHere = openId !== undefined || hasFocus(scroller.current);
+      const wanted = isHere ? (index ?? -1) + by : (index ?? 0);
+      const next = sortedRows[Math.min(sortedRows.length - 1, Math.max(0, wanted))];
+      if (next === undefined) return;
+      setLastId(next.id);
+      if (openId !== undefined && link !== undefined) {
+        // Moving between rows adds nothing to the browser's history.
+        void navigate({ ...link(next.row), replace: true, resetScroll: false });
+      } else {
+        focusRow(scroller.current, next.id);
+      }
+    },
+    isSortable,
+    toggleSort(column) {
+      if (!isSortable(column)) return;
+      const first = column.isNumber === true || column.isNewestFirst === true;
+      const current = view.sort?.id === column.id ? view.sort.isDescending : undefined;
+      if (current === undefined) view.changeSort({ id: column.id, isDescending: first });
+      else view.changeSort(current === first ? { id: column.id, isDescending: !first } : undefined);
+    },
+    toggleSelected: (id) => table.getRow(id, true).toggleSelected(),
+    canSelect: (id) =>
+      selection !== undefined &&
+      (selection.ids.includes(id) || selection.ids.length < (selection.max ?? Number.POSITIVE_INFINITY)),
+    takeFocusBack(event) {
+      event.preventDefault();
+      if (activeId !== undefined) focusRow(scroller.current, activeId);
+    },
+    scroller,
+  };
+}
+
+function toDefinition<RowData>({
+  id,
+  value,
+}: DataColumn<RowData>): ColumnDef<typeof features, Entry<RowData>> {
+  return {
+    id,
+    // Absent values are last in both directions.
+    accessorFn: ({ row }) => value?.(row) ?? undefined,
+    sortUndefined: "last",
+    sortFn: (one, other) => compareValues(value?.(one.original.row), value?.(other.original.row)),
+  };
+}
+
+function hasFocus(scroller: HTMLElement | null): boolean {
+  return document.activeElement?.closest("[data-row]")?.closest("[data-table]") === scroller;
+}
+
+const maxFrames = 20;
+
+/** Focuses a row's link, or the row if it leads nowhere. A virtual row is rendered some frames after it was scrolled to. */
+function focusRow(scroller: HTMLElement | null, id: string, frame = 0): void {
+  requestAnimationFrame(() => {
+    const row = scroller?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`);
+    if (row) (row.querySelector<HTMLElement>("[data-row-link]") ?? row).focus();
+    else if (frame < maxFrames) focusRow(scroller, id, frame + 1);
+  });
+}

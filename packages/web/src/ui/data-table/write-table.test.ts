@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { writeMarkdown, writeTabSeparated } from "./write-table.ts";
+
+interface Row {
+  name: string;
+  rate: number | null;
+}
+
+const columns = [
+  { label: "Name", value: ({ name }: Row) => name },
+  { label: "Rate", value: ({ rate }: Row) => rate, isNumber: true },
+];
+
+test("a table is copied for a spreadsheet, a line for each row", () => {
+  const rows = [
+    { name: "two\tlines\nof text", rate: -0.25 },
+    { name: "none", rate: null },
+  ];
+  expect(writeTabSeparated(columns, rows)).toBe("Name\tRate\ntwo lines of text\t-0.25\nnone\t");
+});
+
+test("a text that a spreadsheet would run is marked as a text", () => {
+  const rows = [{ name: '=HYPERLINK("http://example.com")', rate: 1 }];
+  expect(writeTabSeparated(columns, rows)).toEndWith(`'=HYPERLINK("http://example.com")\t1`);
+});
+
+test("a table is copied as Markdown, and texts stay texts", () => {
+  const rows = [{ name: "a|b <b>`x`</b>\nnext", rate: 0.5 }];
+  expect(writeMarkdown(columns, rows)).toBe(
+    ["| Name | Rate |", "| :-- | --: |", "| a&#124;b &#60;b&#62;&#96;x&#96;&#60;/b&#62; next | 0.5 |"].join(
+      "\n",
+    ),
+  );
+});

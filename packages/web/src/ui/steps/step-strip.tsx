@@ -1,0 +1,190 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { useEffect, useRef } from "react";
+import { ScrollRegion } from "../scroll-region.tsx";
+import { stepsAround } from "./steps-around.ts";
+
+export type StepTone = "pass" | "fail" | "failed" | "none" | "changed";
+
+/** What is known of a step, in a word. */
+export interface StepMark {
+  tone: StepTone;
+  /** Said to screen readers and on hover. */
+  label: string;
+  /** Set apart from the others: the first divergence. */
+  isFlagged?: boolean;
+}
+
+export interface StepRow {
+  id: string;
+  /** Absent if there is one row only, which needs none. */
+  name?: string;
+  markOf(step: number): StepMark | undefined;
+}
+
+interface StepStripProps {
+  label: string;
+  steps: readonly number[];
+  current: number | undefined;
+  rows: readonly StepRow[];
+  link(step: number): LinkProps;
+}
+
+const grounds: Record<StepTone, string> = {
+  pass: "bg-pass-soft text-pass",
+  fail: "bg-fail-soft text-fail",
+  failed: "bg-warn-soft text-warn",
+  changed: "bg-accent-soft text-accent-ink",
+  none: "bg-sunken text-ink-3",
+};
+
+/** Signs, so that nobody needs the colours. */
+const signs: Record<StepTone, string> = { pass: "✓", fail: "✕", failed: "!", changed: "Δ", none: "·" };
+
+/** All steps of a trajectory in a line, one row for each kind of mark. Every step is a link. */
+export function StepStrip({ label, steps, current, rows, link }: StepStripProps) {
+  const region = useRef<HTMLDivElement>(null);
+  const { shown, before, after } = stepsAround(steps, current);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current step's link moves with it
+  useEffect(() => {
+    const here = region.current?.querySelector<HTMLElement>("[data-current]");
+    const box = region.current;
+    if (here === null || here === undefined || box === null) return;
+    const offset = here.getBoundingClientRect().left - box.getBoundingClientRect().left;
+    box.scrollBy({ left: offset - box.clientWidth / 2 });
+  }, [current]);
+  const hasNames = rows.some(({ name }) => name !== undefined);
+  return (
+    <ScrollRegion
+      ref={region}
+      label={label}
+      className="scroll-edges-x relative overflow-x-auto rounded-lg px-4 py-3 -outline-offset-2"
+    >
+      <table className="border-separate border-spacing-x-0.5 border-spacing-y-0.5 text-xs tabular-nums">
+        <thead>
+          <tr>
+            {hasNames && (
+              <th scope="col" className="sr-only">
+                Evaluator
+              </th>
+            )}
+            {before !== undefined && (
+              <td>
+                <More step={before} label="Earlier steps" sign="…" link={link} />
+              </td>
+            )}
+            {shown.map((step) => (
+              <th key={step} scope="col" className="p-0 font-normal">
+                <Link
+                  {...link(step)}
+                  replace
+                  resetScroll={false}
+                  preload={false}
+                  aria-label={`Step ${step}`}
+                  // The router marks the link that the address names; without a step there, it is the one that is shown.
+                  aria-current={step === current ? "step" : undefined}
+                  data-current={step === current ? "" : undefined}
+                  tabIndex={step === current ? 0 : -1}
+                  className={clsx(
+                    "flex h-6 min-w-7 items-center justify-center rounded px-1",
+                    step === current
+                      ? "bg-accent font-semibold text-on-accent"
+                      : "text-ink-3 hover:bg-hover hover:text-ink",
+                  )}
+                >
+                  {step}
+                </Link>
+              </th>
+            ))}
+            {after !== undefined && (
+              <td>
+                <More step={after} label="Later steps" sign="…" link={link} />
+              </td>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ id, name, markOf }) => (
+            <tr key={id}>
+              {hasNames && (
+                <th
+                  scope="row"
+                  title={name}
+                  className="sticky left-0 z-10 max-w-40 truncate bg-surface pr-2 text-left font-normal text-ink-2 max-sm:max-w-24"
+                >
+                  {name}
+                </th>
+              )}
+              {before !== undefined && <td />}
+              {shown.map((step) => (
+                <td key={step} className="p-0">
+                  <Mark mark={markOf(step)} step={step} isCurrent={step === current} link={link} />
+                </td>
+              ))}
+              {after !== undefined && <td />}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}
+
+function Mark({
+  mark,
+  step,
+  isCurrent,
+  link,
+}: {
+  mark: StepMark | undefined;
+  step: number;
+  isCurrent: boolean;
+  link: StepStripProps["link"];
+}) {
+  const { tone, label, isFlagged = false } = mark ?? { tone: "none", label: "nothing yet" };
+  return (
+    <Link
+      {...link(step)}
+      replace
+      resetScroll={false}
+      preload={false}
+      tabIndex={-1}
+      title={`Step ${step}: ${label}`}
+      aria-label={`Step ${step}: ${label}`}
+      className={clsx(
+        "flex h-6 min-w-7 items-center justify-center rounded-sm",
+        grounds[tone],
+        isFlagged && "ring-2 ring-fail ring-inset",
+        isCurrent && "outline-2 outline-accent",
+      )}
+    >
+      <span aria-hidden>{signs[tone]}</span>
+    </Link>
+  );
+}
+
+function More({
+  step,
+  label,
+  sign,
+  link,
+}: {
+  step: number;
+  label: string;
+  sign: string;
+  link: StepStripProps["link"];
+}) {
+  return (
+    <Link
+      {...link(step)}
+      replace
+      resetScroll={false}
+      preload={false}
+      aria-label={label}
+      title={label}
+      className="flex h-6 min-w-7 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
+    >
+      {sign}
+    </Link>
+  );
+}
