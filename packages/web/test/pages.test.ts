@@ -20,7 +20,7 @@ interface PageUnderTest {
 }
 
 const pages: PageUnderTest[] = [
-  { path: () => "/", title: "Overview", shows: "rouge-l-20" },
+  { path: () => "/", title: "Overview", shows: "close enough" },
   { path: () => "/playground", title: "Playground", shows: "Domain knowledge" },
   { path: () => "/deployments", title: "Deployments", shows: "Replica" },
   { path: () => "/evaluations", title: "Evaluations", shows: "close enough" },
@@ -39,6 +39,25 @@ const pages: PageUnderTest[] = [
   { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile of judge" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
   { path: () => "/account", title: "Account", shows: "This browser" },
+  { path: () => "/predictions", title: "Predictions", shows: "Succeeded" },
+  { path: () => "/datasets", title: "Datasets", shows: "kitchens" },
+  { path: ({ dataset }) => `/datasets/${dataset}`, title: "kitchens", shows: "Two kitchens." },
+  {
+    path: ({ dataset }) => `/datasets/${dataset}/trajectories/a`,
+    title: "a",
+    shows: "You are in kitchen 1.",
+  },
+  {
+    path: ({ runs }) => `/runs/${runs[0]}/trajectories/a`,
+    title: "a",
+    shows: "You are in kitchen 1.",
+  },
+  {
+    path: ({ runs }) => `/compare?runs=${runs.join(",")}`,
+    title: "Compare",
+    shows: "most-frequent in kitchens",
+  },
+  { path: () => "/review", title: "Review", shows: "close enough" },
 ];
 
 /** Without motion, colours change immediately. */
