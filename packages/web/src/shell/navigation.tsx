@@ -4,6 +4,7 @@ import {
   ClipboardCheck,
   Database,
   FlaskConical,
+  FlaskRound,
   Gauge,
   GitCompareArrows,
   KeyRound,
@@ -26,6 +27,7 @@ interface Place {
     | "/playground"
     | "/predictions"
     | "/deployments"
+    | "/runs"
     | "/compare"
     | "/datasets"
     | "/evaluations"
@@ -51,6 +53,7 @@ export const placeGroups: { title: string; places: Place[] }[] = [
   {
     title: "Evaluate",
     places: [
+      { to: "/runs", label: "Runs", icon: FlaskRound },
       { to: "/datasets", label: "Datasets", icon: Database },
       { to: "/compare", label: "Compare", icon: GitCompareArrows },
       { to: "/evaluations", label: "Evaluations", icon: ListChecks },
