@@ -35,7 +35,6 @@ const pages: PageUnderTest[] = [
   { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
   { path: () => "/account", title: "Account", shows: "This browser" },
-  { path: () => "/predictions", title: "Predictions", shows: "Succeeded" },
   { path: () => "/datasets", title: "Datasets", shows: "kitchens" },
   { path: ({ dataset }) => `/datasets/${dataset}`, title: "kitchens", shows: "Two kitchens." },
   {
@@ -48,12 +47,10 @@ const pages: PageUnderTest[] = [
     title: "a",
     shows: "You are in kitchen 1.",
   },
-  {
-    path: ({ runs }) => `/compare?runs=${runs.join(",")}`,
-    title: "Compare",
-    shows: "most-frequent in kitchens",
-  },
-  { path: () => "/review", title: "Review", shows: "close enough" },
+  { path: () => "/runs", title: "Runs", shows: "no-change in kitchens" },
+  { path: ({ runs }) => `/runs/${runs[0]}`, title: "no-change in kitchens", shows: "exact-match" },
+  { path: ({ runs }) => `/runs/${runs[0]}?tab=samples`, title: "no-change in kitchens", shows: "a/1" },
+  { path: () => "/runs/new", title: "New run", shows: "Dataset" },
 ];
 
 /** Without motion, colours change immediately. */
