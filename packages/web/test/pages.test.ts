@@ -35,6 +35,22 @@ const pages: PageUnderTest[] = [
   { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
   { path: () => "/account", title: "Account", shows: "This browser" },
+  { path: () => "/datasets", title: "Datasets", shows: "kitchens" },
+  { path: ({ dataset }) => `/datasets/${dataset}`, title: "kitchens", shows: "Two kitchens." },
+  {
+    path: ({ dataset }) => `/datasets/${dataset}/trajectories/a`,
+    title: "a",
+    shows: "You are in kitchen 1.",
+  },
+  {
+    path: ({ runs }) => `/runs/${runs[0]}/trajectories/a`,
+    title: "a",
+    shows: "You are in kitchen 1.",
+  },
+  { path: () => "/runs", title: "Runs", shows: "no-change in kitchens" },
+  { path: ({ runs }) => `/runs/${runs[0]}`, title: "no-change in kitchens", shows: "exact-match" },
+  { path: ({ runs }) => `/runs/${runs[0]}?tab=samples`, title: "no-change in kitchens", shows: "a/1" },
+  { path: () => "/runs/new", title: "New run", shows: "Dataset" },
 ];
 
 /** Without motion, colours change immediately. */
