@@ -118,7 +118,7 @@ function RunRow({
       <RowHeader className={onlyWide}>
         <RunName run={run} />
       </RowHeader>
-      <Cell className="max-md:first:pl-4">
+      <Cell className="max-md:pl-4">
         {/* On a phone there is no room for it beside the figures. */}
         <div className="mb-1 md:hidden">
           <RunName run={run} />
