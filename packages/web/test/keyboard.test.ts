@@ -22,6 +22,8 @@ dashboardTest("The first Tab skips the navigation, the next ones go through it",
   await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   await page.keyboard.press("Tab");
   expect(await focused(page)).toBe("Skip to content");
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toStartWith("Go to …");
   const places = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
   expect(places[0]).toBe("Overview");
   const seen: string[] = [];
