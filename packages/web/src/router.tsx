@@ -12,6 +12,9 @@ import { readOverviewSearch } from "./pages/overview/overview-search.ts";
 import { readMatrixSearch } from "./pages/runs/samples/matrix-search.ts";
 import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
+import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
+import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
+import { readRunSearch } from "./pages/runs/run/run-search.ts";
 import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
@@ -58,6 +61,15 @@ const profile = createRoute({
   validateSearch: readProfileSearch,
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
+);
+const runs = createRoute({ getParentRoute, path: "/runs", validateSearch: readRunsSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/list/runs-page.tsx"))).runsRoute,
+);
+const newRun = createRoute({ getParentRoute, path: "/runs/new", validateSearch: readNewRunSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/new/new-run-page.tsx"))).newRunRoute,
+);
+const run = createRoute({ getParentRoute, path: "/runs/$runId", validateSearch: readRunSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/runs/run/run-page.tsx"))).runRoute,
 );
 const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
   async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
@@ -122,6 +134,9 @@ const routeTree = rootRoute.addChildren([
   playground,
   predictions,
   deployments,
+  runs,
+  newRun,
+  run,
   compare,
   evaluations,
   evaluators,

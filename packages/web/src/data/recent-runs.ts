@@ -51,23 +51,27 @@ function toHeadline({ strata: _, strata_left_out: __, ...rest }: RunReport["eval
   return rest;
 }
 
-/** The newest runs and their figures. Reports are read one after the other, as each takes the server some work. */
+/** The newest runs and their figures. */
 export function useRecentRuns(period: Period) {
   const presage = usePresage();
   const recent = useQuery({ ...recentRunsQuery(presage, period), refetchInterval: refreshMs });
-  const runs = recent.data?.runs ?? [];
+  return { recent, headlines: useHeadlines(recent.data?.runs ?? []) };
+}
+
+/** The figures of some runs. Reports are read one after the other, as each takes the server some work. */
+export function useHeadlines(runs: readonly Run[]) {
+  const presage = usePresage();
   const settled = useQueries({
     queries: runs.map((run) => ({ ...reportQuery(presage, run), enabled: false })),
     combine: (results) => results.findIndex(({ status }) => status === "pending"),
   });
-  const headlines = useQueries({
+  return useQueries({
     queries: runs.map((run, index) => ({
       ...reportQuery(presage, run),
       enabled: settled === -1 || index <= settled,
     })),
     combine: (results) => results.map(({ data, isError }) => ({ data, isError })),
   });
-  return { recent, headlines };
 }
 
 export function isActive({ status }: Run): boolean {

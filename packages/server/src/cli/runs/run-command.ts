@@ -199,7 +199,7 @@ async function conclude(
     if (maxRegression !== undefined) missed.push(...findRegressions(comparison, maxRegression));
   }
   const origin = await place.findOrigin();
-  if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}/evaluations?run=${run.id}`);
+  if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}/runs/${run.id}`);
   if (missed.length > 0) {
     printNotice(missed.join("\n"));
     process.exitCode = gateExitCode;

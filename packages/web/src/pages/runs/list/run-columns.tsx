@@ -1,0 +1,169 @@
+import type { Run } from "@presage/sdk";
+import { type Headline, isActive } from "../../../data/recent-runs.ts";
+import { describeInterval } from "../../../format/describe-rate.ts";
+import { describeTarget } from "../../../format/describe-target.ts";
+import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { shortEvaluatorNames } from "../../../format/short-evaluator-names.ts";
+import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { Skeleton } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { ProgressBar } from "../progress-bar.tsx";
+import { describeBasis, explainFigures } from "../report/describe-figures.ts";
+import { RunStatus } from "../run-status.tsx";
+
+export interface RunRow {
+  run: Run;
+  dataset: string;
+  /** Of the run's first evaluator. `loading`: not read yet; null: there is none. */
+  headline: Headline | "loading" | null;
+}
+
+const rateOf = ({ headline }: RunRow) => (headline === null || headline === "loading" ? undefined : headline);
+
+export const runColumns: DataColumn<RunRow>[] = [
+  {
+    id: "name",
+    label: "Run",
+    value: ({ run }) => run.name,
+    cell: ({ run }) => (
+      <span className="font-medium text-ink" title={run.name}>
+        <InlineText text={run.name} />
+      </span>
+    ),
+    widthPx: 170,
+    isElastic: true,
+    isFixed: true,
+  },
+  {
+    id: "status",
+    label: "Status",
+    value: ({ run }) => run.status,
+    cell: ({ run }) =>
+      isActive(run) ? (
+        <span className="flex flex-col gap-1" title={run.status_reason ?? undefined}>
+          <span className="flex justify-between gap-2 text-xs tabular-nums">
+            {run.status}
+            <span className="text-ink-3">
+              {formatCount(run.progress.evaluated)} / {formatCount(run.progress.samples)}
+            </span>
+          </span>
+          <ProgressBar progress={run.progress} />
+        </span>
+      ) : (
+        <RunStatus status={run.status} />
+      ),
+    widthPx: 130,
+  },
+  {
+    id: "target",
+    label: "Target",
+    hint: "What predicts.",
+    value: ({ run }) => describeTarget(run.target),
+    cell: ({ run }) => <InlineText text={describeTarget(run.target)} />,
+    widthPx: 130,
+    isWideOnly: true,
+  },
+  {
+    id: "mode",
+    label: "Mode",
+    hint: "Teacher-forced: each step is told the recorded state. Free-running: each step is told what was predicted for the step before.",
+    value: ({ run }) => run.mode,
+    widthPx: 115,
+    isWideOnly: true,
+  },
+  {
+    id: "dataset",
+    label: "Dataset",
+    value: ({ dataset }) => dataset,
+    cell: ({ run, dataset }) => (
+      <span title={dataset}>
+        <InlineText text={dataset} />
+        {run.revision !== null && <span className="text-ink-3"> r{run.revision}</span>}
+      </span>
+    ),
+    widthPx: 140,
+    isWideOnly: true,
+  },
+  {
+    id: "pass_rate",
+    label: "Pass rate",
+    hint: "By the run's first evaluator, with its interval at 95 %, clustered by trajectory. The dark mark is what predicting no change reaches.",
+    value: (row) => rateOf(row)?.pass_rate,
+    cell: (row) => <PassRate row={row} />,
+    isNumber: true,
+    widthPx: 230,
+  },
+  {
+    id: "no_change",
+    label: "No change",
+    hint: "The pass rate of predicting the state before the action, on the same samples.",
+    value: (row) => rateOf(row)?.no_change?.pass_rate,
+    cell: (row) => formatShare(rateOf(row)?.no_change?.pass_rate ?? null),
+    isNumber: true,
+    widthPx: 100,
+    isExtra: true,
+  },
+  {
+    id: "samples",
+    label: "Predictions",
+    hint: "Samples times repeats.",
+    value: ({ run }) => run.progress.samples,
+    cell: ({ run }) => formatCount(run.progress.samples),
+    isNumber: true,
+    widthPx: 105,
+    isWideOnly: true,
+  },
+  {
+    id: "failed",
+    label: "Failed",
+    hint: "Without a prediction, or without a verdict of some evaluator.",
+    value: ({ run }) => run.progress.failed,
+    cell: ({ run }) =>
+      run.progress.failed === 0 ? (
+        <span className="text-ink-3">0</span>
+      ) : (
+        <span className="text-warn">{formatCount(run.progress.failed)}</span>
+      ),
+    isNumber: true,
+    widthPx: 75,
+    isWideOnly: true,
+  },
+  {
+    id: "started",
+    label: "Started",
+    value: ({ run }) => run.started_at ?? run.created_at,
+    cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
+    isNewestFirst: true,
+    widthPx: 125,
+    isWideOnly: true,
+  },
+];
+
+function PassRate({ row: { run, headline } }: { row: RunRow }) {
+  if (headline === "loading") return <Skeleton className="ml-auto h-3 w-40" />;
+  if (headline === null || headline.pass_rate === null)
+    return <span className="text-ink-3">no verdicts</span>;
+  const { pass_rate, pass_interval, no_change } = headline;
+  const name = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator))(headline.evaluator);
+  return (
+    <span
+      className="flex items-center gap-2"
+      title={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
+    >
+      <span aria-hidden className="min-w-16 flex-1">
+        <IntervalBar
+          value={pass_rate}
+          lower={pass_interval?.lower ?? pass_rate}
+          upper={pass_interval?.upper ?? pass_rate}
+          baseline={no_change?.pass_rate}
+        />
+      </span>
+      <span className="w-14 font-medium text-ink">{formatShare(pass_rate)}</span>
+      <span className="w-20 text-left text-xs text-ink-3 max-sm:hidden">
+        {pass_interval === null ? "no interval" : describeInterval(pass_interval)}
+      </span>
+    </span>
+  );
+}

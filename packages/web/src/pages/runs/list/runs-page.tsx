@@ -1,0 +1,188 @@
+import type { Run } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link } from "@tanstack/react-router";
+import { FlaskRound, GitCompareArrows, Plus } from "lucide-react";
+import { useMemo } from "react";
+import { datasetNamesQuery } from "../../../data/compared-runs.ts";
+import { useHeadlines } from "../../../data/recent-runs.ts";
+import { runsQuery } from "../../../data/runs.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { buttonClass } from "../../../ui/button.tsx";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
+import { ExampleOffer } from "../../example/example-offer.tsx";
+import { findRuns } from "./find-runs.ts";
+import { type RunRow, runColumns } from "./run-columns.tsx";
+import { RunsFilters } from "./runs-filters.tsx";
+import type { RunsSearch } from "./runs-search.ts";
+
+export const runsRoute = createLazyRoute("/runs")({ component: RunsPage });
+
+const maxCompared = 5;
+/** Reports are read one after the other: those of the newest runs, which are looked at. */
+const maxHeadlines = 40;
+const noRuns: Run[] = [];
+
+function RunsPage() {
+  const presage = usePresage();
+  const search = runsRoute.useSearch();
+  const navigate = runsRoute.useNavigate();
+  const { data: runs, error, refetch } = useQuery(runsQuery(presage));
+  const { data: datasets = new Map<string, string>() } = useQuery(datasetNamesQuery(presage));
+  const change = (part: Partial<Record<keyof RunsSearch, string | undefined>>) =>
+    navigate({
+      search: (before) => withoutAbsent({ ...before, ...part }),
+      replace: true,
+      resetScroll: false,
+    });
+  const { selected: _, ...savedSearch } = search;
+  return (
+    <Page
+      title="Runs"
+      hint="A run predicts every step of a dataset, has the predictions judged, and says how far the model can be trusted."
+      isFull
+      actions={
+        <>
+          <CompareLink selected={search.selected} />
+          <Link to="/runs/new" className={buttonClass({ variant: "primary" })}>
+            <Plus aria-hidden /> New run
+          </Link>
+        </>
+      }
+    >
+      <div className="flex flex-wrap items-center gap-2">
+        <RunsFilters runs={runs ?? noRuns} datasets={datasets} search={search} onChange={change} />
+        <SavedViews name="runs" search={{ ...savedSearch }} />
+      </div>
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {(error === null || runs !== undefined) && (
+        <RunsTable
+          runs={runs}
+          datasets={datasets}
+          search={search}
+          onSelect={(selected) => change({ selected })}
+        />
+      )}
+    </Page>
+  );
+}
+
+function withoutAbsent(search: Record<string, unknown>): RunsSearch {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
+}
+
+function selectedIds(selected: string | undefined): string[] {
+  return selected?.split(",").slice(0, maxCompared) ?? [];
+}
+
+function CompareLink({ selected }: { selected: string | undefined }) {
+  const ids = selectedIds(selected);
+  if (ids.length < 2) {
+    return (
+      <span className="text-sm text-ink-3" role="status">
+        {ids.length === 1 ? "Choose another run to compare" : "Choose two to five runs to compare"}
+      </span>
+    );
+  }
+  return (
+    <Link to="/compare" search={{ runs: ids.join(",") }} className={buttonClass({})}>
+      <GitCompareArrows aria-hidden /> Compare {ids.length} runs
+    </Link>
+  );
+}
+
+interface RunsTableProps {
+  runs: readonly Run[] | undefined;
+  datasets: ReadonlyMap<string, string>;
+  search: RunsSearch;
+  onSelect(selected: string | undefined): void;
+}
+
+function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
+  const found = useMemo(() => runs && findRuns(runs, search), [runs, search]);
+  const headlines = useHeadlines(found?.slice(0, maxHeadlines) ?? noRuns);
+  const rows = useMemo(
+    () =>
+      found?.map((run, index): RunRow => {
+        const known = headlines[index];
+        const isLoading = known !== undefined && known.data === undefined && !known.isError;
+        return {
+          run,
+          dataset: run.dataset_id === null ? "–" : (datasets.get(run.dataset_id) ?? "deleted"),
+          headline: isLoading ? "loading" : (known?.data?.[0] ?? null),
+        };
+      }),
+    [found, headlines, datasets],
+  );
+  const view = useTableView("runs", runColumns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Runs",
+    view,
+    columns: runColumns,
+    rows,
+    rowId: ({ run }) => run.id,
+    rowName: ({ run }) => run.name,
+    link: ({ run }) => ({ to: "/runs/$runId", params: { runId: run.id } }),
+    selection: {
+      ids: selectedIds(search.selected),
+      onChange: (ids) => onSelect(ids.length === 0 ? undefined : ids.join(",")),
+      max: maxCompared,
+    },
+    isMain: true,
+  });
+  return (
+    <section
+      aria-label="Runs"
+      className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+    >
+      <header className="flex min-h-10 items-center gap-2 border-b border-line px-4 py-1 text-xs text-ink-2">
+        <p className="min-w-0 flex-1" role="status">
+          {runs === undefined || found === undefined ? "Loading…" : describeCount(found.length, runs.length)}
+        </p>
+        <TableTools table={table} />
+      </header>
+      <DataTable table={table} isFull empty={<NoRuns hasRuns={(runs?.length ?? 0) > 0} />} />
+    </section>
+  );
+}
+
+function describeCount(found: number, all: number): string {
+  const word = all === 1 ? "run" : "runs";
+  return found === all
+    ? `${formatCount(all)} ${word}`
+    : `${formatCount(found)} of ${formatCount(all)} ${word}`;
+}
+
+function NoRuns({ hasRuns }: { hasRuns: boolean }) {
+  if (hasRuns) {
+    return (
+      <EmptyState icon={FlaskRound} title="No run matches the filters">
+        Remove one of them to see more.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={FlaskRound}
+      title="No runs yet"
+      actions={
+        <>
+          <Link to="/runs/new" className={buttonClass({ variant: "primary" })}>
+            New run
+          </Link>
+          <ExampleOffer />
+        </>
+      }
+    >
+      A run predicts every step of a dataset and says how far the model can be trusted: with intervals, by
+      step, and beside predicting that nothing changes.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import type { Run } from "@presage/sdk";
+import { findRuns } from "./find-runs.ts";
+import { readRunsSearch } from "./runs-search.ts";
+
+test("filters are read from the address, and what is invalid is left out", () => {
+  expect(
+    readRunsSearch({ q: 404, status: "paused", mode: "free-running", dataset: "d", selected: "a,b" }),
+  ).toEqual({
+    q: "404",
+    status: "paused",
+    mode: "free-running",
+    dataset: "d",
+    selected: "a,b",
+  });
+  expect(readRunsSearch({ q: ["a"], status: "done", mode: 3, dataset: 4, selected: "" })).toEqual({});
+});
+
+test("runs are found by name, target and tag, all words at once", () => {
+  const run = (name: string, rest: Partial<Run>) =>
+    ({ name, id: name, status: "finished", mode: "teacher-forced", tags: null, ...rest }) as Run;
+  const runs = [
+    run("one", { target: { baseline: "no-change" }, dataset_id: "d" }),
+    run("two", { target: { deployment: "default", model: "seven" }, tags: { team: "blue" } }),
+  ];
+  const found = (search: Parameters<typeof findRuns>[1]) => findRuns(runs, search).map(({ name }) => name);
+  expect(found({ q: "SEVEN team=blue" })).toEqual(["two"]);
+  expect(found({ q: "no-change" })).toEqual(["one"]);
+  expect(found({ dataset: "d" })).toEqual(["one"]);
+  expect(found({ status: "running" })).toEqual([]);
+});

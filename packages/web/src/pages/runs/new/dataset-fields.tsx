@@ -1,0 +1,86 @@
+import type { Dataset } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { formatCount } from "../../../format/format-number.ts";
+import { Field } from "../../../ui/form/field.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
+import type { RunDraft } from "./read-run-draft.ts";
+
+interface DatasetFieldsProps {
+  /** Undefined while loading. */
+  datasets: readonly Dataset[] | undefined;
+  draft: RunDraft;
+  issue: string | undefined;
+  onChange(part: Partial<RunDraft>): void;
+}
+
+/** Which samples, and what each step is told. */
+export function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps) {
+  const usable = (datasets ?? []).filter(({ latest_revision }) => latest_revision !== null);
+  const latest = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.revision ?? 0;
+  return (
+    <div className="grid gap-3 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_9rem]">
+      <Field
+        label="Dataset"
+        issue={issue}
+        hint={
+          datasets !== undefined && usable.length === 0 ? (
+            <Link to="/datasets" className="text-accent-ink underline">
+              There is none yet: upload one
+            </Link>
+          ) : undefined
+        }
+      >
+        {(control) => (
+          <Select
+            {...control}
+            value={draft.dataset}
+            onChange={({ target }) => onChange({ dataset: target.value, revision: "" })}
+          >
+            {draft.dataset === "" && <option value="">Choose a dataset</option>}
+            {usable.map(({ id, name, latest_revision }) => (
+              <option key={id} value={id}>
+                {name} ({formatCount(latest_revision?.samples ?? 0)} samples)
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label="Revision">
+        {(control) => (
+          <Select
+            {...control}
+            value={draft.revision}
+            onChange={({ target }) => onChange({ revision: target.value })}
+          >
+            <option value="">Latest{latest > 0 && ` (${latest})`}</option>
+            {Array.from({ length: latest }, (_, index) => latest - index).map((revision) => (
+              <option key={revision} value={String(revision)}>
+                {revision}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <div className="flex flex-col gap-1 sm:col-span-2">
+        <span className="text-sm font-medium">Mode</span>
+        <div>
+          <Segmented
+            label="Mode"
+            value={draft.mode}
+            options={[
+              { value: "teacher-forced", label: "Teacher-forced" },
+              { value: "free-running", label: "Free-running" },
+            ]}
+            onChange={(mode) => onChange({ mode })}
+          />
+        </div>
+        <p className="text-xs text-ink-3">
+          {draft.mode === "free-running"
+            ? "Each step is told what was predicted for the step before: how long does the model stay true on its own?"
+            : "Each step is told the recorded state: how often is a single step right?"}
+        </p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { datasetsQuery } from "../../../data/datasets.ts";
+import { deploymentsQuery } from "../../../data/deployments.ts";
+import { latestProfilesQuery } from "../../../data/evaluator-profiles.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { useCreateRun } from "../../../data/runs.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { Button, buttonClass } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { FieldGroup } from "../../../ui/form/field.tsx";
+import { fieldIssues, focusFirstIssue, issueAt } from "../../../ui/form/field-issues.ts";
+import { TextField } from "../../../ui/form/text-field.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
+import { Page } from "../../../ui/page.tsx";
+import { evaluatorChoices } from "../../playground/evaluate/evaluator-choices.ts";
+import { EvaluatorPicker } from "../../playground/evaluate/evaluator-picker.tsx";
+import { DatasetFields } from "./dataset-fields.tsx";
+import { noDraft, type ReadRunDraft, type RunDraft, readRunDraft } from "./read-run-draft.ts";
+import { RunEstimate } from "./run-estimate.tsx";
+import { TargetFields } from "./target-fields.tsx";
+
+export const newRunRoute = createLazyRoute("/runs/new")({ component: NewRunPage });
+
+function NewRunPage() {
+  const presage = usePresage();
+  const given = newRunRoute.useSearch();
+  const navigate = newRunRoute.useNavigate();
+  const form = useRef<HTMLFormElement>(null);
+  const [wasSent, setSent] = useState(false);
+  const { data: datasets } = useQuery(datasetsQuery(presage));
+  const { data: deployments } = useQuery(deploymentsQuery(presage));
+  const { data: families = [] } = useQuery(evaluatorFamiliesQuery(presage));
+  const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
+  const stored = useDraft(`new-run:${given.dataset ?? ""}:${given.revision ?? ""}`, noDraft);
+  const defaultProfile = profiles.find(
+    ({ evaluator_family, name }) => evaluator_family === "exact-match" && name === "system:default",
+  );
+  const draft: RunDraft = {
+    ...stored.draft,
+    dataset: stored.draft.dataset || given.dataset || (datasets?.[0]?.id ?? ""),
+    revision: stored.draft.revision || String(given.revision ?? ""),
+    deployment: stored.draft.deployment || (deployments?.find(({ is_default }) => is_default)?.name ?? ""),
+    profiles: stored.draft.profiles || (defaultProfile?.public_id ?? ""),
+  };
+  const create = useCreateRun({
+    onSuccess(run) {
+      stored.discard();
+      void navigate({ to: "/runs/$runId", params: { runId: run.id } });
+    },
+  });
+  const read = readRunDraft(draft, profiles);
+  const refused = fieldIssues(create.error);
+  const issues: ReadRunDraft["issues"] = wasSent ? read.issues : {};
+  const revision = datasets?.find(({ id }) => id === draft.dataset)?.latest_revision ?? undefined;
+  const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
+
+  function submit() {
+    setSent(true);
+    // After React has rendered the issues.
+    const showIssue = () => setTimeout(() => focusFirstIssue(form.current));
+    if (read.request === undefined) showIssue();
+    else create.mutate(read.request, { onError: showIssue });
+  }
+
+  return (
+    <Page
+      title="New run"
+      hint="Predicts every step of a dataset and has the predictions judged. It works by itself: this page can be closed."
+    >
+      <form
+        ref={form}
+        noValidate
+        className="grid min-w-0 items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <div className="flex min-w-0 flex-col gap-4">
+          <Card title="What is predicted">
+            <DatasetFields
+              datasets={datasets}
+              draft={draft}
+              issue={issues.dataset ?? issueAt(refused, "dataset_id") ?? issueAt(refused, "revision")}
+              onChange={stored.change}
+            />
+          </Card>
+          <Card title="Who predicts">
+            <TargetFields
+              deployments={deployments ?? []}
+              draft={draft}
+              issues={{
+                ...issues,
+                deployment: issues.deployment ?? issueAt(refused, "target"),
+                temperature: issues.temperature ?? issueAt(refused, "params"),
+              }}
+              onChange={stored.change}
+            />
+          </Card>
+          <Card title="Who judges">
+            <div className="px-4 py-3">
+              <FieldGroup
+                label="Evaluators"
+                hint="Rules cost nothing and are also applied to predicting no change. Judges ask a model for each prediction."
+                issue={issues.profiles ?? issueAt(refused, "evaluators")}
+              >
+                <EvaluatorPicker
+                  groups={evaluatorChoices(families, profiles, { hasSystemTurn: true })}
+                  chosenIds={chosenIds}
+                  onChoose={(ids) => stored.change({ profiles: [...ids].join(",") })}
+                />
+              </FieldGroup>
+            </div>
+          </Card>
+        </div>
+        <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-4">
+          <Card title="The run">
+            <div className="flex flex-col gap-3 px-4 py-3">
+              <TextField
+                label="Name"
+                hint="Optional; several runs may have the same."
+                issue={issueAt(refused, "name")}
+                value={draft.name}
+                onChange={(name) => stored.change({ name })}
+              />
+              <TextField
+                label="Repeats"
+                hint="How often each sample is predicted, at most 20."
+                issue={issues.repeats ?? issueAt(refused, "repeats")}
+                value={draft.repeats}
+                onChange={(repeats) => stored.change({ repeats })}
+              />
+              <TextField
+                label="At once"
+                hint="The most predictions in progress, at most 256. Live requests go first."
+                issue={issues.concurrency ?? issueAt(refused, "concurrency")}
+                value={draft.concurrency}
+                onChange={(concurrency) => stored.change({ concurrency })}
+              />
+            </div>
+          </Card>
+          <RunEstimate request={read.request} revision={revision} />
+          {create.error !== null && refused.length === 0 && <ErrorNotice error={create.error} />}
+          <div className="flex justify-end gap-2">
+            <Link to="/runs" className={buttonClass({ variant: "quiet" })}>
+              Cancel
+            </Link>
+            <Button type="submit" variant="primary" isBusy={create.isPending}>
+              Start the run
+            </Button>
+          </div>
+        </div>
+      </form>
+    </Page>
+  );
+}

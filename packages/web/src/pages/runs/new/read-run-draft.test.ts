@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { noDraft, readRunDraft } from "./read-run-draft.ts";
+
+const profiles = [{ public_id: "p1", evaluator_family: "exact-match", name: "system:default" }];
+const draft = { ...noDraft, dataset: "d", deployment: "default", profiles: "p1" };
+
+test("a draft becomes a request", () => {
+  const full = { ...draft, name: " one ", revision: "3", model: "m", temperature: "0", repeats: "2" };
+  expect(readRunDraft(full, profiles).request).toEqual({
+    name: "one",
+    dataset_id: "d",
+    revision: 3,
+    target: { deployment: "default", model: "m" },
+    params: { temperature: 0 },
+    mode: "teacher-forced",
+    evaluators: [{ evaluator: "exact-match", profile_name: "system:default" }],
+    repeats: 2,
+    concurrency: 16,
+  });
+});
+
+test("a baseline has neither model nor sampling", () => {
+  const { request } = readRunDraft({ ...draft, kind: "no-change", model: "m", temperature: "x" }, profiles);
+  expect(request).toMatchObject({ target: { baseline: "no-change" } });
+  expect(request).not.toHaveProperty("params");
+});
+
+test("what is wrong stands at its field", () => {
+  const wrong = {
+    ...noDraft,
+    repeats: "21",
+    concurrency: "0",
+    temperature: "-1",
+    seed: "1.5",
+    max_tokens: "a",
+  };
+  const { request, issues } = readRunDraft(wrong, profiles);
+  expect(request).toBeUndefined();
+  expect(Object.keys(issues).sort()).toEqual([
+    "concurrency",
+    "dataset",
+    "deployment",
+    "max_tokens",
+    "profiles",
+    "repeats",
+    "seed",
+    "temperature",
+  ]);
+});

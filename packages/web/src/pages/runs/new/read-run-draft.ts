@@ -1,0 +1,97 @@
+import type { RunCreateRequest, RunTarget } from "@presage/sdk";
+
+export const noDraft = {
+  name: "",
+  dataset: "",
+  revision: "",
+  /** What predicts: `deployment`, `no-change` or `most-frequent`. */
+  kind: "deployment",
+  deployment: "",
+  model: "",
+  mode: "teacher-forced",
+  /** The public ids of profiles, separated by commas. */
+  profiles: "",
+  repeats: "1",
+  concurrency: "16",
+  temperature: "",
+  seed: "",
+  max_tokens: "",
+};
+export type RunDraft = typeof noDraft;
+
+export interface ChosenProfile {
+  public_id: string;
+  evaluator_family: string;
+  name: string;
+}
+
+export interface ReadRunDraft {
+  request: RunCreateRequest | undefined;
+  /** By field. */
+  issues: Partial<Record<keyof RunDraft, string>>;
+}
+
+const limits = { repeats: 20, concurrency: 256 };
+
+/** The request that a form stands for, or what is wrong in it. */
+export function readRunDraft(draft: RunDraft, profiles: readonly ChosenProfile[]): ReadRunDraft {
+  const issues: ReadRunDraft["issues"] = {};
+  const chosen = draft.profiles.split(",").filter(Boolean);
+  const evaluators = chosen.flatMap((id) => {
+    const profile = profiles.find(({ public_id }) => public_id === id);
+    return profile === undefined ? [] : [{ evaluator: profile.evaluator_family, profile_name: profile.name }];
+  });
+  if (draft.dataset === "") issues.dataset = "Choose a dataset.";
+  if (draft.kind === "deployment" && draft.deployment === "") issues.deployment = "Choose a deployment.";
+  if (evaluators.length === 0) issues.profiles = "Choose at least one.";
+  const repeats = readWhole(draft.repeats, limits.repeats);
+  const concurrency = readWhole(draft.concurrency, limits.concurrency);
+  if (repeats === undefined) issues.repeats = `A whole number from 1 to ${limits.repeats}.`;
+  if (concurrency === undefined) issues.concurrency = `A whole number from 1 to ${limits.concurrency}.`;
+  const params = readParams(draft, issues);
+  if (Object.keys(issues).length > 0) return { request: undefined, issues };
+  return {
+    issues,
+    request: {
+      ...(draft.name.trim() !== "" && { name: draft.name.trim() }),
+      dataset_id: draft.dataset,
+      ...(draft.revision !== "" && { revision: Number(draft.revision) }),
+      target: targetOf(draft),
+      ...(Object.keys(params).length > 0 && { params }),
+      mode: draft.mode === "free-running" ? "free-running" : "teacher-forced",
+      evaluators,
+      ...(repeats !== undefined && { repeats }),
+      ...(concurrency !== undefined && { concurrency }),
+    },
+  };
+}
+
+function targetOf({ kind, deployment, model }: RunDraft): RunTarget {
+  if (kind === "no-change" || kind === "most-frequent") return { baseline: kind };
+  return { deployment, ...(model.trim() !== "" && { model: model.trim() }) };
+}
+
+function readParams({ kind, ...draft }: RunDraft, issues: ReadRunDraft["issues"]): Record<string, number> {
+  if (kind !== "deployment") return {};
+  const rules = {
+    temperature: { isFine: (value: number) => value >= 0, issue: "A number of at least 0." },
+    seed: { isFine: Number.isSafeInteger, issue: "A whole number." },
+    max_tokens: {
+      isFine: (value: number) => Number.isSafeInteger(value) && value > 0,
+      issue: "A whole number of at least 1.",
+    },
+  };
+  const params: Record<string, number> = {};
+  for (const name of ["temperature", "seed", "max_tokens"] as const) {
+    const text = draft[name].trim();
+    if (text === "") continue;
+    if (rules[name].isFine(Number(text))) params[name] = Number(text);
+    else issues[name] = rules[name].issue;
+  }
+  return params;
+}
+
+function readWhole(text: string, most: number): number | undefined {
+  const value = Number(text);
+  return text.trim() !== "" && Number.isInteger(value) && value >= 1 && value <= most ? value : undefined;
+}

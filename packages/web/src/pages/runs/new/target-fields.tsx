@@ -1,0 +1,90 @@
+import type { DeploymentStatus } from "@presage/sdk";
+import { Field } from "../../../ui/form/field.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
+import { TextField } from "../../../ui/form/text-field.tsx";
+import type { ReadRunDraft, RunDraft } from "./read-run-draft.ts";
+
+interface TargetFieldsProps {
+  deployments: readonly DeploymentStatus[];
+  draft: RunDraft;
+  issues: { [Field in keyof RunDraft]?: ReadRunDraft["issues"][Field] | undefined };
+  onChange(part: Partial<RunDraft>): void;
+}
+
+const hints: Record<string, string> = {
+  deployment: "A model behind this server.",
+  "no-change": "Predicts the state that it is given.",
+  "most-frequent": "Predicts the commonest next state of the same action in the other trajectories.",
+};
+
+/** What predicts, and how it samples. */
+export function TargetFields({ deployments, draft, issues, onChange }: TargetFieldsProps) {
+  return (
+    <div className="flex flex-col gap-3 px-4 py-3">
+      <div>
+        <Segmented
+          label="Target"
+          value={draft.kind}
+          options={[
+            { value: "deployment", label: "Deployment" },
+            { value: "no-change", label: "No change" },
+            { value: "most-frequent", label: "Most frequent" },
+          ]}
+          onChange={(kind) => onChange({ kind })}
+        />
+        <p className="mt-1 text-xs text-ink-3">{hints[draft.kind]}</p>
+      </div>
+      {draft.kind === "deployment" && (
+        <>
+          <div className="grid gap-3 sm:grid-cols-2">
+            <Field label="Deployment" issue={issues.deployment}>
+              {(control) => (
+                <Select
+                  {...control}
+                  value={draft.deployment}
+                  onChange={({ target }) => onChange({ deployment: target.value })}
+                >
+                  {draft.deployment === "" && <option value="">Choose a deployment</option>}
+                  {deployments.map(({ name, model }) => (
+                    <option key={name} value={name}>
+                      {model === null ? name : `${name} (${model})`}
+                    </option>
+                  ))}
+                </Select>
+              )}
+            </Field>
+            <TextField
+              label="Model"
+              hint="Optional; in place of the deployment’s."
+              issue={issues.model}
+              value={draft.model}
+              onChange={(model) => onChange({ model })}
+            />
+          </div>
+          <div className="grid gap-3 sm:grid-cols-3">
+            <TextField
+              label="Temperature"
+              issue={issues.temperature}
+              value={draft.temperature}
+              onChange={(temperature) => onChange({ temperature })}
+            />
+            <TextField
+              label="Seed"
+              hint="Repeat r is sent the seed plus r."
+              issue={issues.seed}
+              value={draft.seed}
+              onChange={(seed) => onChange({ seed })}
+            />
+            <TextField
+              label="Max tokens"
+              issue={issues.max_tokens}
+              value={draft.max_tokens}
+              onChange={(max_tokens) => onChange({ max_tokens })}
+            />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,168 @@
+import type { Run, RunReport } from "@presage/sdk";
+import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
+import { differenceOf, useBaselineDifference } from "../../../data/baseline-difference.ts";
+import { useCreateRun } from "../../../data/runs.ts";
+import { formatP, formatPoints } from "../../../format/format-difference.ts";
+import { formatShare } from "../../../format/format-number.ts";
+import { Badge, type Tone } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
+import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { evaluatorKey, nameEvaluator } from "../../compare/name-evaluator.ts";
+import { type Answer, answerOf } from "./answer-of.ts";
+import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
+
+interface AnswerCardProps {
+  run: Run;
+  report: RunReport;
+  chosen: RunReport["evaluators"][number];
+  measure: Measure;
+}
+
+const looks: Record<Answer["outcome"], { tone: Tone; icon: typeof CircleCheck }> = {
+  better: { tone: "pass", icon: CircleCheck },
+  worse: { tone: "fail", icon: CircleX },
+  open: { tone: "warn", icon: CircleMinus },
+  unknown: { tone: "neutral", icon: CircleMinus },
+};
+
+/** Whether the model is good enough: its figures beside those of predicting no change, and the difference. */
+export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
+  const { evaluators } = report;
+  const known = useBaselineDifference(run);
+  const create = useCreateRun();
+  const difference = differenceOf(known?.comparison, chosen);
+  const answer = answerOf(chosen, difference);
+  const { tone, icon: Icon } = looks[answer.outcome];
+  const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
+  const comparable = evaluators.filter(({ no_change }) => no_change !== null);
+  const canMeasure =
+    known !== undefined &&
+    known.baseline === null &&
+    run.status === "finished" &&
+    run.dataset_id !== null &&
+    !isBaseline &&
+    comparable.length > 0;
+  const rows = evaluators.map((one) => ({
+    key: evaluatorKey(one),
+    label: nameEvaluator(one, evaluators),
+    ...figureOf(one, measure),
+  }));
+  const differences = evaluators.flatMap((one) => {
+    const found = differenceOf(known?.comparison, one);
+    if (found === undefined || found.difference === null) return [];
+    return [
+      {
+        key: evaluatorKey(one),
+        label: nameEvaluator(one, evaluators),
+        value: found.difference,
+        lower: found.interval?.lower ?? null,
+        upper: found.interval?.upper ?? null,
+        pValue: formatP(found.p_adjusted),
+        basis: `${found.wins} better, ${found.losses} worse, ${found.ties} same`,
+      },
+    ];
+  });
+
+  function measureBaseline() {
+    if (run.dataset_id === null) return;
+    create.mutate({
+      name: "no change",
+      dataset_id: run.dataset_id,
+      revision: run.revision,
+      target: { baseline: "no-change" },
+      evaluators: run.evaluators
+        .filter(({ evaluator, profile_id }) =>
+          comparable.some((one) => one.evaluator === evaluator && one.profile_id === profile_id),
+        )
+        .map(({ evaluator, profile_name }) => ({ evaluator, profile_name })),
+    });
+  }
+
+  return (
+    <Card title="Is the model good enough?">
+      <div className="flex flex-col gap-2 px-4 py-3">
+        {!isBaseline && (
+          <p className="flex flex-wrap items-center gap-2 text-sm">
+            <Badge tone={tone} icon={<Icon aria-hidden />}>
+              {answer.title}
+            </Badge>
+            {canMeasure && (
+              <Button size="small" isBusy={create.isPending} onClick={measureBaseline}>
+                Measure the difference
+              </Button>
+            )}
+          </p>
+        )}
+        <p className="max-w-prose text-sm text-ink-2">
+          <Sentence name={nameEvaluator(chosen, evaluators)} figures={chosen} answer={answer} />
+        </p>
+        {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
+        {create.error !== null && <ErrorNotice error={create.error} />}
+        {known?.error != null && <ErrorNotice error={known.error} />}
+      </div>
+      <div className="grid min-w-0 border-t border-line *:min-w-0 xl:grid-cols-2 xl:divide-x xl:divide-line">
+        <IntervalBars
+          label={`${measureLabels[measure]} by evaluator`}
+          rowLabel="Evaluator"
+          valueLabel={measureLabels[measure]}
+          explanation={measureExplanations[measure]}
+          rows={rows}
+          domain={[0, 1]}
+          format={formatShare}
+          formatTick={(value) => `${Math.round(value * 100)}`}
+          referenceLabel="No change"
+          note="The dark mark is what predicting no change reaches on the same samples."
+        />
+        {differences.length > 0 && (
+          <IntervalDots
+            label="Difference from no change"
+            rowLabel="Evaluator"
+            valueLabel="Points"
+            explanation="Paired difference of the mean scores from those of predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95 %, clustered by trajectory; p is Holm’s."
+            rows={differences}
+            format={formatPoints}
+            note="Difference of the mean scores from the run that predicts no change, in percentage points."
+          />
+        )}
+      </div>
+    </Card>
+  );
+}
+
+interface SentenceProps {
+  name: string;
+  figures: RunReport["evaluators"][number];
+  answer: Answer;
+}
+
+function Sentence({
+  name,
+  figures: { pass_rate, pass_interval, no_change, count, trajectories },
+  answer,
+}: SentenceProps) {
+  if (pass_rate === null) return `${name} has no verdict.`;
+  return (
+    <>
+      By {name}, <strong className="font-semibold text-ink tabular-nums">{formatShare(pass_rate)}</strong> of{" "}
+      {count} {count === 1 ? "sample" : "samples"} in {trajectories}{" "}
+      {trajectories === 1 ? "trajectory" : "trajectories"} pass
+      {pass_interval !== null && (
+        <span className="tabular-nums">
+          {" "}
+          (95 % interval {formatShare(pass_interval.lower)} to {formatShare(pass_interval.upper)})
+        </span>
+      )}
+      .{" "}
+      {no_change !== null && (
+        <>
+          Predicting that nothing changes passes in{" "}
+          <strong className="font-semibold text-ink tabular-nums">{formatShare(no_change.pass_rate)}</strong>.{" "}
+        </>
+      )}
+      {answer.detail}
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import type { RunFigures } from "@presage/sdk";
+import { describeInterval } from "../../../format/describe-rate.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import type { IntervalRow } from "../../../ui/charts/plot/interval-table.tsx";
+
+export const measures = ["pass_rate", "mean"] as const;
+export type Measure = (typeof measures)[number];
+
+export const measureLabels: Record<Measure, string> = { pass_rate: "Pass rate", mean: "Mean score" };
+
+type Counted = Pick<RunFigures, "count" | "trajectories" | "failed">;
+
+/** “120 samples in 12 trajectories, 3 failed” */
+export function describeBasis({ count, trajectories, failed }: Counted): string {
+  const trajectoryWord = trajectories === 1 ? "trajectory" : "trajectories";
+  const failures = failed === 0 ? "" : `, ${formatCount(failed)} failed`;
+  return `${formatCount(count)} ${count === 1 ? "sample" : "samples"} in ${formatCount(trajectories)} ${trajectoryWord}${failures}`;
+}
+
+/** What each figure of a measure is, and how its interval was made. */
+export const measureExplanations: Record<Measure, string> = {
+  pass_rate:
+    "Share of the samples with a verdict that pass; failed ones are not in it. Interval at 95 %: Wilson’s with Student’s t, from a standard error clustered by trajectory.",
+  mean: "Mean score of the samples with a verdict, from 0 to 1; failed ones are not in it. Interval at 95 %: Student’s t with a standard error clustered by trajectory.",
+};
+
+/** The value of a measure with its interval, the baseline beside it, and what it was made from. */
+export function figureOf(
+  figures: RunFigures,
+  measure: Measure,
+): Required<Pick<IntervalRow, "value" | "lower" | "upper" | "reference" | "basis">> {
+  const interval = measure === "mean" ? figures.interval : figures.pass_interval;
+  return {
+    value: figures[measure],
+    lower: interval?.lower ?? null,
+    upper: interval?.upper ?? null,
+    reference: figures.no_change?.[measure] ?? null,
+    basis: describeBasis(figures),
+  };
+}
+
+export function explainFigures(figures: Omit<RunFigures, "mean_failures_as_zero">, measure: Measure): string {
+  const interval = measure === "mean" ? figures.interval : figures.pass_interval;
+  const range =
+    interval === null
+      ? "There is no interval: the samples are in fewer than two trajectories."
+      : `95 % interval: ${describeInterval(interval)}.`;
+  return `${measureExplanations[measure]} ${range}`;
+}

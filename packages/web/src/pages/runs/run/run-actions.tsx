@@ -1,0 +1,106 @@
+import type { Run } from "@presage/sdk";
+import { Link, useNavigate } from "@tanstack/react-router";
+import {
+  CirclePlay,
+  CircleX,
+  Download,
+  Ellipsis,
+  FileJson,
+  Files,
+  FileText,
+  GitCompareArrows,
+  Pause,
+  Trash2,
+} from "lucide-react";
+import { useState } from "react";
+import { isActive } from "../../../data/recent-runs.ts";
+import { useChangeRun, useDeleteRun } from "../../../data/runs.ts";
+import { Button, buttonClass } from "../../../ui/button.tsx";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
+import { Menu, MenuDownload, MenuItem } from "../../../ui/overlay/menu.tsx";
+
+/** What can be done with a run: take its report elsewhere, compare it, and end or delete it. */
+export function RunActions({ run }: { run: Run }) {
+  const navigate = useNavigate();
+  const [asks, setAsks] = useState<"delete" | "cancel">();
+  const change = useChangeRun(run.id);
+  const remove = useDeleteRun({ onSuccess: () => void navigate({ to: "/runs" }) });
+  const error = change.error ?? remove.error;
+  const report = `/v1/runs/${run.id}/report?format=`;
+  return (
+    <>
+      {(run.status === "running" || run.status === "queued") && (
+        <Button icon={<Pause aria-hidden />} isBusy={change.isPending} onClick={() => change.mutate("pause")}>
+          Pause
+        </Button>
+      )}
+      {run.status === "paused" && (
+        <Button
+          icon={<CirclePlay aria-hidden />}
+          isBusy={change.isPending}
+          onClick={() => change.mutate("resume")}
+        >
+          Resume
+        </Button>
+      )}
+      <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
+        <GitCompareArrows aria-hidden /> Compare
+      </Link>
+      <CopyButton text={() => location.href} label="Copy the link to this view">
+        Copy link
+      </CopyButton>
+      <Menu trigger={<Button icon={<Download aria-hidden />}>Report</Button>}>
+        <MenuDownload href={`${report}html`} icon={<FileText aria-hidden />}>
+          As a page (HTML)
+        </MenuDownload>
+        <MenuDownload href={`${report}md`} icon={<FileText aria-hidden />}>
+          As Markdown
+        </MenuDownload>
+        <MenuDownload href={`${report}json`} icon={<FileJson aria-hidden />}>
+          All figures (JSON)
+        </MenuDownload>
+        <MenuDownload href={`/v1/runs/${run.id}/export`} icon={<Files aria-hidden />}>
+          All predictions (JSON Lines)
+        </MenuDownload>
+      </Menu>
+      <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
+        {isActive(run) && (
+          <MenuItem icon={<CircleX aria-hidden />} onSelect={() => setAsks("cancel")}>
+            Cancel the run
+          </MenuItem>
+        )}
+        <MenuItem icon={<Trash2 aria-hidden />} isDangerous onSelect={() => setAsks("delete")}>
+          Delete the run
+        </MenuItem>
+      </Menu>
+      <ConfirmDialog
+        isOpen={asks === "cancel"}
+        onClose={() => setAsks(undefined)}
+        title={`Cancel ${run.name}?`}
+        confirmLabel="Cancel the run"
+        isBusy={change.isPending}
+        onConfirm={() => change.mutate("cancel", { onSettled: () => setAsks(undefined) })}
+      >
+        What it has predicted stays and can be looked at. It cannot be resumed.
+      </ConfirmDialog>
+      <ConfirmDialog
+        isOpen={asks === "delete"}
+        onClose={() => setAsks(undefined)}
+        title={`Delete ${run.name}?`}
+        confirmLabel="Delete the run"
+        isBusy={remove.isPending}
+        onConfirm={() => remove.mutate(run.id, { onSettled: () => setAsks(undefined) })}
+      >
+        Its predictions and this report are deleted. Its evaluation results stay. This cannot be undone.
+      </ConfirmDialog>
+      {error !== null && (
+        <div className="w-full">
+          <ErrorNotice error={error} />
+        </div>
+      )}
+    </>
+  );
+}
