@@ -9,7 +9,6 @@ import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
-import { readMatrixSearch } from "./pages/runs/samples/matrix-search.ts";
 import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
@@ -91,11 +90,6 @@ const datasetTrajectory = createRoute({
     (await loadPage(() => import("./pages/datasets/trajectory/dataset-trajectory-page.tsx")))
       .datasetTrajectoryRoute,
 );
-const runSamples = createRoute({
-  getParentRoute,
-  path: "/runs/$runId/samples",
-  validateSearch: readMatrixSearch,
-}).lazy(async () => (await loadPage(() => import("./pages/runs/samples/scratch-page.tsx"))).runSamplesRoute);
 const runTrajectory = createRoute({
   getParentRoute,
   path: "/runs/$runId/trajectories/$trajectoryId",
@@ -144,7 +138,6 @@ const routeTree = rootRoute.addChildren([
   datasets,
   dataset,
   datasetTrajectory,
-  runSamples,
   runTrajectory,
   errorTaxonomies,
   errorTaxonomy,

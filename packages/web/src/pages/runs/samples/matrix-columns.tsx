@@ -64,7 +64,7 @@ const rest: DataColumn<RunSample>[] = [
       ),
     isSortable: false,
     isElastic: true,
-    widthPx: 180,
+    widthPx: 160,
   },
   {
     id: "verb",
