@@ -14,7 +14,6 @@ import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
 import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
 import { readRunSearch } from "./pages/runs/run/run-search.ts";
-import { readMatrixSearch } from "./pages/runs/samples/matrix-search.ts";
 import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";

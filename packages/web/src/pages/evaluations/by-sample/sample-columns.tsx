@@ -1,6 +1,7 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { splitVersion } from "../../../format/split-version.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { SampleName } from "../../../ui/sample-name.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark } from "../../../ui/verdict/verdict-mark.tsx";
 import { type Judge, resultsOf, type SampleRow } from "./group-by-sample.ts";
@@ -25,11 +26,7 @@ export function sampleColumns(judges: readonly Judge[]): DataColumn<SampleRow>[]
       label: "Sample",
       hint: "In the order of the samples’ IDs, numbers by value. Results without a sample are left out.",
       value: ({ sampleId }) => sampleId,
-      cell: ({ sampleId }) => (
-        <span className="font-mono text-xs text-ink" title={sampleId}>
-          <InlineText text={sampleId} />
-        </span>
-      ),
+      cell: ({ sampleId }) => <SampleName id={sampleId} />,
       isSortable: false,
       isFixed: true,
       widthPx: 220,
