@@ -28,13 +28,29 @@ const pages: PageUnderTest[] = [
   { path: ({ profile }) => `/evaluators/profiles/${profile}`, title: "close enough", shows: "People agreed" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips" },
   { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
-  { path: () => "/review", title: "Review", shows: "Near the threshold" },
+  { path: () => "/review", title: "Review", shows: "left here" },
   { path: () => "/usage", title: "Usage", shows: "bootstrap" },
   { path: () => "/api-keys", title: "API keys", shows: "training cluster" },
   { path: () => "/api-keys", title: "API keys", shows: "training cluster", press: "Create key" },
   { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
   { path: () => "/account", title: "Account", shows: "This browser" },
+  { path: () => "/datasets", title: "Datasets", shows: "kitchens" },
+  { path: ({ dataset }) => `/datasets/${dataset}`, title: "kitchens", shows: "Two kitchens." },
+  {
+    path: ({ dataset }) => `/datasets/${dataset}/trajectories/a`,
+    title: "a",
+    shows: "You are in kitchen 1.",
+  },
+  {
+    path: ({ runs }) => `/runs/${runs[0]}/trajectories/a`,
+    title: "a",
+    shows: "You are in kitchen 1.",
+  },
+  { path: () => "/runs", title: "Runs", shows: "no-change in kitchens" },
+  { path: ({ runs }) => `/runs/${runs[0]}`, title: "no-change in kitchens", shows: "exact-match" },
+  { path: ({ runs }) => `/runs/${runs[0]}?tab=samples`, title: "no-change in kitchens", shows: "a/1" },
+  { path: () => "/runs/new", title: "New run", shows: "Dataset" },
 ];
 
 /** Without motion, colours change immediately. */
