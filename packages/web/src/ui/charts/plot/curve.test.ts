@@ -21,8 +21,9 @@ test("a step keeps its value until the next", () => {
 });
 
 test("a band is there only where there is an interval", () => {
-  const { band } = curvePaths([point(0, 1, 0, 2), point(1, 1, 0, 3), point(2, 1)], "line", same, same);
+  const { band, sure } = curvePaths([point(0, 1, 0, 2), point(1, 1, 0, 3), point(2, 1)], "line", same, same);
   expect(band).toBe("M0.0,2.0L1.0,3.0L1.0,0.0L0.0,0.0Z");
+  expect(sure).toBe("M0.0,1.0L1.0,1.0");
 });
 
 test("between two points a step curve has the value of the earlier, and none after its end", () => {

@@ -27,6 +27,8 @@ type Place = readonly [x: number, y: number];
 
 export interface CurvePaths {
   line: string;
+  /** The stretches of it that have an interval. */
+  sure: string;
   band: string;
   /** Points that no line reaches. */
   lone: readonly CurvePoint[];
@@ -45,12 +47,14 @@ export function curvePaths(
     if (stretch.length === 1) lone.push(...stretch);
     lines.push(open(places(stretch, shape, toX, toY, ({ value }) => value)));
   }
-  const bands = stretchesWhere(points, hasInterval).map((stretch) => {
+  const withInterval = stretchesWhere(points, hasInterval);
+  const sure = withInterval.map((stretch) => open(places(stretch, shape, toX, toY, ({ value }) => value)));
+  const bands = withInterval.map((stretch) => {
     const upper = places(stretch, shape, toX, toY, (point) => point.upper);
     const lower = places(stretch, shape, toX, toY, (point) => point.lower);
     return `${open([...upper, ...lower.toReversed()])}Z`;
   });
-  return { line: lines.join(""), band: bands.join(""), lone };
+  return { line: lines.join(""), sure: sure.join(""), band: bands.join(""), lone };
 }
 
 function hasInterval({ value, lower, upper }: CurvePoint): boolean {
