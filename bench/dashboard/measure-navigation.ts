@@ -1,4 +1,4 @@
-import { reference, type View, views } from "./views.ts";
+import { reference, type View } from "./views.ts";
 import { type Page, type Visitor, visit, withPage } from "./visitor.ts";
 
 /** Milliseconds from the navigation until the page's contents are painted, by view. */
@@ -21,13 +21,17 @@ const measureEach = async (
 };
 
 /** Visits every page once, so that the server is warm too before the first round. */
-export const warmUp = async (visitor: Visitor): Promise<void> =>
+export const warmUp = async (visitor: Visitor, views: readonly View[]): Promise<void> =>
   await withPage(visitor, async (page) => {
     for (const view of views) await visit(page, visitor.origin, view);
   });
 
 /** The views take turns; each round begins with a different one. */
-export const measureNavigation = async (visitor: Visitor, round: number): Promise<NavigationTimes> => {
+export const measureNavigation = async (
+  visitor: Visitor,
+  views: readonly View[],
+  round: number,
+): Promise<NavigationTimes> => {
   const first = round % views.length;
   const turns = [...views.slice(first), ...views.slice(0, first)];
   const visitWith = (page: Page) => (view: View) => visit(page, visitor.origin, view);

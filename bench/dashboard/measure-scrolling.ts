@@ -1,4 +1,4 @@
-import { everyResult } from "./views.ts";
+import type { View } from "./views.ts";
 import { type Page, type Visitor, visit, withPage } from "./visitor.ts";
 
 export interface ScrollSample {
@@ -19,7 +19,7 @@ interface Seen {
   readonly lastRow: number;
 }
 
-/** The dashboard's page size. */
+/** The explorer's page size. */
 export const rowsPerPage = 100;
 export const wheelPixels = 1_200;
 const frameMs = 16;
@@ -38,10 +38,10 @@ const readCpuMs = async (devTools: DevTools): Promise<number> => {
   return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN) * 1000;
 };
 
-/** Turns the mouse wheel once a frame until `pages` pages of results have been shown. */
-export const measureScrolling = async (visitor: Visitor, pages: number): Promise<ScrollSample> =>
+/** Turns the mouse wheel once a frame until so many rows of a view have been shown. */
+export const measureScrolling = async (visitor: Visitor, view: View, rows: number): Promise<ScrollSample> =>
   await withPage(visitor, async (page) => {
-    await visit(page, visitor.origin, everyResult);
+    await visit(page, visitor.origin, view);
     const devTools = await page.context().newCDPSession(page);
     await devTools.send("Performance.enable", { timeDomain: "threadTicks" });
     const heapBeforeBytes = await readHeapBytes(devTools);
@@ -52,9 +52,9 @@ export const measureScrolling = async (visitor: Visitor, pages: number): Promise
     const cpuBeforeMs = await readCpuMs(devTools);
     const startedAtMs = performance.now();
     let seen = await readSeen();
-    while (seen.lastRow < pages * rowsPerPage) {
+    while (seen.lastRow < rows) {
       if (performance.now() - startedAtMs > patienceMs) {
-        throw new Error(`after ${patienceMs / 1000} s only ${seen.lastRow} results had been shown`);
+        throw new Error(`after ${patienceMs / 1000} s only ${seen.lastRow} rows had been shown`);
       }
       await page.mouse.wheel(0, wheelPixels);
       await page.waitForTimeout(frameMs);

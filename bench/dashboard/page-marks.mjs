@@ -7,6 +7,10 @@ const isThere = {
     return values.length > 0 && values.every(({ textContent }) => textContent !== "");
   },
   rows: () => document.querySelector("[data-row-link]") !== null,
+  // Nothing is a placeholder any more.
+  report: () =>
+    document.querySelector("main :is(table, svg[role=img], figure)") !== null &&
+    document.querySelector("main :is([role=status], [aria-busy=true])") === null,
   result: () => document.querySelector("[role=dialog] section[aria-label=Details]") !== null,
 };
 

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { fillAndStart } from "../evaluations/search/fill-and-start.ts";
 import { rootDirectory, workDirectory } from "../paths.ts";
 import type { ProcessGroup } from "../processes.ts";
+import { makeRun } from "./make-run.ts";
 import { type DashboardFigures, measureDashboard } from "./measure-dashboard.ts";
 import { type NotMeasured, openSystemBrowser } from "./open-system-browser.ts";
 import type { DashboardPlan } from "./plan-dashboard.ts";
 import { signIn } from "./sign-in.ts";
+import { runViewsOf } from "./views.ts";
 
 export type DashboardResult = NotMeasured | (DashboardFigures & { readonly browserVersion: string });
 
@@ -37,7 +39,9 @@ export const runDashboard = async (
       directory,
     });
     const signedIn = await signIn(browser, readFileSync(join(directory, "output.log"), "utf8"));
-    const figures = await measureDashboard({ browser, origin: presage.origin, signedIn }, plan);
+    const runViews = runViewsOf(await makeRun(presage, plan.samples));
+    const visitor = { browser, origin: presage.origin, signedIn };
+    const figures = await measureDashboard(visitor, runViews, plan);
     await group.stop(presage.process);
     return { browserVersion: browser.version(), ...figures };
   } finally {

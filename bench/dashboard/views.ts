@@ -1,5 +1,5 @@
 /** What a navigation waits for; page-marks.mjs detects it. */
-export type MarkName = "signIn" | "figures" | "rows" | "result";
+export type MarkName = "signIn" | "figures" | "rows" | "result" | "report";
 
 export interface View {
   /** Its name in the table. */
@@ -28,4 +28,38 @@ export const explorerViews: readonly View[] = [
 
 export const overview: View = { name: "the overview's figures", path: "/", mark: "figures" };
 
-export const views: readonly View[] = [reference, overview, ...explorerViews];
+export const runPageName = "a run's page";
+export const matrixName = "a run's samples";
+export const worstFirstName = "a run's samples, the lowest scores first";
+
+export interface RunViews {
+  readonly report: View;
+  readonly matrix: View;
+  readonly worstFirst: View;
+}
+
+/** The pages of one run. */
+export const runViewsOf = (runId: string): RunViews => {
+  const samples = `/runs/${runId}?tab=samples`;
+  return {
+    report: { name: runPageName, path: `/runs/${runId}`, mark: "report" },
+    matrix: { name: matrixName, path: samples, mark: "rows" },
+    worstFirst: { name: worstFirstName, path: `${samples}&sort=e1`, mark: "rows" },
+  };
+};
+
+export const viewNames: readonly string[] = [
+  ...[reference, overview, ...explorerViews].map(({ name }) => name),
+  runPageName,
+  matrixName,
+  worstFirstName,
+];
+
+export const viewsOf = ({ report, matrix, worstFirst }: RunViews): readonly View[] => [
+  reference,
+  overview,
+  ...explorerViews,
+  report,
+  matrix,
+  worstFirst,
+];

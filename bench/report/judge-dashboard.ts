@@ -1,11 +1,13 @@
 import { sumBytes } from "../dashboard/measure-first-load.ts";
+import type { ScrollSample } from "../dashboard/measure-scrolling.ts";
 import type { DashboardPlan } from "../dashboard/plan-dashboard.ts";
 import type { DashboardResult } from "../dashboard/run-dashboard.ts";
-import { explorerViews } from "../dashboard/views.ts";
+import { explorerViews, matrixName, runPageName } from "../dashboard/views.ts";
 import { compareToReference, readView } from "./dashboard-figures.ts";
 import type { Goal } from "./goal.ts";
 
 const mostFirstRowsMs = 1_000;
+const mostRunMs = 1_500;
 const mostTaskMs = 200;
 const mostRows = 200;
 const mostScriptBytes = 200_000;
@@ -15,7 +17,10 @@ const leastReportedTaskMs = 50;
 const showTask = (ms: number): string =>
   ms === 0 ? `none of ${leastReportedTaskMs} ms or more` : `${ms.toFixed(0)} ms at worst`;
 
-export const judgeDashboard = (result: DashboardResult | undefined, { size }: DashboardPlan): Goal[] => {
+export const judgeDashboard = (
+  result: DashboardResult | undefined,
+  { size, samples }: DashboardPlan,
+): Goal[] => {
   const figures = result === undefined || "notMeasured" in result ? undefined : result;
   // A failed round was not measured and might have been the worst.
   const isWhole = figures?.problems.length === 0;
@@ -31,10 +36,31 @@ export const judgeDashboard = (result: DashboardResult | undefined, { size }: Da
       return timeMs === undefined ? [] : [{ name, ms: timeMs.median }];
     })
     .toSorted((left, right) => right.ms - left.ms);
-  const scrolling = rounds.map((round) => round.scrolling);
-  const taskMs = Math.max(...scrolling.map(({ longestTaskMs }) => longestTaskMs));
-  const rows = Math.max(...scrolling.map((sample) => sample.mostRows));
-  const wasScrolled = scrolling.length > 0;
+  const wasScrolled = rounds.length > 0;
+  const judgeScrolling = (what: string, scrolling: readonly ScrollSample[]): Goal[] => {
+    const taskMs = Math.max(...scrolling.map(({ longestTaskMs }) => longestTaskMs));
+    const rows = Math.max(...scrolling.map(({ mostRows }) => mostRows));
+    return [
+      judge(
+        `No task over 200 ms while ${what} is scrolled`,
+        wasScrolled ? showTask(taskMs) : undefined,
+        taskMs <= mostTaskMs,
+      ),
+      judge(
+        `At most 200 rows of ${what} in the page`,
+        wasScrolled ? `${rows} at most` : undefined,
+        rows <= mostRows,
+      ),
+    ];
+  };
+  const judgeRun = (name: string): Goal => {
+    const { timeMs } = compareToReference(rounds, "cold", readView(name, "cold"));
+    return judge(
+      `${name[0]?.toUpperCase()}${name.slice(1)} at ${samples.toLocaleString("en-US")} samples in under 1.5 s, with nothing cached`,
+      timeMs && `${timeMs.median.toFixed(0)} ms`,
+      timeMs !== undefined && timeMs.median < mostRunMs,
+    );
+  };
   const firstLoad = figures?.firstLoad;
   const scriptBytes = sumBytes(firstLoad?.beforeUsable ?? [], "script");
   return [
@@ -43,15 +69,15 @@ export const judgeDashboard = (result: DashboardResult | undefined, { size }: Da
       slowest && `${slowest.ms.toFixed(0)} ms at worst (${slowest.name})`,
       slowest !== undefined && slowest.ms < mostFirstRowsMs,
     ),
-    judge(
-      "No task over 200 ms while the explorer is scrolled",
-      wasScrolled ? showTask(taskMs) : undefined,
-      taskMs <= mostTaskMs,
+    ...judgeScrolling(
+      "the explorer",
+      rounds.map(({ scrolling }) => scrolling),
     ),
-    judge(
-      "At most 200 rows of the explorer in the page",
-      wasScrolled ? `${rows} at most` : undefined,
-      rows <= mostRows,
+    judgeRun(runPageName),
+    judgeRun(matrixName),
+    ...judgeScrolling(
+      "a run's matrix of samples",
+      rounds.map(({ matrixScrolling }) => matrixScrolling),
     ),
     judge(
       "At most 200 KB of script, compressed, before the page is usable at first load",

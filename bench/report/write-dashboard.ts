@@ -1,8 +1,7 @@
 import type { DashboardRound } from "../dashboard/measure-dashboard.ts";
 import { type FirstLoad, type SentFile, sumBytes } from "../dashboard/measure-first-load.ts";
-import { rowsPerPage, wheelPixels } from "../dashboard/measure-scrolling.ts";
-import type { DashboardPlan } from "../dashboard/plan-dashboard.ts";
-import { views } from "../dashboard/views.ts";
+import { rowsPerPage, type ScrollSample, wheelPixels } from "../dashboard/measure-scrolling.ts";
+import { viewNames } from "../dashboard/views.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { compareToReference, readView, type TimeAndRatio } from "./dashboard-figures.ts";
 import { summarise } from "./figures.ts";
@@ -22,7 +21,7 @@ const writeTimes = (rounds: readonly DashboardRound[]): string => {
   return table(
     ["until painted", "cold, ms", "ratio to the reference", "warm, ms", "ratio to the reference"],
     [
-      ...views.map(({ name }) => row(name, readView(name, "cold"), readView(name, "warm"))),
+      ...viewNames.map((name) => row(name, readView(name, "cold"), readView(name, "warm"))),
       row(
         "a result in the drawer, from the click",
         ({ drawer }) => drawer.firstMs,
@@ -32,12 +31,16 @@ const writeTimes = (rounds: readonly DashboardRound[]): string => {
   );
 };
 
-const writeScrolling = (rounds: readonly DashboardRound[], { scrolledPages }: DashboardPlan): string => {
-  const figureOf = (read: (sample: DashboardRound["scrolling"]) => number, scale = 1) =>
-    showFigure(summarise(rounds.map(({ scrolling }) => read(scrolling))), scale);
-  const total = compareToReference(rounds, "warm", ({ scrolling }) => scrolling.totalMs);
+const writeScrolling = (
+  title: string,
+  rounds: readonly DashboardRound[],
+  readSample: (round: DashboardRound) => ScrollSample,
+): string => {
+  const figureOf = (read: (sample: ScrollSample) => number, scale = 1) =>
+    showFigure(summarise(rounds.map((round) => read(readSample(round)))), scale);
+  const total = compareToReference(rounds, "warm", (round) => readSample(round).totalMs);
   return table(
-    [`scrolling through ${scrolledPages} pages with the mouse wheel`, ""],
+    [title, ""],
     [
       ["total, ms", showFigure(total.timeMs)],
       ["total, ratio to the warm reference", showFigure(total.ratio)],
@@ -92,7 +95,8 @@ export const writeDashboard = ({ dashboard, plan: { dashboard: plan } }: BenchRe
 - Chromium ${browserVersion}, headless and without a GPU, in a window of 1440 by 900; browser and server share the machine.
   The results are in an SQLite file, made like those of the searches. The browser has signed in with the printed link.
 - Times are by the page's own clock, from the navigation until a frame with the awaited content is painted: the explorer's first
-  rows, all figures of the overview, the complete result in the drawer. The counts above the rows may come later.
+  rows, all figures of the overview, the complete result in the drawer. The counts above the rows may come later. Of a run's page, all of
+  it: nothing is a placeholder any more. The run has ${plan.samples.toLocaleString("en-US")} samples, predictions made elsewhere and two evaluators.
 - Cold: a new browser context for each navigation, with only the session. Warm: a context that has visited every
   page. For the drawer: the first and the second result opened in a page. The server has served every page before.
 - The reference is a static page of the same server, with one script and one style sheet. ${plan.rounds} rounds; views take turns, and
@@ -102,7 +106,9 @@ ${writeTimes(rounds)}
 
 The wheel scrolls ${wheelPixels} pixels a frame; a page is ${rowsPerPage} results. The heap is measured after a garbage collection.
 
-${writeScrolling(rounds, plan)}
+${writeScrolling(`scrolling through ${plan.scrolledPages} pages of results`, rounds, ({ scrolling }) => scrolling)}
+
+${writeScrolling("scrolling through as many samples of a run", rounds, ({ matrixScrolling }) => matrixScrolling)}
 
 ### The first load of \`/\`
 ${writeFirstLoad(firstLoad)}

@@ -121,7 +121,8 @@ function digestOfSources(): string {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name)),
   );
-  for (const file of [...files.sort(), import.meta.path, join(root, "package-lock.json")]) {
+  const others = [import.meta.path, join(root, "package-lock.json"), join(root, "CHANGELOG.md")];
+  for (const file of [...files.sort(), ...others]) {
     hasher.update(`${relative(root, file)} ${statSync(file).size} `);
     hasher.update(readFileSync(file));
   }

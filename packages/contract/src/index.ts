@@ -3,6 +3,8 @@ export * from "./capture.ts";
 export * from "./chat-completion.ts";
 export { readInstant } from "./date-time.ts";
 export * from "./deployment.ts";
+export * from "./environment.ts";
+export * from "./episode.ts";
 export * from "./errors.ts";
 export * from "./evaluation/client-evaluation.ts";
 export * from "./evaluation/comparison.ts";

@@ -21,6 +21,7 @@ export const MeResponse = z
         max_age_days: z.int().meta({ description: "After how many days they are deleted." }),
       })
       .meta({ description: "What this server keeps of predictions." }),
+    server_version: z.string().meta({ description: "The version of this server, as in its changelog." }),
   })
   .meta({ id: "MeResponse" });
 export type MeResponse = z.infer<typeof MeResponse>;

@@ -4,6 +4,8 @@ import { type ChatCompletions, chatCompletions } from "./resources/chat-completi
 import { type Comparisons, comparisons } from "./resources/comparisons.ts";
 import { type Datasets, datasets } from "./resources/datasets.ts";
 import { type Deployments, deployments } from "./resources/deployments.ts";
+import { type Environments, environments } from "./resources/environments.ts";
+import { type Episodes, episodes } from "./resources/episodes.ts";
 import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
 import { type Evaluate, evaluate } from "./resources/evaluate.ts";
 import { type EvaluationResults, evaluationResults } from "./resources/evaluation-results.ts";
@@ -56,6 +58,8 @@ export interface Presage {
   datasets: Datasets;
   runs: Runs;
   comparisons: Comparisons;
+  environments: Environments;
+  episodes: Episodes;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
   apps: Apps;
@@ -95,6 +99,8 @@ export function createPresage(options: PresageOptions = {}): Presage {
     datasets: datasets(transport),
     runs: runs(transport),
     comparisons: comparisons(transport),
+    environments: environments(transport),
+    episodes: episodes(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
     apps: apps(transport),

@@ -25,6 +25,15 @@ export type {
   DatasetTrajectorySummary,
   DeploymentStatus,
   Disagreement,
+  Environment,
+  EnvironmentConfig,
+  EnvironmentCreateRequest,
+  EnvironmentTask,
+  Episode,
+  EpisodeCreateRequest,
+  EpisodeStart,
+  EpisodeStep,
+  EpisodeSummary,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
   ErrorTaxonomyFindingsResponse,
@@ -85,7 +94,11 @@ export type {
   RunUpload,
   SessionResponse,
   SignOutResponse,
+  StepResponse,
   SummaryDimension,
+  TaskLine,
+  TasksAdded,
+  TasksFromDataset,
   Usage,
   UsageFailure,
   UsageKey,
@@ -109,6 +122,8 @@ export type {
   TrajectoryOptions,
   UploadOptions,
 } from "./resources/datasets.ts";
+export type { Environments } from "./resources/environments.ts";
+export type { Episodes } from "./resources/episodes.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";

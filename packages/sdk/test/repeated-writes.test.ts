@@ -3,7 +3,7 @@ import { expectEventually } from "../../server/test/support/eventually.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { testKey } from "../../server/test/support/presage/presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../../server/test/support/presage/spawn-presage.ts";
-import { onEachDatabase } from "../../server/test/support/store/databases.ts";
+import { onSqlite } from "../../server/test/support/store/databases.ts";
 import { openStore } from "../../server/test/support/store/open-store.ts";
 import { createPresage, type Presage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
@@ -16,7 +16,7 @@ interface Write {
   count(presage: Presage, name: string): Promise<number>;
 }
 
-onEachDatabase((database) => {
+onSqlite((database) => {
   let environment: Record<string, string>;
   let server: SpawnedPresage;
   let direct: Presage;
@@ -33,7 +33,7 @@ onEachDatabase((database) => {
     resultId = imported?.id ?? "";
     const profile = { evaluator_family: "regex", name: "revised", config: { pattern: "a" } };
     profileId = (await direct.profiles.create(profile)).public_id;
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await store?.[Symbol.asyncDispose]();
     await server?.[Symbol.asyncDispose]();
@@ -129,7 +129,7 @@ onEachDatabase((database) => {
     // Evaluated and imported results are in one app.
     expect(counts).toEqual(cases.map(([what]) => (/^(evaluates|imports)/.test(what) ? 2 : 1)));
     for (const { proxy } of calls) await proxy.stop();
-  }, 60_000);
+  }, 120_000);
 
   test("With the caller's own key, the same call of another program is the same request", async () => {
     const first = await direct.apiKeys.create({ name: "mine" }, { idempotencyKey: "deploy-17" });

@@ -377,6 +377,26 @@ describe("against a real Presage", () => {
     expect(error.issues.map(({ loc }) => loc)).toEqual([["query", "since"]]);
   });
 
+  test("environments are created and played", async () => {
+    const { environments, episodes } = presage;
+    await environments.create({ name: "sdk", stop: [{ action_equals: "stop", outcome: "success" }] });
+    expect(await environments.addTasks("sdk", [{ initial_state: "here" }])).toMatchObject({
+      tasks: { train: 1 },
+    });
+    expect(await environments.listTasks("sdk", "train")).toMatchObject([{ index: 0, initial_state: "here" }]);
+    expect(await environments.revise("sdk", { max_steps: 9 })).toMatchObject({ revision: 2 });
+    const { episode_id: id, observation } = await episodes.start({ environment: "sdk" });
+    expect(observation).toBe("here");
+    expect(await episodes.step(id, "stop")).toMatchObject({ terminated: true, reward: 1 });
+    expect(await episodes.get(id)).toMatchObject({ status: "finished", steps: [{ action: "stop" }] });
+    expect((await episodes.list({ environment: "sdk" })).map((one) => one.id)).toEqual([id]);
+    expect((await environments.list()).map(({ name }) => name)).toEqual(["sdk", "sandbox"]);
+    expect((await caught(environments.delete("sdk"))).status).toBe(409);
+    await episodes.delete(id);
+    await environments.delete("sdk");
+    expect((await caught(environments.get("sdk"))).status).toBe(404);
+  });
+
   test("the error for an invalid request says where it is invalid", async () => {
     const error = await caught(presage.predict({ interaction: { state: "", action: "" } }));
     expect(error.category).toBe("invalid");

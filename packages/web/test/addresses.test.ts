@@ -9,6 +9,8 @@ const addresses = [
   ["/evaluators?q=one&q=other", "Evaluators"],
   ["/evaluations?verdict=perhaps&min_score=9&since=never", "Evaluations"],
   ["/evaluations?tag=nonsense&order=up&result=x&after=y", "Evaluations"],
+  ["/compare?runs=a&direction=up&open=x", "Compare"],
+  ["/predictions?source=x&period=1y&category=no&status=9", "Predictions"],
   ["/review?order=up&blind=maybe&result=x&revision=0", "Review"],
 ] as const;
 

@@ -1,5 +1,7 @@
 import { expect } from "bun:test";
 import type { Locator } from "playwright-core";
+import { openStore } from "../../server/test/support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../../server/test/support/store/store-results.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 
 const dashboardTest = dashboardTests();
@@ -70,6 +72,75 @@ dashboardTest("A built-in taxonomy cannot be changed, but can be copied", async 
   expect(copy?.revision).toBe(1);
   expect<unknown>(copy?.body).toEqual(original?.body);
 });
+
+dashboardTest("A template is a tree to start from, which one's own edits keep", async ({ visit, client }) => {
+  const page = await visit("/error-taxonomies");
+  await page.getByRole("button", { name: "New taxonomy" }).first().click();
+  const form = page.getByRole("dialog", { name: "New taxonomy" });
+  const template = form.getByRole("combobox", { name: "Start from" });
+  await template.selectOption("Tool calls: JSON responses");
+  await template.selectOption("Text world: state and effects");
+  await form.getByRole("region", { name: "Preview of the tree" }).getByText("invented object").waitFor();
+  await form.getByRole("textbox", { name: "Outline" }).press("Control+End");
+  await form.getByRole("textbox", { name: "Outline" }).pressSequentially("!");
+  expect(await template.isDisabled()).toBe(true);
+  await form.getByRole("textbox", { name: "Name" }).fill("from a template");
+  await form.getByRole("button", { name: "Create taxonomy" }).click();
+  await page.getByRole("heading", { name: "from a template", level: 1 }).waitFor();
+  const [made] = await client.errorTaxonomies.list({ name: "from a template" });
+  expect(JSON.stringify(made?.body)).toContain("ignored precondition");
+  expect(made?.error_taxonomy_description).toBe("What a model of a text world gets wrong in one step.");
+});
+
+dashboardTest(
+  "Beside the tree are the models that make an error, and examples that open",
+  async (visitor) => {
+    const { visit, client, databaseUrl } = visitor;
+    const { id, error_taxonomy_id } = await client.errorTaxonomies.create({
+      error_taxonomy_name: "with findings",
+      body: { State: ["Gone", "Invented"] },
+    });
+    await using store = await openStore(databaseUrl);
+    const found = (model: string, ...kinds: string[]): StoredFields => ({
+      evaluatorId: "error-taxonomy-2026-11-21",
+      evaluatorFamily: "error-taxonomy",
+      metadata: { app: "findings", evaluatedModel: { name: model } },
+      outcome: {
+        status: "success",
+        pass: kinds.length === 0,
+        score: Number(kinds.length === 0),
+        extra: {
+          error_taxonomy_revision_id: id,
+          categories: kinds.map((kind) => ({
+            path: ["State", kind],
+            reason: `The lamp is ${kind.toLowerCase()}.`,
+          })),
+        },
+      },
+    });
+    const results = await storeResults(store.database, store.owner.account_id, [
+      found("small", "Gone"),
+      found("small", "Gone", "Invented"),
+      found("large"),
+      found("large", "Gone"),
+    ]);
+    const page = await visit(`/error-taxonomies/${error_taxonomy_id}`);
+    await page.getByRole("heading", { name: "State / Gone" }).waitFor();
+    await page.getByText("2 of 2").waitFor();
+    await page.getByText("1 of 2").waitFor();
+    await page.getByRole("button", { name: "Invented" }).click();
+    await page.getByRole("heading", { name: "State / Invented" }).waitFor();
+    await page.getByRole("button", { name: "The lamp is invented." }).click();
+    const drawer = page.getByRole("dialog", { name: `Result ${results[1]?.id}` });
+    await drawer.waitFor();
+    const { pathname, search } = new URL(page.url());
+    const elsewhere = await visit(pathname + search);
+    await elsewhere.getByRole("heading", { name: "State / Invented" }).waitFor();
+    await elsewhere.getByRole("dialog", { name: `Result ${results[1]?.id}` }).waitFor();
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "hidden" });
+  },
+);
 
 dashboardTest("Names of taxonomies and their errors are readable on a phone", async ({ visit, client }) => {
   const name = "what our world model gets wrong in kitchens";

@@ -22,22 +22,16 @@ dashboardTest("The first Tab skips the navigation, the next ones go through it",
   await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   await page.keyboard.press("Tab");
   expect(await focused(page)).toBe("Skip to content");
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toStartWith("Go to …");
+  const places = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
+  expect(places[0]).toBe("Overview");
   const seen: string[] = [];
-  for (let count = 0; count < 9; count++) {
+  for (const _place of places) {
     await page.keyboard.press("Tab");
     seen.push(await focused(page));
   }
-  expect(seen).toEqual([
-    "Overview",
-    "Playground",
-    "Deployments",
-    "Evaluations",
-    "Evaluators",
-    "Error taxonomies",
-    "Review",
-    "Usage",
-    "API keys",
-  ]);
+  expect(seen).toEqual(places);
 
   await page.getByRole("link", { name: "Skip to content" }).press("Enter");
   await page.keyboard.press("Tab");

@@ -1,12 +1,7 @@
 import { expect } from "bun:test";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { AxeResults, RunOptions } from "axe-core";
-import type { Page } from "playwright-core";
-import { eventually } from "../../server/test/support/eventually.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
+import { expectAccessible, wide } from "./support/expect-accessible.ts";
 import { fillDashboard } from "./support/fill-dashboard.ts";
-import { emptyScroll, sidewaysOverflow } from "./support/scrolling.ts";
 
 type Filled = Awaited<ReturnType<typeof fillDashboard>>;
 
@@ -20,7 +15,7 @@ interface PageUnderTest {
 }
 
 const pages: PageUnderTest[] = [
-  { path: () => "/", title: "Overview", shows: "rouge-l-20" },
+  { path: () => "/", title: "Overview", shows: "close enough" },
   { path: () => "/playground", title: "Playground", shows: "Domain knowledge" },
   { path: () => "/deployments", title: "Deployments", shows: "Replica" },
   { path: () => "/evaluations", title: "Evaluations", shows: "close enough" },
@@ -33,24 +28,17 @@ const pages: PageUnderTest[] = [
   { path: ({ profile }) => `/evaluators/profiles/${profile}`, title: "close enough", shows: "People agreed" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips" },
   { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
+  { path: () => "/review", title: "Review", shows: "Near the threshold" },
   { path: () => "/usage", title: "Usage", shows: "bootstrap" },
   { path: () => "/api-keys", title: "API keys", shows: "training cluster" },
   { path: () => "/api-keys", title: "API keys", shows: "training cluster", press: "Create key" },
-  { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile of judge" },
+  { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
   { path: () => "/account", title: "Account", shows: "This browser" },
 ];
 
 /** Without motion, colours change immediately. */
 const reducedMotion = "reduce";
-const wide = { width: 1440, height: 900 };
-const narrow = { width: 390, height: 844 };
-const axe = readFileSync(createRequire(import.meta.path).resolve("axe-core/axe.min.js"), "utf8");
-/** The dark page differs only by its colours. */
-const rules: Record<"light" | "dark", RunOptions> = {
-  light: { resultTypes: ["violations"] },
-  dark: { resultTypes: ["violations"], runOnly: ["color-contrast"] },
-};
 
 const dashboardTest = dashboardTests();
 let filling: Promise<Filled> | undefined;
@@ -77,29 +65,3 @@ dashboardTest("The sign-in page is accessible, wide and narrow, light and dark",
   await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
   await expectAccessible(page);
 });
-
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe);
-  for (const viewport of [wide, narrow]) {
-    await page.setViewportSize(viewport);
-    const overflow = () => sidewaysOverflow(page);
-    expect(await eventually(overflow, (pixels) => pixels === 0, 2_000)).toBe(0);
-    expect(await emptyScroll(page)).toBe(0);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      // The sign-in page follows the device without a script.
-      await page.locator(`html[data-theme=${colorScheme}], html:not([data-theme])`).waitFor();
-      const problems = await seriousViolations(page, rules[colorScheme]);
-      expect({ viewport, colorScheme, problems }).toEqual({ viewport, colorScheme, problems: [] });
-    }
-  }
-}
-
-async function seriousViolations(page: Page, runOptions: RunOptions): Promise<string[]> {
-  const { violations }: AxeResults = await page.evaluate(`axe.run(${JSON.stringify(runOptions)})`);
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} ${target.join(" ")}: ${failureSummary}`),
-    );
-}

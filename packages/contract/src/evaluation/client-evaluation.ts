@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { list } from "../list.ts";
+import { objectWithRule } from "../object-with-rule.ts";
 import { boundedObject, boundedText, shortText } from "../text.ts";
 import { ImportedEvaluationResult } from "./imported-result.ts";
-import { appOrExperiment, hasAppOrExperiment, metadataFields } from "./result-fields.ts";
+import { appOrExperiment, metadataFields } from "./result-fields.ts";
 
 const { evaluator_id, criteria, pass, explanation, evaluation_duration, explanation_duration } =
   ImportedEvaluationResult.shape;
@@ -13,8 +14,8 @@ const id = (of: string) =>
     .meta({ description: `The id of ${of}, as given.` });
 
 /** A verdict of an evaluator that ran in a client, which keeps the texts to itself. */
-export const ClientEvaluation = z
-  .object({
+export const ClientEvaluation = objectWithRule(
+  {
     log_id: shortText(200).meta({ description: "The client's unique id of the evaluation." }),
     evaluator_id,
     criteria: criteria.meta({ description: "The client's name for the evaluator's configuration." }),
@@ -44,9 +45,9 @@ export const ClientEvaluation = z
     tags,
     dataset_id,
     dataset_sample_id,
-  })
-  .refine(hasAppOrExperiment, appOrExperiment)
-  .meta({ id: "ClientEvaluation" });
+  },
+  appOrExperiment,
+).meta({ id: "ClientEvaluation" });
 export type ClientEvaluation = z.infer<typeof ClientEvaluation>;
 
 /** Body of `POST /v1/evaluations/batch`: either every evaluation is stored or none is. */

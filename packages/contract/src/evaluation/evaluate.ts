@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { list } from "../list.ts";
+import { objectWithRule } from "../object-with-rule.ts";
 import { shortText } from "../text.ts";
 import { EvaluationResult } from "./evaluation-result.ts";
 import {
@@ -9,7 +10,6 @@ import {
   EvaluationStatus,
   ExplainStrategy,
   evaluatedModelFields,
-  hasAppOrExperiment,
   metadataFields,
   sampleFields,
 } from "./result-fields.ts";
@@ -40,8 +40,8 @@ export type EvaluatorReference = z.infer<typeof EvaluatorReference>;
 const references = list(EvaluatorReference).max(20);
 
 /** Body of `POST /v1/evaluate`. null is treated as omitted. If a field is sent under its old and its new name, the new name wins. */
-export const EvaluateRequest = z
-  .object({
+export const EvaluateRequest = objectWithRule(
+  {
     evaluators: references
       .min(1)
       .nullish()
@@ -60,9 +60,9 @@ export const EvaluateRequest = z
         "`full-history` adds an interval for the median of all earlier scores of the same evaluator and profile.",
     }),
     explain: deprecated(DeprecatedExplain.nullish(), "evaluators[].explain_strategy"),
-  })
-  .refine(hasAppOrExperiment, appOrExperiment)
-  .meta({ id: "EvaluateRequest" });
+  },
+  appOrExperiment,
+).meta({ id: "EvaluateRequest" });
 export type EvaluateRequest = z.infer<typeof EvaluateRequest>;
 
 /** The outcome of one evaluator. If it did not succeed, there is an error message and no result. */

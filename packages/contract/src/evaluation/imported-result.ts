@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { list } from "../list.ts";
+import { objectWithRule } from "../object-with-rule.ts";
 import { boundedText, shortText } from "../text.ts";
 import {
   appOrExperiment,
   described,
   evaluatedModelFields,
-  hasAppOrExperiment,
   instant,
   metadataFields,
   sampleFields,
@@ -25,8 +25,8 @@ const importedDuration = z.iso
 const isoUnits = "in ISO 8601, in weeks, days, hours, minutes and seconds, for example PT0.25S.";
 
 /** One result from another tool. */
-export const ImportedEvaluationResult = z
-  .object({
+export const ImportedEvaluationResult = objectWithRule(
+  {
     evaluator_id: shortText(200).meta({
       description: "The other tool's name for the evaluator. Results show it after `external:`.",
     }),
@@ -44,9 +44,9 @@ export const ImportedEvaluationResult = z
     ...sampleFields,
     ...evaluatedModelFields,
     ...metadataFields,
-  })
-  .refine(hasAppOrExperiment, appOrExperiment)
-  .meta({ id: "ImportedEvaluationResult" });
+  },
+  appOrExperiment,
+).meta({ id: "ImportedEvaluationResult" });
 export type ImportedEvaluationResult = z.infer<typeof ImportedEvaluationResult>;
 
 /** Body of `POST /v1/evaluation-results/batch`: either every result is stored or none is. */

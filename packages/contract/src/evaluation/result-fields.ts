@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { list } from "../list.ts";
+import type { Rule } from "../object-with-rule.ts";
 import { smallRecord } from "../small-record.ts";
 import { boundedObject, shortText, storableText } from "../text.ts";
 
@@ -109,18 +110,11 @@ export const metadataFields = {
 };
 
 /** A rule of everything that has `metadataFields`: a result has an app or an experiment. */
-export function hasAppOrExperiment(fields: {
-  app?: string | null | undefined;
-  experiment_id?: string | null | undefined;
-}): boolean {
-  return (fields.app ?? null) === null || (fields.experiment_id ?? null) === null;
-}
-
-export const appOrExperiment = {
+export const appOrExperiment: Rule = {
+  isKept: (fields: { app?: unknown; experiment_id?: unknown }) =>
+    (fields.app ?? null) === null || (fields.experiment_id ?? null) === null,
   path: ["app"],
-  error: "app cannot be given together with experiment_id",
-  // Checked even if other fields have issues, so that the caller gets all issues at once.
-  when: ({ value }: { value: unknown }) => typeof value === "object" && value !== null,
+  message: "app cannot be given together with experiment_id",
 };
 
 const retrievedContext = z.union([storableText(), list(storableText()).max(50)]);

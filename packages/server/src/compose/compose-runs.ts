@@ -12,6 +12,8 @@ import type { WriteWork } from "../evaluation/runs/runner/work-writer.ts";
 import { writeWorkInThread } from "../evaluation/runs/runner/write-in-thread.ts";
 import { createBackgroundTurns } from "../limits/background-turns.ts";
 import { createFairSlots } from "../limits/fair-slots.ts";
+import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
+import { createRoomForBytes } from "../limits/room-for-bytes.ts";
 import type { Log } from "../observability/logger.ts";
 import { readPrediction, upstreamFields } from "../prediction/predict.ts";
 import { isCountedModelName } from "../prices/counted-model-name.ts";
@@ -38,6 +40,9 @@ export interface ComposedRuns extends RunServices {
 
 /** How long a run waits before it looks again whether live predictions leave it a place. */
 const lookAgainMs = 50;
+
+/** The texts of steps in progress may take an eighth of the memory budget. */
+const partsForRuns = 8;
 
 /** Runs leave the other connections to requests. */
 const writingConnections = 2;
@@ -112,6 +117,7 @@ export function composeRuns(
   return {
     predict,
     turns: createBackgroundTurns(() => liveInFlight() > 0),
+    room: createRoomForBytes((config.memoryBudgetBytes ?? quarterOfMemory()) / partsForRuns),
     writeWork: writer?.write ?? writeInTurns(database),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     version: packageJson.version,

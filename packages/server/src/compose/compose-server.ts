@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { ModelUse } from "../evaluation/model-use.ts";
 import { builtInProfileRevisions } from "../evaluation/profiles/built-in-profiles.ts";
 import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
@@ -33,6 +34,7 @@ import { composeCapture } from "./compose-capture.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
+import { composeEnvironments } from "./compose-environments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeLimits } from "./compose-limits.ts";
 import { composePrices } from "./compose-prices.ts";
@@ -164,6 +166,18 @@ export async function composeServer(
   });
 
   const { maxBodyBytes } = config.listen;
+  const evaluationServices: EvaluationServices = {
+    store,
+    admission: limits.evaluations,
+    builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
+    datasets,
+    runs,
+    ...evaluation,
+  };
+  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(store, {
+    deployments,
+    evaluation: evaluationServices,
+  });
   const services: Services = {
     settings: {
       instanceId,
@@ -194,14 +208,8 @@ export async function composeServer(
       forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
       ...sessions,
     },
-    evaluation: {
-      store,
-      admission: limits.evaluations,
-      builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
-      datasets,
-      runs,
-      ...evaluation,
-    },
+    evaluation: evaluationServices,
+    environments,
     sessionCookie,
     signIn,
   };
@@ -227,6 +235,7 @@ export async function composeServer(
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await runs.dispose();
       await stopSandbox();
+      await disposeEnvironments();
       await disposeDatasets();
       await disposeEvaluation();
       await limits.stop();

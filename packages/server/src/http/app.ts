@@ -7,6 +7,8 @@ import { dashboardRoutes } from "./resources/dashboard/dashboard.ts";
 import { datasetRoutes } from "./resources/datasets/datasets.ts";
 import { deploymentRoutes } from "./resources/deployments/deployments.ts";
 import { docsRoutes } from "./resources/docs/docs.ts";
+import { environmentRoutes } from "./resources/environments/environments.ts";
+import { episodeRoutes } from "./resources/episodes/episodes.ts";
 import { evaluateRoutes } from "./resources/evaluate/evaluate.ts";
 import { evaluatorRoutes } from "./resources/evaluators/evaluators.ts";
 import { experimentRoutes } from "./resources/experiments/experiments.ts";
@@ -65,6 +67,8 @@ export function createApp(services: Services): App {
     ...runReportRoutes(services),
     ...comparisonRoutes(services),
     ...runRoutes(services),
+    ...environmentRoutes(services),
+    ...episodeRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

@@ -1,3 +1,4 @@
+import type { EnvironmentServices } from "../environments/environment-services.ts";
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { IdentityServices } from "../identity/identity-services.ts";
 import type { Admission } from "../limits/admission.ts";
@@ -37,6 +38,7 @@ export interface Services {
   readonly prices: PriceList;
   readonly identity: IdentityServices;
   readonly evaluation: EvaluationServices;
+  readonly environments: EnvironmentServices;
   readonly sessionCookie: SessionCookie;
   readonly signIn: SignIn;
 }

@@ -5,7 +5,7 @@ import { startTarget, type UpstreamKind } from "../../../../fuzz/target/start-ta
 import { seed, seeded } from "../support/seeded.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
-const requests: Record<UpstreamKind, number> = { sandbox: 450, faulty: 150 };
+const requests: Record<UpstreamKind, number> = { sandbox: 280, faulty: 100 };
 
 /** For a machine with two processors that also runs other tests; `npm run fuzz`, alone on its machine, allows 300 ms. */
 const maxHealthMs = 3_000;
@@ -23,7 +23,10 @@ onEachDatabase((database) => {
   test(
     "responses to any request conform to the document, even if the upstream is faulty",
     seeded(async () => {
-      expect((await Promise.all([fuzz("sandbox"), fuzz("faulty")])).join("")).toBe("");
+      // How an upstream fails, no database sees.
+      const upstreams =
+        database.name === "SQLite" ? (["sandbox", "faulty"] as const) : (["sandbox"] as const);
+      expect((await Promise.all(upstreams.map(fuzz))).join("")).toBe("");
     }),
   );
 });

@@ -3,6 +3,8 @@ import {
   ApiKeyCreateResponse,
   Dataset,
   DatasetSampleListResponse,
+  Environment,
+  EpisodeStart,
   ErrorTaxonomyRevisionCreateResponse,
   EvaluateResponse,
   EvaluatorCriteriaResponse,
@@ -21,7 +23,7 @@ import {
 import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
 import { eventually } from "../support/eventually.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onSqlite } from "../support/store/databases.ts";
 
 /** Where the ids in paths come from: the responses that create or list things, by operation. */
 const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
@@ -45,6 +47,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
   listDatasetSamples: (response) => ({
     "trajectories/{trajectory_id}": String(DatasetSampleListResponse.parse(response).data[0]?.trajectory_id),
   }),
+  createEnvironment: (response) => ({ "environments/{name}": Environment.parse(response).name }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 
@@ -94,6 +97,9 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
     );
   }
   const [run = ""] = finished;
+  const startEpisode = async () =>
+    EpisodeStart.parse(await post("/v1/episodes", { environment: "sandbox", index: 0 })).episode_id;
+  const [open, closed] = [await startEpisode(), await startEpisode()];
   const ofOperation: Record<string, string> = {
     uploadRunPredictions: await waiting(),
     cancelRun: await waiting(),
@@ -107,7 +113,10 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
   };
   return {
     datasetId,
-    idOf: (operationId: string) => ({ "runs/{id}": ofOperation[operationId] ?? run }),
+    idOf: (operationId: string) => ({
+      "runs/{id}": ofOperation[operationId] ?? run,
+      "episodes/{id}": operationId === "stepEpisode" ? open : closed,
+    }),
     queryOf: (operationId: string) => queries[operationId] ?? "",
   };
 }
@@ -188,7 +197,7 @@ function differenceOf(
     .find(Boolean);
 }
 
-onEachDatabase((database) => {
+onSqlite((database) => {
   test("every example of a request succeeds, and its response is as documented", async () => {
     await using target = await startTarget(await database.create(), "sandbox");
     expect(await tryExamples(target)).toEqual([]);

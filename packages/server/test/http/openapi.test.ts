@@ -171,6 +171,10 @@ test("operations that create something accept an Idempotency-Key", async () => {
   expect(taking.sort()).toEqual([
     "post /v1/api-keys",
     "post /v1/datasets",
+    "post /v1/environments",
+    "post /v1/environments/{name}/tasks",
+    "post /v1/episodes",
+    "post /v1/episodes/{id}/step",
     "post /v1/error-taxonomy-revision",
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",

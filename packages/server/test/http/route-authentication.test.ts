@@ -3,7 +3,7 @@ import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onSqlite } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 interface Operation {
@@ -108,7 +108,7 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
   });
 }
 
-onEachDatabase((database) => {
+onSqlite((database) => {
   const presage = usePresage({ database });
   /** Every documented operation that is not public, with its parameters filled in. */
   let closed: Operation[];
@@ -176,9 +176,14 @@ onEachDatabase((database) => {
   });
 
   test("With a session and its CSRF token no route responds 401 or 403", async () => {
+    let session = await signIn();
     for (const operation of closed.filter(({ path }) => path !== "/auth/sign-out")) {
-      const { headers } = await signIn();
-      const [line = ""] = await othersThan(0, [operation], headers);
+      let [line = ""] = await othersThan(0, [operation], session.headers);
+      // An operation before this one may have ended the session.
+      if (line.endsWith(" 401")) {
+        session = await signIn();
+        [line = ""] = await othersThan(0, [operation], session.headers);
+      }
       expect(line).toMatch(/ (200|201|204|404|422)$/);
     }
   });

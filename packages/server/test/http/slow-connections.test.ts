@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { availableParallelism } from "node:os";
 import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
@@ -13,7 +12,7 @@ import { connectTo, countLockWaits } from "../support/store/postgres.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { goodResponse, httpResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 
-const ofEachKind = 250;
+const ofEachKind = 100;
 /** Longer than the server's idle timeout. */
 const longAnswerMs = 37_000;
 
@@ -64,6 +63,8 @@ test.concurrent("clients that send one byte per second are disconnected in time 
 
   const statuses: number[] = [];
   const predictAndCountOpen = async () => {
+    // Others are served in these 30 s; more often than now and then proves nothing more.
+    await Bun.sleep(200);
     statuses.push((await presage.call("POST", "/v1/predict", prediction)).status);
     return inHead.size + inBody.size;
   };
@@ -71,12 +72,12 @@ test.concurrent("clients that send one byte per second are disconnected in time 
   expect(inHead.size).toBe(0);
   expect(inBody.size).toBe(0);
   expect(statuses.filter((status) => status !== 200)).toStrictEqual([]);
-  expect(statuses.length).toBeGreaterThan(100);
+  expect(statuses.length).toBeGreaterThan(20);
   // Connections that wait for the upstream are idle too, and are not closed.
   for (const call of longCalls) expect((await call).status).toBe(200);
   await expectEventually(readInFlight, 0);
   await upstream.stop();
-}, 100_000);
+}, 120_000);
 
 /** Uploads a body in one piece per second. */
 async function uploadSlowly(presage: SpawnedPresage, bytesPerSecond: number, seconds: number) {
@@ -106,29 +107,7 @@ test.concurrent("an upload is closed if it is slower than 16 KB per second, and 
   ]);
   // Whitespace is not a body.
   expect(uploads).toEqual([422, 422, "closed"]);
-}, 100_000);
-
-test.concurrent("requests may wait for a thread longer than a short upstream timeout", async () => {
-  await using presage = await spawnPresage({
-    PRESAGE_DATABASE_URL: "sqlite::memory:",
-    PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
-  });
-  // Each occupies a thread for about a second.
-  const sample = {
-    evaluators: [{ evaluator: "edit-distance" }],
-    evaluated_model_output: "ab".repeat(40_000),
-    evaluated_model_gold_answer: "bca".repeat(27_000),
-  };
-  // The last of them wait for more than 10 s; Bun would close a connection 6 to 10 s after the upstream deadline of 1 s.
-  const threads = Math.max(1, availableParallelism() - 1);
-  const calls = Array.from({ length: 14 * threads }, () =>
-    presage.call("POST", "/v1/evaluate", sample).then(
-      ({ status }) => status,
-      () => "closed",
-    ),
-  );
-  expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));
-}, 100_000);
+}, 120_000);
 
 test.concurrent("predictions cut off by a stop after 30 s are logged", async () => {
   const upstream = await startRawUpstream(() => {});
@@ -154,7 +133,7 @@ test.concurrent("predictions cut off by a stop after 30 s are logged", async () 
   const requests = records.filter(({ route }) => route === "/v1/predict");
   expect(requests.map(({ requestId }) => requestId).sort()).toEqual(requestIds);
   await upstream.stop();
-}, 100_000);
+}, 120_000);
 
 /** Searches, and reads only the beginning of the response until told to continue. */
 async function openSlowSearch(presage: SpawnedPresage) {
@@ -195,7 +174,11 @@ test.concurrent("requests that wait for the database longer than the idle timeou
     // In parts, as a transaction that is idle for long is rolled back.
     for (let part = 0; part < 4; part++) await storeResults(store.database, store.owner.account_id, results);
   }
-  await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+  // Which a short timeout of the upstream does not change.
+  await using presage = await spawnPresage({
+    PRESAGE_DATABASE_URL: databaseUrl,
+    PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
+  });
   const search = await openSlowSearch(presage);
   const [holder, watcher] = await Promise.all([connectTo(databaseUrl), connectTo(databaseUrl)]);
   await holder.query("begin; lock table usage_counts in access exclusive mode");
@@ -215,4 +198,4 @@ test.concurrent("requests that wait for the database longer than the idle timeou
   expect(await end).toEndWith("]}\r\n0\r\n\r\n");
   await holder.query("rollback");
   await Promise.all([holder.end(), watcher.end()]);
-}, 100_000);
+}, 120_000);

@@ -13,6 +13,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 /** Part of every text of the first account, and so never in a response to the second. */
 const mark = "mark-of-the-first-account";
+const environment = `environment-with-${mark}`;
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
@@ -29,6 +30,7 @@ onEachDatabase((database) => {
     prediction: "",
     run: "",
     otherRun: "",
+    episode: "",
     apiKey: "",
     session: "",
   };
@@ -92,6 +94,10 @@ onEachDatabase((database) => {
         evaluators: [{ evaluator: "exact-match" }],
       })
     ).id;
+    await make("/v1/environments", { name: environment, description: mark });
+    await make(`/v1/environments/${environment}/tasks`, { initial_state: mark, prompt: mark, goal: mark });
+    own.episode = (await make("/v1/episodes", { environment })).episode_id;
+    await make(`/v1/episodes/${own.episode}/step`, { action: mark });
     await make(`/v1/runs/${own.run}/predictions`, { index: 0, prediction: mark });
     await make("/v1/evaluation-results/batch", {
       evaluation_results: [{ evaluator_id: mark, experiment_id: own.experiment, dataset_sample_id: mark }],
@@ -120,11 +126,15 @@ onEachDatabase((database) => {
   const byId = (): [method: string, path: string, body?: unknown][] => [
     ["GET", `/v1/evaluation-results/${own.result}`],
     ["POST", `/v1/evaluation-results/${own.result}/correction`, { pass: true }],
+    ["DELETE", `/v1/evaluation-results/${own.result}/correction`],
     ["PATCH", `/v1/evaluator-profiles/${own.profile}/archive`],
     ["POST", `/v1/evaluator-profiles/${own.profile}/revision`, { config: { substrings: ["x"] } }],
     ["GET", `/v1/evaluator-profiles/${own.profile}/agreement`],
+    ["GET", `/v1/evaluator-profiles/${own.profile}/disagreements`],
+    ["GET", `/v1/evaluator-criteria/${own.profile}/disagreements`],
     ["GET", `/v1/error-taxonomy-revision/${own.revision}`],
     ["GET", `/v1/error-taxonomy-revision/${own.revision}/findings`],
+    ["GET", `/v1/error-taxonomy-revision/${own.revision}/recent-findings`],
     ["POST", `/v1/error-taxonomy-revision/${own.revision}/set-labels`, { labels: ["x"] }],
     ["POST", `/v1/error-taxonomy-revision/${own.revision}/remove-labels`, { labels: [mark] }],
     ["GET", `/v1/projects/${own.project}`],
@@ -155,6 +165,16 @@ onEachDatabase((database) => {
     ["POST", `/v1/runs/${own.run}/cancel`],
     ["POST", `/v1/runs/${own.run}/pause`],
     ["POST", `/v1/runs/${own.run}/resume`],
+    ["GET", `/v1/environments/${environment}`],
+    ["PATCH", `/v1/environments/${environment}`, { max_steps: 1 }],
+    ["DELETE", `/v1/environments/${environment}?with_episodes=true`],
+    ["GET", `/v1/environments/${environment}/tasks`],
+    ["POST", `/v1/environments/${environment}/tasks`, { initial_state: "x" }],
+    ["POST", "/v1/episodes", { environment }],
+    ["GET", `/v1/episodes?environment=${environment}`],
+    ["GET", `/v1/episodes/${own.episode}`],
+    ["DELETE", `/v1/episodes/${own.episode}`],
+    ["POST", `/v1/episodes/${own.episode}/step`, { action: "x" }],
     ["GET", `/v1/comparisons?runs=${own.run},${own.otherRun}`],
     ["GET", `/v1/comparisons/samples?runs=${own.run},${own.otherRun}&evaluator=exact-match&direction=worse`],
     ["PATCH", `/v1/evaluator-criteria/${own.profile}/archive`],
@@ -176,7 +196,11 @@ onEachDatabase((database) => {
     ["GET", "/v1/predictions"],
     ["GET", "/v1/predictions?source=live&status=success&deployment=default&model=test-model"],
     ["DELETE", "/v1/predictions?source=live&before=2100-01-01"],
+    ["GET", "/v1/predictions/count"],
+    ["POST", "/v1/evaluation-results/review", {}],
     ["GET", "/v1/runs"],
+    ["GET", "/v1/environments"],
+    ["GET", "/v1/episodes"],
     ["GET", `/v1/runs?dataset_id=${own.dataset}&name=${mark}`],
     ["GET", `/v1/experiments?project_id=${own.project}`],
     ["GET", "/v1/evaluator-criteria?include_archived=true&limit=1000"],
@@ -313,6 +337,7 @@ onEachDatabase((database) => {
       "POST /v1/datasets",
       // The dataset of a run is tested above.
       "POST /v1/runs",
+      "POST /v1/environments",
       "POST /v1/error-taxonomy-revision",
       // And this one ends the current session.
       "POST /auth/sign-out",

@@ -232,6 +232,7 @@ describe("GET /v1/me", () => {
       oidc_issuer: "urn:presage:local",
       oidc_subject: "owner",
       capture: { setting: "off", max_age_days: 30 },
+      server_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
   });
 

@@ -3,10 +3,10 @@ import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onSqlite } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-onEachDatabase((database) => {
+onSqlite((database) => {
   const presage = usePresage({ database });
   let session: TestSession;
 

@@ -31,7 +31,7 @@ onEachDatabase((database) => {
     environment = { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_LOG_LEVEL: "error" };
     [one, other] = await Promise.all([spawnPresage(environment), spawnPresage(environment)]);
     store = await openStore(databaseUrl);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await store?.[Symbol.asyncDispose]();
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();
@@ -130,7 +130,7 @@ onEachDatabase((database) => {
     }
     // Some must be in time, or the test would not cover concurrent creation.
     expect(made).toBeGreaterThan(0);
-  }, 60_000);
+  }, 120_000);
 
   test("Keys that concurrently revoke each other and themselves do not deadlock", async () => {
     for (let round = 0; round < 5; round++) {
@@ -175,7 +175,7 @@ onEachDatabase((database) => {
       const isVictimLive = (await one.call("GET", "/v1/me", undefined, theirs)).status === 200;
       expect(isVictimLive).toBe(ended.status === 401);
     }
-  }, 60_000);
+  }, 120_000);
 
   test("A printed address used while its user's access is being ended leaves no session", async () => {
     const { owner } = store;
@@ -195,7 +195,7 @@ onEachDatabase((database) => {
         .execute();
       expect(live).toEqual([]);
     }
-  }, 60_000);
+  }, 120_000);
 
   test("A user has at most 1,000 active keys, even with several processes creating them", async () => {
     const { userId, key } = await newUser();

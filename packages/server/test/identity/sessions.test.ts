@@ -243,7 +243,7 @@ onEachDatabase((database) => {
       await expectFailurePage(await ask("/usage"), 503, /database is unavailable/);
       expect((await presage.call("GET", "/v1/me", undefined, {})).status).toBe(401);
       await presage.stop();
-    }, 60_000);
+    }, 120_000);
   }
 
   describe("A session started with another way to sign in", () => {

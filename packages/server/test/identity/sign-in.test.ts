@@ -39,6 +39,7 @@ onEachDatabase((database) => {
         oidc_issuer: running.provider.issuer,
         oidc_subject: "ada",
         capture: { setting: "off", max_age_days: 30 },
+        server_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       });
     });
 

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mainFile } from "../support/presage/main-file.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
+import { runPresage, runPresageProcess } from "../support/presage/run-presage.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
-const main = join(import.meta.dir, "../../src/main.ts");
 const upstream = startUpstream();
 let directory: string;
 
@@ -16,21 +17,6 @@ afterAll(async () => {
   await upstream.stop();
   await rm(directory, { recursive: true });
 });
-
-async function run(args: string[], environment: Record<string, string> = {}, bunOptions: string[] = []) {
-  const { PATH = "" } = process.env;
-  const child = Bun.spawn([process.execPath, ...bunOptions, main, ...args], {
-    cwd: directory,
-    env: { PATH, ...environment },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
-}
 
 async function linesOf(path: string): Promise<Record<string, unknown>[]> {
   const text = await Bun.file(path).text();
@@ -66,8 +52,10 @@ test.each([
   async (args, starts) => {
     const count = join(directory, `${crypto.randomUUID()}.ts`);
     await Bun.write(count, 'process.stderr.write("started\\n");');
-    const { err } = await run(args, { PRESAGE_PORT: "x" }, ["--preload", count]);
-    expect(err.match(/^started$/gm)).toHaveLength(starts);
+    const { stderr } = Bun.spawnSync([process.execPath, "--preload", count, mainFile, ...args], {
+      env: { PATH: process.env.PATH ?? "", PRESAGE_PORT: "x" },
+    });
+    expect(stderr.toString().match(/^started$/gm)).toHaveLength(starts);
   },
 );
 
@@ -76,29 +64,29 @@ test("config shows the effective values and hides secrets", async () => {
     PRESAGE_UPSTREAM_API_KEY: "upstream-secret",
     PRESAGE_DATABASE_URL: "postgres://me:pass-word@db/presage",
   };
-  const { out } = await run(["config"], { ...secrets, PRESAGE_PORT: "9999" });
-  expect(out).toMatch(/PRESAGE_PORT=9999 +# set/);
-  expect(out).toMatch(/PRESAGE_HOST=127\.0\.0\.1 +# default/);
-  expect(out).toMatch(/PRESAGE_UPSTREAM_MODEL= +# not set/);
-  expect(out).not.toContain("upstream-secret");
-  expect(out).not.toContain("pass-word");
+  const { stdout } = await runPresage(["config"], { ...secrets, PRESAGE_PORT: "9999" });
+  expect(stdout).toMatch(/PRESAGE_PORT=9999 +# set/);
+  expect(stdout).toMatch(/PRESAGE_HOST=127\.0\.0\.1 +# default/);
+  expect(stdout).toMatch(/PRESAGE_UPSTREAM_MODEL= +# not set/);
+  expect(stdout).not.toContain("upstream-secret");
+  expect(stdout).not.toContain("pass-word");
 });
 
 test("config shows what follows from other variables, with where it is from", async () => {
-  const { out } = await run(["config"], {
+  const { stdout } = await runPresage(["config"], {
     PRESAGE_RATE_LIMIT_RPM: "6",
     PRESAGE_HOST: "0.0.0.0",
     PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1",
   });
-  expect(out).toMatch(/PRESAGE_RATE_LIMIT_USER_RPM=60 +# derived/);
-  expect(out).toMatch(/PRESAGE_PUBLIC_URL=http:\/\/localhost:8080 +# derived/);
-  expect(out).toMatch(/PRESAGE_JUDGE_URL=http:\/\/gpu:8000\/v1 +# derived/);
-  expect(out).toMatch(/PRESAGE_MEMORY_BUDGET_BYTES=\d+ +# derived/);
+  expect(stdout).toMatch(/PRESAGE_RATE_LIMIT_USER_RPM=60 +# derived/);
+  expect(stdout).toMatch(/PRESAGE_PUBLIC_URL=http:\/\/localhost:8080 +# derived/);
+  expect(stdout).toMatch(/PRESAGE_JUDGE_URL=http:\/\/gpu:8000\/v1 +# derived/);
+  expect(stdout).toMatch(/PRESAGE_MEMORY_BUDGET_BYTES=\d+ +# derived/);
 });
 
 test("config --json has one variable a line", async () => {
-  const { out } = await run(["config", "--json"], { PRESAGE_PORT: "9999" });
-  const variables = out
+  const { stdout } = await runPresage(["config", "--json"], { PRESAGE_PORT: "9999" });
+  const variables = stdout
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
@@ -108,11 +96,11 @@ test("config --json has one variable a line", async () => {
 test.each(["config", "keys list", "predict --state calm --action wait"])(
   "%s warns of a misspelt variable",
   async (command) => {
-    const { err } = await run(command.split(" "), {
+    const { stderr } = await runPresage(command.split(" "), {
       PRESAGE_UPSTREM_URL: "http://gpu:8000/v1",
       PRESAGE_DATABASE_URL: `sqlite:${join(directory, "misspelt.db")}`,
     });
-    expect(err).toContain(
+    expect(stderr).toContain(
       "PRESAGE_UPSTREM_URL is unknown and has no effect; did you mean PRESAGE_UPSTREAM_URL?\n",
     );
   },
@@ -120,7 +108,7 @@ test.each(["config", "keys list", "predict --state calm --action wait"])(
 
 test("a command whose output nobody reads ends quietly", async () => {
   const { PATH = "" } = process.env;
-  const child = Bun.spawn(["sh", "-c", `"${process.execPath}" "${main}" config | true`], {
+  const child = Bun.spawn(["sh", "-c", `"${process.execPath}" "${mainFile}" config | true`], {
     env: { PATH },
     stdout: "pipe",
     stderr: "pipe",
@@ -133,9 +121,9 @@ test("a command whose output nobody reads ends quietly", async () => {
 });
 
 test("an invalid environment stops a command with one line per variable", async () => {
-  const { code, err } = await run(["serve"], { PRESAGE_PORT: "x", PRESAGE_DEBUG_FIELDS: "maybe" });
+  const { code, stderr } = await runPresage(["serve"], { PRESAGE_PORT: "x", PRESAGE_DEBUG_FIELDS: "maybe" });
   expect(code).toBe(1);
-  expect(err.trimEnd().split("\n")).toEqual([
+  expect(stderr.trimEnd().split("\n")).toEqual([
     'PRESAGE_PORT: got "x"; expected a whole number from 0 to 65535',
     'PRESAGE_DEBUG_FIELDS: got "maybe"; expected true or false',
   ]);
@@ -147,27 +135,28 @@ test("commands on an in-memory database are refused, since what they print could
     ["sign-in"],
     ["users", "end", "ada@example.org"],
   ]) {
-    const { code, out, err } = await run(command, { PRESAGE_DATABASE_URL: "sqlite::memory:" });
-    expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/^PRESAGE_DATABASE_URL is sqlite::memory:, .*\n$/);
+    const { code, stdout, stderr } = await runPresage(command, { PRESAGE_DATABASE_URL: "sqlite::memory:" });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^PRESAGE_DATABASE_URL is sqlite::memory:, .*\n$/);
   }
 });
 
 describe("predict", () => {
   test("one state and action give one state, from the sandbox if no upstream is configured", async () => {
-    const { code, out } = await run([
+    const { code, stdout } = await runPresage([
       "predict",
       "--state",
       "The fridge is closed.",
       "--action",
       "open fridge",
     ]);
-    expect([code, out]).toEqual([0, "You open the fridge.\n"]);
+    expect([code, stdout]).toEqual([0, "You open the fridge.\n"]);
   });
 
   test("a configured proxy is not used for the sandbox on this machine", async () => {
     const proxy = { HTTP_PROXY: "http://127.0.0.1:1" };
-    expect((await run(["predict", "--state", "calm", "--action", "wait"], proxy)).code).toBe(0);
+    const args = ["predict", "--state", "calm", "--action", "wait"];
+    expect((await runPresageProcess(args, proxy)).code).toBe(0);
   });
 
   test("a file gives one output line for each input line, failures included, and a summary", async () => {
@@ -185,7 +174,7 @@ describe("predict", () => {
         transition(2),
       ].join("\n"),
     );
-    const result = await run(["predict", "--file", file, "--out", out, "--concurrency", "2"], {
+    const result = await runPresage(["predict", "--file", file, "--out", out, "--concurrency", "2"], {
       PRESAGE_UPSTREAM_URL: upstream.url,
     });
     expect(result.code).toBe(1);
@@ -206,9 +195,11 @@ describe("predict", () => {
     });
     expect(lines[3]).toMatchObject({ exact_match: false });
     expect(lines[4]).not.toHaveProperty("exact_match");
-    expect(result.err).toContain("3 predictions, 2 failures");
-    expect(result.err).toContain("exact match: 1 of 2 (50.0 %)");
-    expect(result.err).toContain("Failures:\n  line 2: the line is not JSON\n  line 3: interaction.state: ");
+    expect(result.stderr).toContain("3 predictions, 2 failures");
+    expect(result.stderr).toContain("exact match: 1 of 2 (50.0 %)");
+    expect(result.stderr).toContain(
+      "Failures:\n  line 2: the line is not JSON\n  line 3: interaction.state: ",
+    );
   });
 
   test("a second run predicts only lines that failed, were cut off or have changed", async () => {
@@ -220,16 +211,16 @@ describe("predict", () => {
     const echo = upstream.answer;
     upstream.answer = (received, request) =>
       received.text.includes("state 1") ? new Response("", { status: 500 }) : echo(received, request);
-    expect((await run(["predict", "--file", file, "--out", out], environment)).code).toBe(1);
+    expect((await runPresage(["predict", "--file", file, "--out", out], environment)).code).toBe(1);
     const written = await Bun.file(out).text();
     await Bun.write(out, written.slice(0, -20));
     await Bun.write(file, [0, 1, 9, 3].map((step) => transition(step, `state ${step}`)).join("\n"));
     upstream.answer = echo;
     upstream.received.length = 0;
-    const second = await run(["predict", "--file", file, "--out", out], environment);
+    const second = await runPresage(["predict", "--file", file, "--out", out], environment);
     expect(second.code).toBe(0);
-    expect(second.err).toContain("4 predictions, 0 failures (3 requested");
-    expect(second.err).toContain("exact match: 4 of 4");
+    expect(second.stderr).toContain("4 predictions, 0 failures (3 requested");
+    expect(second.stderr).toContain("exact match: 4 of 4");
     expect(upstream.received).toHaveLength(3);
     expect((await linesOf(out)).map(({ line }) => line).sort()).toEqual([1, 2, 3, 4]);
   });
@@ -241,7 +232,8 @@ describe("predict", () => {
     await Bun.write(notes, "Dear diary\nnothing happened\n");
     for (const out of [file, notes]) {
       expect(
-        (await run(["predict", "--file", file, "--out", out], { PRESAGE_UPSTREAM_URL: upstream.url })).code,
+        (await runPresage(["predict", "--file", file, "--out", out], { PRESAGE_UPSTREAM_URL: upstream.url }))
+          .code,
       ).toBe(1);
     }
     expect(await Bun.file(file).text()).toBe(`${transition(0)}\n`);
@@ -252,17 +244,19 @@ describe("predict", () => {
     echoState();
     const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
     const args = ["predict", "--state", "calm", "--action", "wait", "--server", presage.url];
-    expect(await run(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, out: "calm\n" });
-    const refused = await run(args, { PRESAGE_API_KEY: "wrong" });
-    expect([refused.code, refused.err]).toEqual([
+    expect(await runPresage(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, stdout: "calm\n" });
+    const refused = await runPresage(args, { PRESAGE_API_KEY: "wrong" });
+    expect([refused.code, refused.stderr]).toEqual([
       1,
       `${presage.url} rejects the API key in PRESAGE_API_KEY\n`,
     ]);
     const file = join(directory, "remote.jsonl");
     await Bun.write(file, `${transition(0)}\n${transition(1)}\n`);
     const ofFile = ["predict", "--file", file, "--server", presage.url];
-    expect(await run(ofFile, { PRESAGE_API_KEY: "wrong" })).toEqual({ ...refused, out: "" });
-    expect((await run(ofFile, { PRESAGE_API_KEY: testKey })).err).toContain("2 predictions, 0 failures");
+    expect(await runPresage(ofFile, { PRESAGE_API_KEY: "wrong" })).toEqual({ ...refused, stdout: "" });
+    expect((await runPresage(ofFile, { PRESAGE_API_KEY: testKey })).stderr).toContain(
+      "2 predictions, 0 failures",
+    );
     await presage.stop();
   });
 
@@ -273,7 +267,7 @@ describe("predict", () => {
     ];
     await using server = Bun.serve({ port: 0, fetch: () => answers.shift()?.() ?? Response.error() });
     const args = ["predict", "--state", "calm", "--action", "wait", "--server", server.url.href];
-    expect(await run(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, out: "calm\n" });
+    expect(await runPresage(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, stdout: "calm\n" });
   });
 
   test("--server without a scheme names a server on this machine", async () => {
@@ -282,7 +276,7 @@ describe("predict", () => {
       fetch: () => Response.json({ response: { content: "calm" } }),
     });
     const args = ["predict", "--state", "calm", "--action", "wait", "--server", `localhost:${server.port}`];
-    expect(await run(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, out: "calm\n" });
+    expect(await runPresage(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, stdout: "calm\n" });
   });
 
   test.each([
@@ -295,16 +289,20 @@ describe("predict", () => {
     ],
   ])("--server %s ends the command with one line", async (server, line) => {
     const args = ["predict", "--state", "calm", "--action", "wait", "--server", server];
-    expect(await run(args, { PRESAGE_API_KEY: testKey })).toEqual({ code: 1, out: "", err: line });
+    expect(await runPresage(args, { PRESAGE_API_KEY: testKey })).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: line,
+    });
   });
 
   test("an upstream that cannot be reached is named", async () => {
-    const { code, err } = await run(["predict", "--state", "calm", "--action", "wait"], {
+    const { code, stderr } = await runPresage(["predict", "--state", "calm", "--action", "wait"], {
       PRESAGE_UPSTREAM_URL: "http://127.0.0.1:1/v1",
       PRESAGE_UPSTREAM_MODEL: "m",
       PRESAGE_UPSTREAM_RETRIES: "0",
     });
-    expect([code, err]).toEqual([1, "http://127.0.0.1:1/v1: The upstream cannot be reached.\n"]);
+    expect([code, stderr]).toEqual([1, "http://127.0.0.1:1/v1: The upstream cannot be reached.\n"]);
   });
 
   test.each([
@@ -322,7 +320,7 @@ describe("predict", () => {
       "--file cannot be combined with --params, which a line has itself\n",
     ],
   ])("%j are refused before anything else is said", async (options, line) => {
-    expect(await run(["predict", ...options])).toEqual({ code: 1, out: "", err: line });
+    expect(await runPresage(["predict", ...options])).toEqual({ code: 1, stdout: "", stderr: line });
   });
 
   test("more concurrent requests than Bun allows are allowed, or the limit is named", async () => {
@@ -331,9 +329,9 @@ describe("predict", () => {
     await Bun.write(file, transition(0));
     const args = ["predict", "--file", file, "--concurrency", "300"];
     const environment = { PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_MODEL: "m" };
-    expect((await run(args, environment)).err).not.toContain("requests are sent at a time");
-    const limited = await run(args, { ...environment, BUN_CONFIG_MAX_HTTP_REQUESTS: "100" });
-    expect(limited.err).toStartWith(
+    expect((await runPresageProcess(args, environment)).stderr).not.toContain("requests are sent at a time");
+    const limited = await runPresage(args, { ...environment, BUN_CONFIG_MAX_HTTP_REQUESTS: "100" });
+    expect(limited.stderr).toStartWith(
       "Only 100 requests are sent at a time; for 300, set BUN_CONFIG_MAX_HTTP_REQUESTS=300.\n",
     );
   });

@@ -16,11 +16,11 @@ let upstream: TestUpstream;
 beforeAll(async () => {
   postgres = await startPostgres();
   upstream = startUpstream();
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await upstream.stop();
   await postgres.remove();
-}, 60_000);
+}, 120_000);
 
 interface Keys {
   /** Has just made a prediction. */

@@ -117,7 +117,7 @@ test("while it stops, kept-alive connections are served and told to close, and n
   expect(answers.map(({ status }) => status)).toStrictEqual([200, 200]);
   expect(await presage.exited).toBe(0);
   await upstream.stop();
-}, 30_000);
+}, 120_000);
 
 test("a key's last use is written on stop", async () => {
   const directory = await mkdtemp(join(tmpdir(), "presage-stop-"));
@@ -139,4 +139,4 @@ test("a key's last use is written on stop", async () => {
   expect(await lastUse()).toBeGreaterThanOrEqual(usedAtMs - 5);
   await presage[Symbol.asyncDispose]();
   await rm(directory, { recursive: true });
-}, 30_000);
+}, 120_000);

@@ -10,6 +10,7 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
+import { upstreamHost } from "../support/upstream/as-replicas.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
 const megabyte = 1_000_000;
@@ -23,7 +24,7 @@ function startSlowUpstream() {
   let waiting = 0;
   let content = "The door is open.";
   const server = Bun.serve({
-    hostname: "127.0.0.1",
+    hostname: upstreamHost,
     port: 0,
     idleTimeout: 255,
     async fetch({ body }) {
@@ -112,11 +113,11 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
   const upstream = startSlowUpstream();
   afterAll(() => upstream.stop());
 
-  test("40 predictions of 16 MB stay near it, the rest get 503, and all works afterwards", async () => {
+  test("24 predictions of 16 MB stay near it, the rest get 503, and all works afterwards", async () => {
     await using presage = await start({ PRESAGE_UPSTREAM_URL: upstream.url });
     const body = longPrediction(16 * megabyte);
     let answered = 0;
-    const calls = Array.from({ length: 40 }, () =>
+    const calls = Array.from({ length: 24 }, () =>
       presage.call("POST", "/v1/predict", body).finally(() => {
         answered += 1;
       }),
@@ -125,10 +126,10 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     expect(
       await eventually(
         async () => all(),
-        (count) => count === 40,
+        (count) => count === 24,
         30_000,
       ),
-    ).toBe(40);
+    ).toBe(24);
     // A small one is admitted beside the maximum of large ones.
     const small = presage.call("POST", "/v1/predict", prediction);
     const before = upstream.waiting();
@@ -142,7 +143,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     upstream.answerAll();
     expect((await small).status).toBe(200);
     const { 200: good = 0, 503: refused = 0 } = await countStatuses(calls);
-    expect([good > 0, refused > 0, good + refused]).toEqual([true, true, 40]);
+    expect([good > 0, refused > 0, good + refused]).toEqual([true, true, 24]);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     await expectNothingHeld(presage);
     const later = presage.call("POST", "/v1/predict", body);
@@ -155,7 +156,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     ).toBe(1);
     upstream.answerAll();
     expect((await later).status).toBe(200);
-  }, 90_000);
+  }, 120_000);
 
   test("chunked bodies count as they arrive, and their memory is released if they break off", async () => {
     await using presage = await start({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -181,7 +182,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
-  }, 60_000);
+  }, 120_000);
 
   test("a request that could never fit is 413, without Retry-After", async () => {
     await using presage = await start({
@@ -201,7 +202,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     chatty.answerAtOnce("x".repeat(20 * megabyte));
     await using presage = await start({ PRESAGE_UPSTREAM_URL: chatty.url });
     const body = JSON.stringify({ messages: [{ role: "user", content: "Tell me everything." }] });
-    const sockets = Array.from({ length: 30 }, () =>
+    const sockets = Array.from({ length: 16 }, () =>
       askAndRead(presage, "POST", "/v1/chat/completions", body),
     );
     expect(
@@ -216,7 +217,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
     await chatty.stop();
-  }, 60_000);
+  }, 120_000);
 
   test("long responses of short evaluations count while their clients do not read them", async () => {
     await using presage = await start({});
@@ -230,7 +231,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
-  }, 60_000);
+  }, 120_000);
 });
 
 onEachDatabase((database) => {
@@ -242,12 +243,12 @@ onEachDatabase((database) => {
       const output = String(stored).padEnd(megabyte, "x");
       await storeResults(store.database, store.owner.account_id, [{ sample: { output } }]);
     }
-  }, 60_000);
+  }, 120_000);
 
   describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
-    // Many of medium length on one, a few of full length on the other: together they cover what 20 of 62 MB would.
+    // Many of medium length on one, a few of full length on the other: together they cover what 10 of 62 MB would.
     const { searches, limit } =
-      database.name === "SQLite" ? { searches: 20, limit: 24 } : { searches: 6, limit: 62 };
+      database.name === "SQLite" ? { searches: 10, limit: 24 } : { searches: 4, limit: 62 };
 
     test(`${searches} searches of ${limit} MB stay near it, and each is complete`, async () => {
       await using presage = await start({ PRESAGE_DATABASE_URL: databaseUrl });
@@ -265,6 +266,9 @@ onEachDatabase((database) => {
       expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
       await expectNothingHeld(presage);
     }, 120_000);
+
+    // The response is the same on both.
+    if (database.name === "PostgreSQL") return;
 
     test("clients that do not read their pages hold memory only while connected", async () => {
       await using presage = await start({ PRESAGE_DATABASE_URL: databaseUrl });
@@ -285,6 +289,6 @@ onEachDatabase((database) => {
       for (const socket of sockets) socket.destroy();
       await expectNothingHeld(presage);
       expect(await search({ limit: 1 })).toBe(200);
-    }, 60_000);
+    }, 120_000);
   });
 });

@@ -153,7 +153,7 @@ onEachDatabase((database) => {
     expectNone(["connectionParameters", "secretKey"], log);
     expectNone([...secrets, ...texts], files);
     if (url.startsWith("sqlite:")) expect(files).toContain("of the test");
-  }, 60_000);
+  }, 120_000);
 
   /** Makes calls with a session and valid or invalid CSRF tokens; returns all responses except pages, which contain the token. */
   async function callWithSession(
@@ -200,7 +200,7 @@ onEachDatabase((database) => {
     expectNone(secrets, await callWithSession(browser, presage.url, session));
     if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
     expectNone(secrets, await logOf(presage));
-  }, 60_000);
+  }, 120_000);
 
   test("no secret of a provider sign-in appears in any response, the log or the database's files", async () => {
     const url = await database.create();
@@ -228,7 +228,7 @@ onEachDatabase((database) => {
     expectNone(secrets, again + (await callWithSession(browser, presage.url, session)));
     if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
     expectNone(secrets, (await logOf(presage)) + (await presage.stderr()));
-  }, 60_000);
+  }, 120_000);
 });
 
 const databasePassword = "database-secret-Rt7y3Mz1";
@@ -272,7 +272,7 @@ test("an unreachable database at startup is reported without its password", asyn
   const output = await eventually(async () => (await presage.stdout()) + (await presage.stderr()), isRefused);
   expect(isRefused(output)).toBe(true);
   expectNone([databasePassword, upstreamKey, bootstrapKey], output);
-}, 30_000);
+}, 120_000);
 
 onEachDatabase((database) => {
   if (database.name !== "PostgreSQL") return;
@@ -283,5 +283,5 @@ onEachDatabase((database) => {
     const output = await failToStart({ PRESAGE_DATABASE_URL: url.href });
     expect(output).toContain("nobody");
     expectNone([databasePassword], output);
-  }, 30_000);
+  }, 120_000);
 });

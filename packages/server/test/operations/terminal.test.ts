@@ -7,13 +7,13 @@ import packageJson from "../../package.json" with { type: "json" };
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
+import { mainFile } from "../support/presage/main-file.ts";
 import { callWithKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
 
-const main = join(import.meta.dir, "../../src/main.ts");
 const upstream = startUpstream();
 let directory: string;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
 async function startInTerminal(environment: Record<string, string>) {
   const port = await freePort();
   const chunks: Uint8Array[] = [];
-  const server = Bun.spawn([process.execPath, main, "serve"], {
+  const server = Bun.spawn([process.execPath, mainFile, "serve"], {
     cwd: directory,
     env: {
       PATH: process.env.PATH ?? "",
@@ -165,4 +165,4 @@ test("elsewhere each request is a JSON line, and those of the dashboard are at l
       expect.objectContaining({ msg: "ready", address: server.url, version: packageJson.version }),
     );
   }
-}, 60_000);
+}, 120_000);

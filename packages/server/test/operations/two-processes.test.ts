@@ -19,7 +19,7 @@ onEachDatabase((database) => {
   beforeAll(async () => {
     environment = { PRESAGE_DATABASE_URL: await database.create() };
     [one, other] = await Promise.all([spawnPresage(environment), spawnPresage(environment)]);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();
   });

@@ -95,10 +95,10 @@ beforeAll(async () => {
   const ready = await eventually(
     async () => (await logLines(server)).find(({ msg }) => msg === "ready"),
     (line) => line !== undefined,
-    60_000,
+    120_000,
   );
   url = String(ready?.address);
-}, 90_000);
+}, 120_000);
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
   await upstream.stop();
@@ -195,7 +195,7 @@ test("SIGTERM lets the calls of all workers finish", async () => {
   expect(await Promise.all(held.responses)).toEqual(Array(24).fill(200));
   expect(await server.exited).toBe(0);
   expect(pids.filter(isAlive)).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 test("of two servers started at once on one port one runs, later ones do not start, and a killed supervisor leaves no worker", async () => {
   const port = String(await freePort());
@@ -229,4 +229,4 @@ test("of two servers started at once on one port one runs, later ones do not sta
   } finally {
     for (const presage of both) await presage[Symbol.asyncDispose]();
   }
-}, 60_000);
+}, 120_000);

@@ -72,5 +72,5 @@ onEachDatabase((database) => {
     });
     await presage.stop();
     await upstream.stop();
-  }, 30_000);
+  }, 120_000);
 });

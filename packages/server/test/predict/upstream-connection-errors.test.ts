@@ -35,7 +35,7 @@ test("an upstream whose name does not resolve is 503 unavailable", async () => {
   expect(response.status).toBe(503);
   expect(await errorBody(response)).toStrictEqual(unavailable);
   await presage.stop();
-}, 30_000);
+}, 120_000);
 
 test("a connection reset before the response is retried", async () => {
   await using server = await presageWithRawUpstream(({ socket, number }) => {
@@ -140,7 +140,7 @@ for (const [what, behave] of [
       await using server = await presageWithRawUpstream(behave);
       expect(await load(server.predict, 600, 32)).toStrictEqual({ "200": 600 });
     }),
-    60_000,
+    120_000,
   );
 }
 

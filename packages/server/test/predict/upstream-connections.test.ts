@@ -44,7 +44,7 @@ beforeAll(async () => {
     PRESAGE_UPSTREAM_URL: `https://localhost:${upstream.port}/v1`,
     PRESAGE_UPSTREAM_MODEL: "m",
   });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await presage?.[Symbol.asyncDispose]();
   await upstream.stop(true);
@@ -60,4 +60,4 @@ test("connections to an https upstream are kept, as many as there are calls in f
     expect(await Promise.all(calls)).toEqual(Array(inFlight).fill(200));
   }
   expect(connections.size).toBe(inFlight);
-}, 60_000);
+}, 120_000);

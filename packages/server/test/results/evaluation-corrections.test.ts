@@ -161,7 +161,7 @@ onEachDatabase((database) => {
     const readMs = await quickestMs(() => find(`${id}`), 200);
     expect(await quickestMs(() => find(`${id}`, stranger), 404)).toBeLessThan(readMs / 2);
     expect(await quickestMs(() => correctIt(`${id}`, stranger), 404)).toBeLessThan(readMs / 2);
-  }, 60_000);
+  }, 120_000);
 
   test("a judge finds the latest corrections of its profile, one for each result", async () => {
     await using opened = await openStore(presage.databaseUrl);

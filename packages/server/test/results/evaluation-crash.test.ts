@@ -6,11 +6,11 @@ import { seeded } from "../support/seeded.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 /** For a longer test: PRESAGE_TEST_CRASHES=100. */
-const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 8);
+const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 4);
 const callers = 16;
 const callersOfPeer = 4;
 /** The peer runs through all kills; without a pause it would keep the processors busy by itself. */
-const pauseOfPeerMs = 10;
+const pauseOfPeerMs = 50;
 
 /** Evaluates numbered samples until the server is gone; `answered` has the result of each response. */
 async function evaluateUntilGone(

@@ -31,7 +31,7 @@ onEachDatabase((database) => {
     const environment = { PRESAGE_DATABASE_URL: databaseUrl };
     [one, other] = await Promise.all([spawnPresage(environment), spawnPresage(environment)]);
     store = await openStore(databaseUrl);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await store.destroy();
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();

@@ -68,7 +68,7 @@ onEachDatabase((database) => {
         wanted.filter((id) => tagged.has(id)).reverse(),
       );
     }
-  }, 60_000);
+  }, 120_000);
 
   test("A server warns once about results dated in the future, and names the command", async () => {
     await store([{ metadata: { app: "warned" }, createdAt: future }]);

@@ -132,7 +132,7 @@ onEachDatabase((database) => {
       const ids: string[] = [];
       let isOver = false;
       const importing = async (caller: number) => {
-        for (let call = 0; call < 15; call += 1) {
+        for (let call = 0; call < 8; call += 1) {
           const results = Array.from({ length: 20 }, (_, index) => ({
             evaluator_id: "theirs",
             app: "busy",
@@ -147,13 +147,13 @@ onEachDatabase((database) => {
         while (!isOver) {
           const id = ids[Math.floor(Math.random() * ids.length)];
           if (id !== undefined) await correct(id, { pass: Math.random() < 0.5, score_raw: Math.random() });
-          await Bun.sleep(1);
+          await Bun.sleep(5);
         }
       };
       const counting = async (counted: Database) => {
         while (!isOver) {
           await rollUpSomeTags(counted);
-          await Bun.sleep(1);
+          await Bun.sleep(5);
         }
       };
       const summarising = async () => {
@@ -161,6 +161,7 @@ onEachDatabase((database) => {
           const { groups } = await summary({ ...byEnv, app: "busy" });
           // An import is there as a whole or not at all.
           expect(groups.reduce((sum, { count }) => sum + count, 0) % 20).toBe(0);
+          await Bun.sleep(5);
         }
       };
       const rest = [
@@ -185,14 +186,14 @@ onEachDatabase((database) => {
     test(
       "after processes that count were killed",
       seeded(async (draw) => {
-        await store(1_000, 7_000);
+        await store(1_000, 4_000);
         const script = `
           const { openThreadDatabase } = await import(${JSON.stringify(join(import.meta.dir, "../../src/storage/open-database.ts"))});
           const { rollUpSomeTags } = await import(${JSON.stringify(join(import.meta.dir, "../../src/evaluation/results/tag-rollup/roll-up-tags-store.ts"))});
           const database = await openThreadDatabase(process.argv.at(-1));
           console.log("counting");
           while (await rollUpSomeTags(database)) await Bun.sleep(2);`;
-        for (let kill = 0; kill < 6; kill += 1) {
+        for (let kill = 0; kill < 3; kill += 1) {
           const child = Bun.spawn({
             cmd: [process.execPath, "--eval", script, presage.databaseUrl],
             stdout: "pipe",

@@ -42,7 +42,7 @@ onEachDatabase((database) => {
     expect(await clustersOf("trajectories")).toEqual([[results / 3 + 1, trajectories]]);
     expect(await clustersOf("samples")).toEqual([[results / 3 + 1, results / 6]]);
     await presage.stop();
-  }, 60_000);
+  }, 120_000);
 });
 
 /** A third each: of trajectories in a dataset, of samples that were evaluated twice, and of neither. */

@@ -38,7 +38,7 @@ onEachDatabase((database) => {
       results,
     ]);
     await presage.stop();
-  }, 60_000);
+  }, 120_000);
 });
 
 async function fill(before: Kysely<unknown>): Promise<void> {

@@ -36,7 +36,7 @@ onEachDatabase((database) => {
     ]);
     expect(await search({ order: "-dataset_sample_id", experiment_id: "e" })).toMatchObject([{ id }]);
     await presage.stop();
-  }, 60_000);
+  }, 120_000);
 });
 
 async function fill(before: Kysely<unknown>): Promise<void> {

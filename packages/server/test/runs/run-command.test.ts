@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { RunReport } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
+import { mainFile } from "../support/presage/main-file.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { runInTerminal } from "../support/presage/run-in-terminal.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
@@ -13,8 +14,6 @@ import { toLines } from "../support/resources/datasets.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
-
-const main = resolve(import.meta.dir, "../../src/main.ts");
 
 /** Four trajectories of five steps. */
 const samples = ["a", "b", "c", "d"].flatMap((trajectory) =>
@@ -91,7 +90,7 @@ onEachDatabase((database) => {
       };
       const path = await file("walks.jsonl", samples);
       const args = ["--dataset", path, "--evaluator", "exact-match", "--concurrency", "2"];
-      const child = Bun.spawn([process.execPath, main, "run", ...args, ...placeOf()], {
+      const child = Bun.spawn([process.execPath, mainFile, "run", ...args, ...placeOf()], {
         cwd: directory,
         env: { PATH: process.env.PATH ?? "", ...environment },
         stdin: "ignore",

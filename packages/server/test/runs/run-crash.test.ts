@@ -10,9 +10,9 @@ import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 /** For a longer test: PRESAGE_TEST_CRASHES=20. */
-const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 3);
+const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 2);
 const concurrency = 8;
-const samplesEach = 100;
+const samplesEach = 50;
 const trajectories = 4 * crashes;
 const total = trajectories * samplesEach;
 

@@ -43,3 +43,27 @@ test("a run whose responses do not fit in memory together asks for fewer at once
   });
   expect([...reasons]).toEqual([null]);
 });
+
+test("few steps with long texts are in progress at once, whatever the run's concurrency", async () => {
+  let inFlight = 0;
+  let most = 0;
+  upstream.answer = async () => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    await Bun.sleep(50);
+    inFlight -= 1;
+    return Response.json(completion("next"));
+  };
+  const dataset_id = await datasets.create();
+  const samples = Array.from({ length: 40 }, (_, step) => ({
+    trajectory_id: "t",
+    step,
+    interaction: { state: `state ${step} ${"x".repeat(10_000)}`, action: "go on" },
+    next_state: "next",
+  }));
+  await datasets.uploadNew(dataset_id, samples);
+  const { id } = await create({ dataset_id, target: { deployment: "default" }, concurrency: 32 });
+  expect(await end(id, 60_000)).toMatchObject({ status: "finished", progress: { predicted: 40, failed: 0 } });
+  // An eighth of 2 MiB for 100 kB each.
+  expect(most).toBe(2);
+});

@@ -213,7 +213,7 @@ onEachDatabase((database) => {
   });
 
   test.concurrent("usage from before the price list, and from a release before it, is read as it was", async () => {
-    const url = await database.create();
+    const url = await database.createEmpty();
     const earlier = await openMigratedTo(url, "016-datasets");
     await earlier.destroy();
     await using server = await startWithPrices(url);
@@ -270,7 +270,7 @@ describe("A price list", () => {
     expect(missing.stderr).toContain(
       "PRESAGE_PRICES: the file cannot be read (ENOENT): /nowhere/prices.yaml",
     );
-  }, 60_000);
+  }, 120_000);
 
   test("is read again on SIGHUP, for usage of before as well; with issues it stays as it was", async () => {
     const directory = await mkdtemp(join(tmpdir(), "presage-prices-"));
@@ -299,5 +299,5 @@ describe("A price list", () => {
     expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
     await upstream.stop();
     await rm(directory, { recursive: true });
-  }, 60_000);
+  }, 120_000);
 });

@@ -35,7 +35,7 @@ onEachDatabase((database) => {
     await later.stop();
     expect(requestsIn(data)).toBe(5);
     expect(overall.count).toBe(5);
-  }, 60_000);
+  }, 120_000);
 
   test("Latencies are measured with and without the upstream", async () => {
     const slow = startUpstream(async () => {

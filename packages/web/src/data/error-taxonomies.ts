@@ -46,6 +46,14 @@ export function taxonomyFindingsQuery(presage: Presage, revisionId: string) {
   });
 }
 
+/** What the newest evaluations against a revision found, by model, with examples. */
+export function recentFindingsQuery(presage: Presage, revisionId: string) {
+  return queryOptions({
+    queryKey: [...queryKey, "recent findings", revisionId],
+    queryFn: ({ signal }) => presage.errorTaxonomies.recentFindings(revisionId, { signal }),
+  });
+}
+
 /** Creates a taxonomy, or adds a revision to one. */
 export function useSaveTaxonomy({ onSuccess }: { onSuccess(): void }) {
   return useTaxonomyMutation(

@@ -41,6 +41,14 @@ export function profileAgreementQuery(presage: Presage, publicId: string) {
   });
 }
 
+/** The verdicts of a profile that people turned round, the latest first. */
+export function disagreementsQuery(presage: Presage, publicId: string) {
+  return queryOptions({
+    queryKey: [...profilesQueryKey, "disagreements", publicId],
+    queryFn: ({ signal }) => presage.profiles.disagreements(publicId, { limit: 200 }, { signal }),
+  });
+}
+
 /** The totals of each evaluator with every revision that has results, for one profile or for all. */
 export function profileFiguresQuery(presage: Presage, publicId?: string) {
   return queryOptions({

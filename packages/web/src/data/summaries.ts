@@ -45,6 +45,22 @@ export function periodSummaryQuery(presage: Presage, period: Period) {
   });
 }
 
+/** The figures of a period, one for each evaluator and revision of a profile, for one profile or for all. */
+export function periodRatesQuery(presage: Presage, period: Period, profileId?: string) {
+  return queryOptions({
+    queryKey: ["summaries", "rates", period, profileId ?? "all"],
+    async queryFn({ signal }) {
+      const { since } = periodBounds(period, Date.now());
+      const request = {
+        after_datetime: justBefore(since),
+        evaluator_profile_public_id: profileId,
+        group_by: [...byRate],
+      };
+      return (await presage.results.summarise(request, { signal })).groups;
+    },
+  });
+}
+
 export interface RateByDay {
   /** The first day. */
   since: string;

@@ -13,9 +13,11 @@ import {
   type LucideIcon,
   MessagesSquare,
   Scale,
+  Search,
   Server,
 } from "lucide-react";
 import { ThemeMenu } from "../theme/theme-menu.tsx";
+import { Keys } from "../ui/shortcuts/keys.tsx";
 import { Mark } from "./mark.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
@@ -38,7 +40,7 @@ interface Place {
   icon: LucideIcon;
 }
 
-const groups: { title: string; places: Place[] }[] = [
+export const placeGroups: { title: string; places: Place[] }[] = [
   {
     title: "Predict",
     places: [
@@ -69,14 +71,30 @@ const groups: { title: string; places: Place[] }[] = [
   },
 ];
 
-export function Navigation({ onNavigate }: { onNavigate?: () => void }) {
+interface NavigationProps {
+  onNavigate?: () => void;
+  onSearch(): void;
+}
+
+export function Navigation({ onNavigate, onSearch }: NavigationProps) {
   return (
     <div className="flex h-full flex-col gap-4 p-3">
       <div className="px-2 pt-1">
         <Mark />
       </div>
+      <button
+        type="button"
+        onClick={onSearch}
+        className="flex h-8 items-center gap-2 rounded-md border border-line-strong px-2 text-sm text-ink-3 hover:bg-hover hover:text-ink"
+      >
+        <Search className="size-4 shrink-0" aria-hidden />
+        <span className="flex-1 text-left">Go to …</span>
+        <span className="max-md:hidden">
+          <Keys keys="mod+k" />
+        </span>
+      </button>
       <nav aria-label="Pages" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto">
-        {groups.map(({ title, places }) => (
+        {placeGroups.map(({ title, places }) => (
           <div key={title}>
             <h2 className="px-2 pb-1 text-xs font-medium text-ink-3">{title}</h2>
             <ul className="flex flex-col gap-0.5">

@@ -6,10 +6,12 @@ import { IconButton } from "../ui/icon-button.tsx";
 import { Modal } from "../ui/overlay/modal.tsx";
 import { Mark } from "./mark.tsx";
 import { Navigation } from "./navigation.tsx";
+import { QuickWays } from "./quick-ways.tsx";
 
 /** The frame of every page: navigation and user menu. */
 export function Shell() {
   const [isOpen, setOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
   return (
     <div className="flex h-dvh flex-col bg-canvas text-ink md:flex-row">
       <a
@@ -19,7 +21,7 @@ export function Shell() {
         Skip to content
       </a>
       <aside aria-label="Presage" className="hidden w-56 shrink-0 border-r border-line bg-surface md:block">
-        <Navigation />
+        <Navigation onSearch={() => setPaletteOpen(true)} />
       </aside>
       <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
         <Modal
@@ -35,13 +37,20 @@ export function Shell() {
           aria-describedby={undefined}
         >
           <Dialog.Title className="sr-only">Menu</Dialog.Title>
-          <Navigation onNavigate={() => setOpen(false)} />
+          <Navigation
+            onNavigate={() => setOpen(false)}
+            onSearch={() => {
+              setOpen(false);
+              setPaletteOpen(true);
+            }}
+          />
         </Modal>
         <Mark />
       </header>
       <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none">
         <Outlet />
       </main>
+      <QuickWays isPaletteOpen={isPaletteOpen} onPalette={setPaletteOpen} />
     </div>
   );
 }

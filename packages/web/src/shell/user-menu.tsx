@@ -1,18 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { BookOpen, ChevronsUpDown, LogOut, UserRound } from "lucide-react";
+import { BookOpen, ChevronsUpDown, LogOut, Megaphone, UserRound } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { meQuery } from "../data/me.ts";
 import { useSignOut } from "../data/sessions.ts";
 import { usePresage } from "../data/use-presage.ts";
+import { loadPage } from "../load-page.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Dialog } from "../ui/overlay/dialog.tsx";
 import { Menu, MenuItem } from "../ui/overlay/menu.tsx";
+
+const ChangelogDialog = lazy(async () => ({
+  default: (await loadPage(() => import("./changelog/changelog-dialog.tsx"))).ChangelogDialog,
+}));
 
 export function UserMenu() {
   const presage = usePresage();
   const navigate = useNavigate();
   const { data: me } = useQuery(meQuery(presage));
   const signOut = useSignOut();
+  const [showsChangelog, setShowsChangelog] = useState<boolean>();
   const name = me?.name ?? me?.email ?? " ";
   return (
     <>
@@ -44,10 +51,23 @@ export function UserMenu() {
         <MenuItem icon={<BookOpen aria-hidden />} onSelect={() => location.assign("/docs")}>
           API reference
         </MenuItem>
+        <MenuItem icon={<Megaphone aria-hidden />} onSelect={() => setShowsChangelog(true)}>
+          <span className="flex-1">What is new</span>
+          <span className="text-xs text-ink-3">{me && `Presage ${me.server_version}`}</span>
+        </MenuItem>
         <MenuItem icon={<LogOut aria-hidden />} onSelect={() => signOut.mutate()}>
           Sign out
         </MenuItem>
       </Menu>
+      <Suspense>
+        {showsChangelog !== undefined && (
+          <ChangelogDialog
+            isOpen={showsChangelog}
+            onClose={() => setShowsChangelog(false)}
+            version={me?.server_version ?? ""}
+          />
+        )}
+      </Suspense>
       <Dialog isOpen={signOut.isError} onClose={signOut.reset} title="You are still signed in">
         <ErrorNotice error={signOut.error} onRetry={() => signOut.mutate()} />
       </Dialog>

@@ -1,9 +1,20 @@
 import { CopyButton } from "./copy-button.tsx";
+import type { Language } from "./highlight/tokenize.ts";
+import { useTokenizer } from "./highlight/use-tokenizer.ts";
 import { ScrollRegion } from "./scroll-region.tsx";
+import { ColoredPieces } from "./untrusted-text/pieces.tsx";
+
+interface CodeBlockProps {
+  code: string;
+  label: string;
+  /** Absent: it is not coloured. */
+  language?: Language;
+}
 
 /** Code to copy. */
-export function CodeBlock({ code, label }: { code: string; label: string }) {
+export function CodeBlock({ code, label, language }: CodeBlockProps) {
   const shown = shortenLines(code);
+  const tokenize = useTokenizer(language);
   return (
     <div className="min-w-0 rounded-md border border-line bg-sunken">
       <div className="flex items-start">
@@ -11,7 +22,7 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
           as="pre"
           className="max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs leading-5"
         >
-          {shown}
+          <ColoredPieces text={shown} tokenize={tokenize} />
         </ScrollRegion>
         <div className="p-1.5">
           <CopyButton text={code} label={`Copy ${label}`} />

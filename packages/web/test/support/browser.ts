@@ -46,3 +46,16 @@ export async function openBrowser(): Promise<Browser> {
     ],
   });
 }
+
+let shared: Promise<Browser> | undefined;
+
+/** The browser of all test files of this process, with which it ends; what a test opens in it has a context of its own. */
+export async function sharedBrowser(): Promise<Browser> {
+  shared ??= openBrowser().then((browser) => {
+    browser.once("disconnected", () => {
+      shared = undefined;
+    });
+    return browser;
+  });
+  return await shared;
+}

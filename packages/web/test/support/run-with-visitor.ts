@@ -13,7 +13,7 @@ export interface Visitor extends Omit<RunningDashboard, "stop"> {
   expectErrors(pattern: RegExp): void;
 }
 
-const timeoutMs = 15_000;
+const timeoutMs = 30_000;
 
 /** Runs a test, and fails it if one of its pages did something forbidden. */
 export async function runWithVisitor(

@@ -8,7 +8,7 @@ import { startPresage, type TestPresage, testKey } from "../../../server/test/su
 import { startPresageWithProvider } from "../../../server/test/support/presage/presage-with-provider.ts";
 import { signInLocally } from "../../../server/test/support/sign-in/session.ts";
 import { openStore } from "../../../server/test/support/store/open-store.ts";
-import { openBrowser } from "./browser.ts";
+import { sharedBrowser } from "./browser.ts";
 import { buildDashboard } from "./build-dashboard.ts";
 
 /** A server with its dashboard, and a browser. */
@@ -41,7 +41,7 @@ export async function startDashboard({
   const folder = await mkdtemp(join(tmpdir(), "presage-browser-test-"));
   const databaseUrl = `sqlite:${join(folder, "presage.db")}`;
   const [browser, server] = await Promise.all([
-    openBrowser(),
+    sharedBrowser(),
     hasProvider ? startWithProvider(databaseUrl, environment) : startLocally(databaseUrl, environment),
   ]);
   const { presage } = server;
@@ -55,7 +55,6 @@ export async function startDashboard({
       return presage.url + (await createSignInPath(store));
     },
     async stop() {
-      await browser.close();
       await server.stop();
       await rm(folder, { recursive: true });
     },

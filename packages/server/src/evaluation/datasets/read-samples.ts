@@ -34,8 +34,8 @@ export interface PlacedSample {
   sample: DatasetSample;
 }
 
-/** The most samples that are in memory at once, as objects. */
-const piece = { maxIds: 100, maxBytes: 1_000_000 };
+/** The most samples that are in memory at once, as objects. They are parsed in one turn, in a millisecond or two. */
+const piece = { maxIds: 50, maxBytes: 250_000 };
 
 /** One page of a revision's samples, as JSON, and the position after which the next page starts. */
 export async function pageOfSamples(

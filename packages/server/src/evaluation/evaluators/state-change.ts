@@ -82,6 +82,7 @@ export const stateChange = defineFamily({
 
 /** The positions of the first of some lines in the output; of equal lines the last. */
 function placesOf(wanted: Multiset, lines: Multiset, output: string): Position[] {
+  if (wanted.size === 0) return [];
   const [start, end] = plainRange(output);
   const unwanted = new Map(subtract(lines, wanted));
   const ranges = textLines(output.slice(start, end))

@@ -1,4 +1,5 @@
 import type { BackgroundTurns } from "../../limits/background-turns.ts";
+import type { RoomForBytes } from "../../limits/room-for-bytes.ts";
 import type { PredictStep } from "./runner/predict-step.ts";
 import type { WriteWork } from "./runner/work-writer.ts";
 
@@ -8,6 +9,8 @@ export interface RunServices {
   readonly writeWork: WriteWork;
   /** Steps take one before each piece of work, so that live requests come first. */
   readonly turns: BackgroundTurns;
+  /** For the texts of steps in progress. */
+  readonly room: RoomForBytes;
   /** Whether there is a deployment of this name now. */
   hasDeployment(name: string): boolean;
   /** The version of Presage, which runs record. */

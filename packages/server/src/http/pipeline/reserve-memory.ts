@@ -22,6 +22,11 @@ const bytesPerResult = 1_000;
 /** A response that is written as it is read: the current piece, and what the connection has not sent yet. */
 const bytesPerLongResponse = 1_000_000;
 
+/** An upload's chunks and its batch, on their way to the store. */
+const bytesPerUpload = 8_000_000;
+/** The lines of a compressed one are not seen before the thread that decompresses it. */
+const bytesPerCompressedUpload = 24_000_000;
+
 /** A smaller reservation is released with the response: it fits the system's own buffers. */
 const worthReservingBytes = 1_000_000;
 /** A response is handed to the connection in slices of this length. */
@@ -36,6 +41,12 @@ export function reserveStored(holder: Holder, storedBytes: number): void {
 /** Reserves memory for as much of a request's body as has arrived. */
 export function reserveBody(holder: Holder, bodyBytes: number): void {
   reserveBytes(holder, bodyBytes * bytesPerBodyByte);
+}
+
+/** Reserves memory for an upload and its current line, as far as that has arrived. What exceeds the whole budget is admitted alone. */
+export function reserveUpload(holder: Holder, lineBytes: number, isCompressed: boolean): void {
+  const bytes = isCompressed ? bytesPerCompressedUpload : bytesPerUpload + lineBytes * bytesPerBodyByte;
+  reserveBytes(holder, Math.min(bytes, holder.memory.maxBytesOfOne));
 }
 
 /** Reserves memory for a response and the data that it is made from, in place of the request's. */

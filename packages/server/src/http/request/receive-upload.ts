@@ -1,9 +1,13 @@
 import { ClientDisconnectedError } from "../../errors.ts";
 import { UploadError } from "../../evaluation/datasets/upload/upload-error.ts";
+import { reserveBytesAnyway } from "../../limits/byte-budget.ts";
 import { closeWhenIdle, keepOpen } from "../pipeline/keep-open.ts";
+import { reserveUpload } from "../pipeline/reserve-memory.ts";
 import type { CallWithCaller } from "../pipeline/route.ts";
 import { valueError } from "./pydantic-issues.ts";
 import { InvalidRequestError } from "./validate.ts";
+
+const lineFeed = 0x0a;
 
 /** Has the lines of a request's body stored as they arrive. A wrong line is an issue at its number. */
 export async function receiveUpload<Result>(
@@ -14,7 +18,7 @@ export async function receiveUpload<Result>(
   // Until it is its turn.
   keepOpen(call);
   try {
-    return await store(chunksOf(call), { isGzip });
+    return await store(chunksOf(call, isGzip), { isGzip });
   } catch (error) {
     if (!(error instanceof UploadError)) throw error;
     const { line, path, reason } = error.fault;
@@ -22,6 +26,7 @@ export async function receiveUpload<Result>(
     throw new InvalidRequestError([valueError(["body", ...place], reason)]);
   } finally {
     keepOpen(call);
+    reserveBytesAnyway(call.exchange, 0);
   }
 }
 
@@ -35,10 +40,11 @@ function readIsGzip(headers: Headers): boolean {
 }
 
 /** The body as it arrives. While it does not, the connection may become idle; while it is being stored, it waits for the server. */
-async function* chunksOf(call: CallWithCaller): AsyncGenerator<Uint8Array, void> {
+async function* chunksOf(call: CallWithCaller, isGzip: boolean): AsyncGenerator<Uint8Array, void> {
   const { body } = call.request;
   if (body === null) return;
   const reader = body.getReader();
+  let lineBytes = 0;
   try {
     for (;;) {
       closeWhenIdle(call);
@@ -48,6 +54,9 @@ async function* chunksOf(call: CallWithCaller): AsyncGenerator<Uint8Array, void>
       });
       keepOpen(call);
       if (done) return;
+      const end = value.lastIndexOf(lineFeed);
+      lineBytes = end < 0 ? lineBytes + value.length : value.length - end - 1;
+      reserveUpload(call.exchange, lineBytes, isGzip);
       yield value;
     }
   } finally {

@@ -20,6 +20,7 @@ import { usageByModel } from "./019-usage-by-model.ts";
 import { capture } from "./020-capture.ts";
 import { externalRuns } from "./021-external-runs.ts";
 import { predictionsByRequest } from "./024-predictions-by-request.ts";
+import { environments } from "./025-environments.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -44,4 +45,5 @@ export const migrations: Record<string, Migration> = {
   "020-capture": capture,
   "021-external-runs": externalRuns,
   "024-predictions-by-request": predictionsByRequest,
+  "025-environments": environments,
 };

@@ -7,6 +7,13 @@ import type {
   DatasetsTable,
 } from "./datasets.ts";
 import type {
+  EnvironmentRevisionsTable,
+  EnvironmentsTable,
+  EnvironmentTasksTable,
+  EpisodeStepsTable,
+  EpisodesTable,
+} from "./environments.ts";
+import type {
   ErrorTaxonomiesTable,
   ErrorTaxonomyLabelsTable,
   ErrorTaxonomyRevisionsTable,
@@ -69,6 +76,11 @@ export interface Tables {
   runs: RunsTable;
   run_verdicts: RunVerdictsTable;
   sample_traits: SampleTraitsTable;
+  environments: EnvironmentsTable;
+  environment_revisions: EnvironmentRevisionsTable;
+  environment_tasks: EnvironmentTasksTable;
+  episodes: EpisodesTable;
+  episode_steps: EpisodeStepsTable;
   evaluation_clock: EvaluationClockTable;
   evaluation_times: EvaluationTimesTable;
   /** See `evaluation_count_deltas`. */

@@ -8,7 +8,9 @@ export function killAfterTests(child: Subprocess): void {
   child.exited.then(() => children.delete(child));
 }
 
-/** Called once, after the last test file. */
-export function killChildren(): void {
-  for (const child of children) child.kill("SIGKILL");
+/** Called after the last test file; where several processes run the files, after each. */
+export async function killChildren(): Promise<void> {
+  const killed = [...children];
+  for (const child of killed) child.kill("SIGKILL");
+  await Promise.all(killed.map((child) => child.exited));
 }

@@ -1,4 +1,6 @@
 import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CommandToRun } from "./command-host.ts";
 import { mainFile } from "./main-file.ts";
 
 export interface Ran {
@@ -7,8 +9,29 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs a `presage` command in a separate process until it exits. */
-export async function runPresage(args: string[], environment: Record<string, string>): Promise<Ran> {
+/** Runs one command at a time. */
+type CommandHost = (command: CommandToRun) => Promise<Ran>;
+
+let host: CommandHost | undefined;
+let isBusy = false;
+
+/**
+ * Runs a `presage` command in a separate process. Most of a command's time goes into loading its modules, so commands that follow each
+ * other share a process; those that run at once have one each.
+ */
+export async function runPresage(args: string[], environment: Record<string, string> = {}): Promise<Ran> {
+  if (isBusy) return await runPresageProcess(args, environment);
+  isBusy = true;
+  host ??= startHost();
+  try {
+    return await host({ args, environment: { PATH: process.env.PATH ?? "", ...environment } });
+  } finally {
+    isBusy = false;
+  }
+}
+
+/** Runs a `presage` command in a process of its own, until that exits. */
+export async function runPresageProcess(args: string[], environment: Record<string, string>): Promise<Ran> {
   const child = Bun.spawn([process.execPath, mainFile, ...args], {
     cwd: tmpdir(),
     env: { PATH: process.env.PATH ?? "", ...environment },
@@ -22,4 +45,27 @@ export async function runPresage(args: string[], environment: Record<string, str
     child.exited,
   ]);
   return { code, stdout, stderr };
+}
+
+function startHost(): CommandHost {
+  let running: PromiseWithResolvers<Ran> | undefined;
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "command-host.ts")], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? "", PRESAGE_TEST_MAIN: mainFile },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "inherit",
+    ipc: (ran: Ran) => running?.resolve(ran),
+    onExit() {
+      host = undefined;
+      running?.reject(new Error("The process that runs commands has ended."));
+    },
+  });
+  // It serves the next test files too, and ends when this process does.
+  child.unref();
+  return async (command) => {
+    running = Promise.withResolvers();
+    child.send(command);
+    return await running.promise;
+  };
 }

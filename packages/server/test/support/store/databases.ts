@@ -1,13 +1,13 @@
 import { afterAll, describe } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureTemplate } from "./ensure-template.ts";
+import { ensureSqliteTemplate, ensureTemplate } from "./ensure-template.ts";
 import { createDatabaseAt, type PostgresServer, startPostgres } from "./postgres.ts";
 
 export interface TestDatabase {
   name: "SQLite" | "PostgreSQL";
-  /** Creates a database without data and returns its URL. On PostgreSQL it has its tables, which saves each server its migrations. */
+  /** Creates a database without data and returns its URL. It has its tables, which saves each server its migrations. */
   create(): Promise<string>;
   /** Creates a database without tables and returns its URL. */
   createEmpty(): Promise<string>;
@@ -15,6 +15,7 @@ export interface TestDatabase {
 
 let postgres: Promise<PostgresServer> | undefined;
 let template: Promise<string> | undefined;
+let sqliteTemplate: Promise<string> | undefined;
 
 /** Creates an empty database on the PostgreSQL of `npm test`; without one, the first test that needs it starts a server. */
 export async function createPostgresDatabase(options?: string): Promise<string> {
@@ -33,7 +34,7 @@ async function sharedPostgresUrl(): Promise<string> {
   return shared ?? (await postgres)?.url ?? "";
 }
 
-/** Called after the last test file; a later one would start another server. */
+/** Called after the last test file, or after each; a later one starts another server. */
 export async function removeSharedPostgres(): Promise<void> {
   const server = await postgres;
   postgres = undefined;
@@ -43,23 +44,37 @@ export async function removeSharedPostgres(): Promise<void> {
 
 /** Runs the tests on each supported database. */
 export function onEachDatabase(tests: (database: TestDatabase) => void): void {
-  describe("on SQLite", () => {
-    const directories: string[] = [];
-    afterAll(async () => {
-      for (const directory of directories) await rm(directory, { recursive: true, force: true });
-    });
-    const create = async () => {
-      const directory = await mkdtemp(join(tmpdir(), "presage-test-"));
-      directories.push(directory);
-      return `sqlite:${join(directory, "presage.db")}`;
-    };
-    tests({ name: "SQLite", create, createEmpty: create });
-  });
+  onSqlite(tests);
   describe("on PostgreSQL", () => {
     tests({
       name: "PostgreSQL",
       create: createMigratedPostgresDatabase,
       createEmpty: () => createPostgresDatabase(),
+    });
+  });
+}
+
+/** For what does not depend on the database: the cheaper one is enough. */
+export function onSqlite(tests: (database: TestDatabase) => void): void {
+  describe("on SQLite", () => {
+    const directories: string[] = [];
+    afterAll(async () => {
+      for (const directory of directories) await rm(directory, { recursive: true, force: true });
+    });
+    const newPath = async () => {
+      const directory = await mkdtemp(join(tmpdir(), "presage-test-"));
+      directories.push(directory);
+      return join(directory, "presage.db");
+    };
+    tests({
+      name: "SQLite",
+      async create() {
+        sqliteTemplate ??= ensureSqliteTemplate();
+        const path = await newPath();
+        await copyFile(await sqliteTemplate, path);
+        return `sqlite:${path}`;
+      },
+      createEmpty: async () => `sqlite:${await newPath()}`,
     });
   });
 }

@@ -185,7 +185,9 @@ export async function storeRun(
     for (const [repeat, prediction] of ofSample.entries()) {
       if (prediction === undefined) continue;
       const place = { run_id: id, position: index + 1, repeat };
-      predictionRows.push(toPredictionRow(accountId, place, prediction, createdAt + predictedAfterS * microsPerSecond));
+      predictionRows.push(
+        toPredictionRow(accountId, place, prediction, createdAt + predictedAfterS * microsPerSecond),
+      );
       if ("failed" in prediction) continue;
       for (const [evaluator, verdict] of prediction.verdicts.entries()) {
         if (verdict !== undefined) verdictRows.push(toVerdictRow({ ...place, evaluator }, verdict));

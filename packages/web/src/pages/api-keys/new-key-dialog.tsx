@@ -79,7 +79,11 @@ function NewKeyContent({
       </div>
       <div className="flex min-w-0 flex-col gap-1.5">
         <h3 className="text-sm font-medium">Try it</h3>
-        <CodeBlock code={`export PRESAGE_API_KEY='${key}'\n${firstPrediction()}`} label="the example" />
+        <CodeBlock
+          code={`export PRESAGE_API_KEY='${key}'\n${firstPrediction()}`}
+          label="the example"
+          language="shell"
+        />
       </div>
     </>
   );

@@ -11,6 +11,8 @@ import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { ChosenRuns } from "./choose-runs/chosen-runs.tsx";
 import { RunChooser } from "./choose-runs/run-chooser.tsx";
+import { CurvesCard } from "./curves/curves-card.tsx";
+import { SurvivalCard } from "./curves/survival-card.tsx";
 import { DifferencesCard } from "./differences/differences-card.tsx";
 import { StrataCard } from "./differences/strata-card.tsx";
 import { EffortCard } from "./effort/effort-card.tsx";
@@ -44,7 +46,7 @@ function ComparePage() {
       {isChosen && error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       {(!isChosen || error !== null) && (
         <Card title="Choose runs">
-          <RunChooser chosenIds={runIds} onChange={choose} />
+          <RunChooser chosenIds={runIds} onChoose={choose} />
         </Card>
       )}
       {isChosen && data === undefined && error === null && (
@@ -73,6 +75,7 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
   const marked = markRuns(runs);
   const evaluator = evaluators.find((one) => evaluatorKey(one) === search.evaluator) ?? evaluators[0];
   const reports = useQueries({ queries: runs.map(({ id }) => comparedReportQuery(presage, id)) });
+  const loaded = reports.map(({ data }) => data);
   return (
     <>
       {evaluator !== undefined && (
@@ -86,10 +89,12 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
       {evaluator !== undefined && (
         <>
           <DifferencesCard {...{ evaluators, marked }} chosen={evaluator} />
+          <CurvesCard {...{ evaluator, marked, state }} reports={loaded} />
+          <SurvivalCard {...{ evaluator, marked }} reports={loaded} />
           <StrataCard {...{ evaluator, marked }} />
         </>
       )}
-      <EffortCard marked={marked} reports={reports.map(({ data }) => data)} />
+      <EffortCard marked={marked} reports={loaded} />
       {evaluator !== undefined && (
         <ChangedSamplesCard key={evaluatorKey(evaluator)} {...{ evaluator, marked, state }} />
       )}

@@ -14,6 +14,8 @@ export interface CompareSearch {
   with?: string;
   /** Absent: what got worse, if anything did. */
   direction?: Direction;
+  /** What is drawn by step. Absent: the mean scores. */
+  curves?: "differences";
   /** The sample that is open, as TRAJECTORY/STEP. */
   open?: string;
 }
@@ -29,6 +31,7 @@ export function readCompareSearch(search: Record<string, unknown>): CompareSearc
     ...(runs.length > 0 && { runs: runs.join(",") }),
     ...(evaluator !== undefined && { evaluator }),
     ...(candidate !== undefined && { with: candidate }),
+    ...(search.curves === "differences" && { curves: "differences" as const }),
     ...(direction !== undefined && { direction }),
     ...(open !== undefined && { open }),
   };

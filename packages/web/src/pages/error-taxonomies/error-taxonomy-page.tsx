@@ -11,6 +11,8 @@ import { UnavailablePage } from "../unavailable-page.tsx";
 import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
 import { RevisionBar } from "./labels/revision-bar.tsx";
 import { TaxonomyActions } from "./taxonomy-actions.tsx";
+import type { TaxonomySearch } from "./taxonomy-search.ts";
+import { KindCard } from "./tree/kind-card.tsx";
 import { KindsCard } from "./tree/kinds-card.tsx";
 
 export const errorTaxonomyRoute = createLazyRoute("/error-taxonomies/$taxonomyId")({
@@ -54,6 +56,7 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
     others.find(({ revision }) => revision === search.against) ??
     others.find(({ revision }) => revision < shown.revision) ??
     others.at(-1);
+  const change = (next: TaxonomySearch) => navigate({ search: next, replace: true, resetScroll: false });
   return (
     <Page
       title={newest.error_taxonomy_name}
@@ -71,7 +74,24 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
         isBuiltIn={isBuiltIn(newest)}
         onChoose={(revision) => navigate({ search: { revision }, replace: true })}
       />
-      <KindsCard key={shown.id} revision={shown} nodes={nodes} />
+      <div className="grid min-w-0 items-start gap-4 lg:grid-cols-[3fr_2fr]">
+        <KindsCard
+          key={shown.id}
+          revision={shown}
+          nodes={nodes}
+          chosen={search.kind}
+          onChoose={(kind) => change({ ...search, kind })}
+        />
+        <KindCard
+          revisionId={shown.id}
+          chosen={search.kind}
+          openId={search.result}
+          onOpen={(result) => {
+            const { result: _, ...rest } = search;
+            change({ ...rest, ...(result !== undefined && { result }) });
+          }}
+        />
+      </div>
       {against !== undefined && (
         <TaxonomyCompareCard
           others={others}

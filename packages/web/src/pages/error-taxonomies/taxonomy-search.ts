@@ -1,4 +1,5 @@
 import { isRevision } from "../../search-params.ts";
+import { readExplorerSearch } from "../evaluations/explorer-search.ts";
 
 /** The search parameters of a taxonomy's page. */
 export interface TaxonomySearch {
@@ -6,11 +7,19 @@ export interface TaxonomySearch {
   revision?: number;
   /** The revision to compare with. */
   against?: number;
+  /** The chosen kind of error: the JSON of its path. Absent: the most frequent. */
+  kind?: string;
+  /** The result that is open. */
+  result?: string;
 }
 
-export function readTaxonomySearch({ revision, against }: Record<string, unknown>): TaxonomySearch {
+export function readTaxonomySearch(search: Record<string, unknown>): TaxonomySearch {
+  const { revision, against, kind } = search;
+  const { result } = readExplorerSearch({ result: search.result });
   return {
     ...(isRevision(revision) && { revision }),
     ...(isRevision(against) && { against }),
+    ...(typeof kind === "string" && kind.startsWith("[") && { kind }),
+    ...(result !== undefined && { result }),
   };
 }

@@ -1,109 +1,135 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { Scale } from "lucide-react";
-import { latestProfilesQuery, profileFiguresQuery } from "../../data/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluators.ts";
+import { useMemo } from "react";
+import { latestProfilesQuery } from "../../data/evaluator-profiles.ts";
+import { evaluatorFamiliesQuery } from "../../data/evaluators.ts";
+import { defaultPeriod, periodLabels } from "../../data/figures/period.ts";
+import { searchOfRate } from "../../data/figures/rate-group.ts";
 import { findQueryError } from "../../data/query-errors.ts";
+import { periodRatesQuery, summaryRefreshMs } from "../../data/summaries.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { SearchInput } from "../../ui/form/search-input.tsx";
 import { Switch } from "../../ui/form/switch.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { FamilyCard } from "./family-card.tsx";
-import { findFamilies } from "./find-families.ts";
-import { figuresByRevision } from "./revision-figures.ts";
+import { evaluatorColumns } from "./evaluator-columns.tsx";
+import { type EvaluatorRow, toEvaluatorRows } from "./evaluator-rows.ts";
+import type { EvaluatorsSearch } from "./evaluators-search.ts";
+import { NewProfileMenu } from "./new-profile-menu.tsx";
 
 export const evaluatorsRoute = createLazyRoute("/evaluators")({ component: EvaluatorsPage });
 
+const linkOf = ({ profile, figures }: EvaluatorRow) =>
+  profile === undefined
+    ? { to: "/evaluations" as const, search: figures === undefined ? {} : searchOfRate(figures.key) }
+    : { to: "/evaluators/profiles/$publicId" as const, params: { publicId: profile.public_id } };
+
 function EvaluatorsPage() {
-  const { q = "", archived = false } = evaluatorsRoute.useSearch();
+  const { q = "", archived = false, period = defaultPeriod, ...view } = evaluatorsRoute.useSearch();
   const navigate = evaluatorsRoute.useNavigate();
-  const change = (search: { q?: string; archived?: true }) => navigate({ search, replace: true });
-  const setWords = (words: string) =>
-    change({ ...(words !== "" && { q: words }), ...(archived && { archived }) });
+  const presage = usePresage();
+  const families = useQuery(evaluatorFamiliesQuery(presage));
+  const profiles = useQuery({
+    ...latestProfilesQuery(presage, { includesArchived: archived }),
+    placeholderData: keepPreviousData,
+  });
+  const rates = useQuery({
+    ...periodRatesQuery(presage, period),
+    refetchInterval: summaryRefreshMs,
+    placeholderData: keepPreviousData,
+  });
+  const failure = findQueryError([families, profiles, rates]);
+  // Uses decide the order, so rows come together with them; without them, rows come all the same.
+  const isLoading = !families.data || !profiles.data || (rates.data === undefined && !rates.isError);
+  const rows = useMemo(
+    () =>
+      isLoading
+        ? undefined
+        : toEvaluatorRows({
+            families: families.data ?? [],
+            profiles: profiles.data ?? [],
+            groups: rates.data,
+            words: q,
+          }),
+    [isLoading, families.data, profiles.data, rates.data, q],
+  );
+  const table = useDataTable({
+    label: "Evaluators and profiles",
+    view: useTableView("evaluators", evaluatorColumns, { isInAddress: true }),
+    columns: evaluatorColumns,
+    rows,
+    rowId: ({ id }) => id,
+    rowName: ({ name, profileName }) => `${name}, ${profileName}`,
+    link: linkOf,
+    isMain: true,
+  });
+
+  const change = (changes: { q?: string; archived?: boolean; period?: typeof period }) => {
+    const next = { q, archived, period, ...changes };
+    const search: EvaluatorsSearch = {
+      ...view,
+      ...(next.q !== "" && { q: next.q }),
+      ...(next.archived && { archived: true }),
+      ...(next.period !== defaultPeriod && { period: next.period }),
+    };
+    void navigate({ search, replace: true, resetScroll: false });
+  };
+
   return (
     <Page
       title="Evaluators"
-      hint="What evaluates an output, and the profiles that configure it."
+      hint={`What judges an output, and the profiles that configure it. Uses and pass rates are of the last ${periodLabels[period]}.`}
       actions={
         <>
-          <Switch
-            label="Archived profiles"
-            isOn={archived}
-            onChange={(isOn) => change({ ...(q !== "" && { q }), ...(isOn && { archived: true }) })}
-          />
-          <SearchInput label="Search evaluators and profiles" words={q} onSearch={setWords} />
+          <PeriodPicker value={period} onChange={(next) => change({ period: next })} />
+          <NewProfileMenu families={families.data} />
         </>
       }
     >
-      <Families words={q} includesArchived={archived} onClear={() => setWords("")} />
+      {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
+      <Card
+        title="Evaluators and profiles"
+        actions={
+          <>
+            <SearchInput
+              label="Search evaluators and profiles"
+              words={q}
+              onSearch={(words) => change({ q: words })}
+            />
+            <Switch
+              label="Archived profiles"
+              isOn={archived}
+              onChange={(isOn) => change({ archived: isOn })}
+            />
+            <TableTools table={table} />
+          </>
+        }
+      >
+        {(failure === undefined || rows !== undefined) && (
+          <DataTable
+            table={table}
+            expectedRows={16}
+            empty={
+              <EmptyState
+                icon={Scale}
+                title="No matches"
+                actions={<Button onClick={() => change({ q: "" })}>Clear the search</Button>}
+              >
+                No evaluator or profile has “{q}” in its name or description.
+              </EmptyState>
+            }
+          />
+        )}
+      </Card>
     </Page>
   );
-}
-
-function Families({
-  words,
-  includesArchived,
-  onClear,
-}: {
-  words: string;
-  includesArchived: boolean;
-  onClear(): void;
-}) {
-  const presage = usePresage();
-  const families = useQuery(evaluatorFamiliesQuery(presage));
-  const evaluators = useQuery(evaluatorsQuery(presage));
-  const profiles = useQuery({
-    ...latestProfilesQuery(presage, { includesArchived }),
-    placeholderData: keepPreviousData,
-  });
-  const figures = useQuery(profileFiguresQuery(presage));
-
-  const failure = findQueryError([families, evaluators, profiles, figures]);
-  const notice = failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />;
-  if (!families.data || !evaluators.data || !profiles.data) return notice ?? <LoadingFamilies />;
-
-  const found = findFamilies(families.data, profiles.data, words);
-  const figuresOf = figures.data && figuresByRevision(figures.data);
-  if (found.length === 0) {
-    return (
-      <Card>
-        <EmptyState
-          icon={Scale}
-          title="No matches"
-          actions={<Button onClick={onClear}>Clear the search</Button>}
-        >
-          No evaluator or profile has “{words}” in its name or description.
-        </EmptyState>
-      </Card>
-    );
-  }
-  return (
-    <>
-      {notice}
-      {found.map(({ family, profiles }) => (
-        <FamilyCard
-          key={family.family_name}
-          family={family}
-          evaluators={evaluators.data.filter(
-            ({ evaluator_family }) => evaluator_family === family.family_name,
-          )}
-          profiles={profiles}
-          figuresOf={figuresOf}
-        />
-      ))}
-    </>
-  );
-}
-
-function LoadingFamilies() {
-  return ["first", "second", "third"].map((key) => (
-    <Card key={key}>
-      <SkeletonRows count={3} />
-    </Card>
-  ));
 }

@@ -1,4 +1,7 @@
+import type { UsageFailure } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
+import type { Period } from "../../data/figures/period.ts";
 import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/figures/usage-figures.ts";
 import type { ComparedUsage } from "../../data/usage.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
@@ -6,6 +9,7 @@ import { failureLabels } from "../../format/usage-labels.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { categories } from "../predictions/predictions-search.ts";
 
 export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
@@ -18,14 +22,14 @@ export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
         {usage === undefined ? (
           <SkeletonRows count={4} className="h-8" />
         ) : (
-          <Failures rows={usage.current.data.filter(isPrediction)} />
+          <Failures rows={usage.current.data.filter(isPrediction)} period={usage.period} />
         )}
       </div>
     </Card>
   );
 }
 
-function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
+function Failures({ rows, period }: { rows: ComparedUsage["current"]["data"]; period: Period }) {
   const { requests, failed } = sumUsage(rows);
   if (failed === 0) {
     return (
@@ -42,12 +46,7 @@ function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
       {rankFailures(rows).map(({ reason, count }) => (
         <li key={reason} className="flex flex-col gap-1 text-sm">
           <div className="flex justify-between gap-3">
-            <a
-              href={`/predictions?status=failed&category=${reason}`}
-              className="-my-1 min-w-0 truncate py-1 text-accent-ink underline-offset-2 hover:underline"
-            >
-              {failureLabels[reason]}
-            </a>
+            <Reason reason={reason} period={period} />
             <span className="whitespace-nowrap tabular-nums">
               {formatCount(count)} <span className="text-ink-3">{formatShare(shareOf(count, failed))}</span>
             </span>
@@ -58,5 +57,29 @@ function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Opens the log, which has no requests that were refused before a model was asked. */
+function Reason({ reason, period }: { reason: UsageFailure; period: Period }) {
+  const category = categories.find((known) => known === reason);
+  if (category === undefined) {
+    return (
+      <span
+        className="min-w-0 truncate"
+        title="Not in the log of predictions: refused or broken off before a model could answer."
+      >
+        {failureLabels[reason]}
+      </span>
+    );
+  }
+  return (
+    <Link
+      to="/predictions"
+      search={{ source: "live", status: "failed", category, period }}
+      className="-my-1 min-w-0 truncate py-1 text-accent-ink underline-offset-2 hover:underline"
+    >
+      {failureLabels[reason]}
+    </Link>
   );
 }

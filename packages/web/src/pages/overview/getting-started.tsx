@@ -102,7 +102,7 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
           }
         >
           <p>Try it in the playground, or from a shell:</p>
-          <CodeBlock code={firstPrediction()} label="the command" />
+          <CodeBlock code={firstPrediction()} label="the command" language="shell" />
         </StepRow>
         <StepRow
           title="Evaluate a response"

@@ -5,6 +5,7 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { RateByDayCard } from "../rates/rate-by-day-card.tsx";
 import { EvaluationStats } from "./evaluation-stats.tsx";
 import { FailuresCard } from "./failures-card.tsx";
 import { GettingStarted, useFirstSteps } from "./getting-started.tsx";
@@ -12,7 +13,6 @@ import { LatencyCard } from "./latency-card.tsx";
 import { PassRatesCard } from "./pass-rates-card.tsx";
 import { PredictionStats } from "./prediction-stats.tsx";
 import { PredictionsCard } from "./predictions-card.tsx";
-import { RateByDayCard } from "./rate-by-day-card.tsx";
 import { RunsCard } from "./runs-card.tsx";
 import { SandboxNote } from "./sandbox-note.tsx";
 import { useOverview } from "./use-overview.ts";
@@ -61,7 +61,7 @@ function OverviewPage() {
             <PassRatesCard summary={summary} />
             <RateByDayCard
               period={period}
-              summary={summary}
+              rates={summary?.rates}
               chosen={rate}
               onChoose={(id) =>
                 navigate({

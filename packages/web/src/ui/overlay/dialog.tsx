@@ -29,7 +29,10 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
         focusFirstField(event);
       }}
       {...(hint === undefined ? { "aria-describedby": undefined } : {})}
-      className={clsx("flex max-h-[calc(100dvh-2rem)] flex-col", isWide ? "max-w-3xl" : "max-w-md")}
+      className={clsx(
+        "flex max-h-[calc(100dvh-2rem)] flex-col outline-none",
+        isWide ? "max-w-3xl" : "max-w-md",
+      )}
     >
       <header className="flex items-start gap-3 px-5 pt-4 pb-3">
         <div className="min-w-0 flex-1">
@@ -47,11 +50,10 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
   );
 }
 
-/** In a form, focuses the first field instead of the close button. */
+/** Focuses the first field of a form, else the whole: the close button would show its tooltip, and Escape would close that first. */
 function focusFirstField(event: Event): void {
   const { currentTarget: content } = event;
-  const field = content instanceof HTMLElement && content.querySelector("input, textarea, select");
-  if (!(field instanceof HTMLElement)) return;
+  if (!(content instanceof HTMLElement)) return;
   event.preventDefault();
-  field.focus();
+  (content.querySelector<HTMLElement>("input, textarea, select") ?? content).focus();
 }

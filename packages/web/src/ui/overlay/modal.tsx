@@ -9,12 +9,14 @@ interface ModalProps extends ComponentProps<typeof Dialog.Content> {
   onOpenChange?(isOpen: boolean): void;
   /** What opens it, if that is always on the page. */
   trigger?: ReactNode;
-  placement?: "center" | "left";
+  placement?: "center" | "left" | "top";
 }
 
 const placements = {
   center:
     "top-1/2 left-1/2 w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line",
+  // What grows and shrinks stays where it begins.
+  top: "top-[12dvh] left-1/2 w-[calc(100vw-2rem)] -translate-x-1/2 rounded-xl border border-line",
   left: "inset-y-0 left-0 w-64 border-r border-line",
 };
 

@@ -47,11 +47,11 @@ export function StepStrip({ label, steps, current, rows, link }: StepStripProps)
   const { shown, before, after } = stepsAround(steps, current);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the current step's link moves with it
   useEffect(() => {
-    const here = region.current?.querySelector<HTMLElement>("[aria-current]");
+    const here = region.current?.querySelector<HTMLElement>("[data-current]");
     const box = region.current;
     if (here === null || here === undefined || box === null) return;
-    const left = here.offsetLeft - box.clientWidth / 2;
-    box.scrollTo({ left });
+    const offset = here.getBoundingClientRect().left - box.getBoundingClientRect().left;
+    box.scrollBy({ left: offset - box.clientWidth / 2 });
   }, [current]);
   const hasNames = rows.some(({ name }) => name !== undefined);
   return (
@@ -81,7 +81,9 @@ export function StepStrip({ label, steps, current, rows, link }: StepStripProps)
                   resetScroll={false}
                   preload={false}
                   aria-label={`Step ${step}`}
+                  // The router marks the link that the address names; without a step there, it is the one that is shown.
                   aria-current={step === current ? "step" : undefined}
+                  data-current={step === current ? "" : undefined}
                   tabIndex={step === current ? 0 : -1}
                   className={clsx(
                     "flex h-6 min-w-7 items-center justify-center rounded px-1",

@@ -1,5 +1,20 @@
+import { useMemo } from "react";
+import { tokenClass } from "../highlight/token-class.ts";
+import type { Tokenizer } from "../highlight/use-tokenizer.ts";
 import type { Range } from "./code-unit-ranges.ts";
 import { type Piece, visiblePieces } from "./visible-pieces.ts";
+
+/** Renders untrusted text in coloured parts, each as `Pieces` does; plain if it has none. */
+export function ColoredPieces({ text, tokenize }: { text: string; tokenize: Tokenizer | undefined }) {
+  const tokens = useMemo(() => tokenize?.(text), [text, tokenize]);
+  if (tokens === undefined) return <Pieces text={text} />;
+  return tokens.map(({ kind, text }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a text is rendered as a whole
+    <span key={index} className={tokenClass[kind]}>
+      <Pieces text={text} />
+    </span>
+  ));
+}
 
 interface PiecesProps {
   text: string;

@@ -61,6 +61,7 @@ export function PlainText({
         positions={layout === "json" ? noPositions : positions}
         isWrapped={isWrapped}
         isProse={isProse}
+        language={layout === "json" ? "json" : undefined}
       />
     </div>
   );

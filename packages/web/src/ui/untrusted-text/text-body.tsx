@@ -2,10 +2,12 @@ import { clsx } from "clsx";
 import { useMemo, useState } from "react";
 import { formatSize } from "../../format/format-size.ts";
 import { Button } from "../button.tsx";
+import type { Language } from "../highlight/tokenize.ts";
+import { useTokenizer } from "../highlight/use-tokenizer.ts";
 import { ScrollRegion } from "../scroll-region.tsx";
 import { clipRanges, codeUnitRanges } from "./code-unit-ranges.ts";
 import { cutBefore } from "./cut-before.ts";
-import { Pieces } from "./pieces.tsx";
+import { ColoredPieces, Pieces } from "./pieces.tsx";
 import { TextLines } from "./text-lines.tsx";
 
 interface TextBodyProps {
@@ -14,17 +16,22 @@ interface TextBodyProps {
   positions: readonly (readonly [number, number])[];
   isWrapped: boolean;
   isProse: boolean;
+  /** What it is coloured as; positions are not coloured. */
+  language?: Language | undefined;
 }
 
 /** Longer texts are cut until the user asks for all of it. */
 const firstCharacters = 20_000;
 
 /** A text, or the beginning of a long one with a button for the rest. */
-export function TextBody({ text, label, positions, isWrapped, isProse }: TextBodyProps) {
+export function TextBody({ text, label, positions, isWrapped, isProse, language }: TextBodyProps) {
   const [shownWhole, setShownWhole] = useState<string>();
+  const tokenize = useTokenizer(language);
   const marks = useMemo(() => codeUnitRanges(text, positions), [text, positions]);
   if (text === "") return <p className="px-3 py-2 text-xs text-ink-3 italic">Empty</p>;
-  if (shownWhole === text) return <TextLines text={text} label={label} marks={marks} isWrapped={isWrapped} />;
+  if (shownWhole === text) {
+    return <TextLines text={text} label={label} marks={marks} isWrapped={isWrapped} tokenize={tokenize} />;
+  }
   const isLong = text.length > firstCharacters;
   const end = isLong ? cutBefore(text, firstCharacters) : text.length;
   return (
@@ -37,7 +44,11 @@ export function TextBody({ text, label, positions, isWrapped, isProse }: TextBod
           isWrapped ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre",
         )}
       >
-        <Pieces text={text.slice(0, end)} marks={clipRanges(marks, { start: 0, end })} />
+        {marks.length === 0 ? (
+          <ColoredPieces text={text.slice(0, end)} tokenize={tokenize} />
+        ) : (
+          <Pieces text={text.slice(0, end)} marks={clipRanges(marks, { start: 0, end })} />
+        )}
         {isLong && <span className="text-ink-3">…</span>}
       </ScrollRegion>
       {isLong && (

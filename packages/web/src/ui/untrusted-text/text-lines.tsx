@@ -1,8 +1,9 @@
 import { clsx } from "clsx";
 import { useMemo } from "react";
+import type { Tokenizer } from "../highlight/use-tokenizer.ts";
 import { clipRanges, type Range } from "./code-unit-ranges.ts";
-import { Pieces } from "./pieces.tsx";
-import { textRows } from "./text-rows.ts";
+import { ColoredPieces, Pieces } from "./pieces.tsx";
+import { type TextRow, textRows } from "./text-rows.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
 
 interface TextLinesProps {
@@ -10,10 +11,12 @@ interface TextLinesProps {
   label: string;
   marks: readonly Range[];
   isWrapped: boolean;
+  /** Colours each line by itself, so that only the visible ones are read. */
+  tokenize?: Tokenizer | undefined;
 }
 
 /** A long text with line numbers. */
-export function TextLines({ text, label, marks, isWrapped }: TextLinesProps) {
+export function TextLines({ text, label, marks, isWrapped, tokenize }: TextLinesProps) {
   const rows = useMemo(() => textRows(text), [text]);
   const digits = String(rows.at(-1)?.line ?? rows.length).length;
   return (
@@ -41,11 +44,24 @@ export function TextLines({ text, label, marks, isWrapped }: TextLinesProps) {
                 isWrapped ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre",
               )}
             >
-              <Pieces text={text.slice(row.start, row.end)} marks={clipRanges(marks, row)} />
+              <LineText text={text} row={row} marks={marks} tokenize={tokenize} />
             </span>
           </div>
         );
       }}
     />
   );
+}
+
+function LineText({
+  text,
+  row,
+  marks,
+  tokenize,
+}: Omit<TextLinesProps, "label" | "isWrapped"> & { row: TextRow }) {
+  const shown = text.slice(row.start, row.end);
+  const isWhole = row.line !== undefined && (row.end === text.length || text[row.end] === "\n");
+  // A part of a long line may begin inside a string.
+  if (marks.length === 0 && isWhole) return <ColoredPieces text={shown} tokenize={tokenize} />;
+  return <Pieces text={shown} marks={clipRanges(marks, row)} />;
 }

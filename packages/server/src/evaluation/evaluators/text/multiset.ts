@@ -10,6 +10,7 @@ export function countItems(items: Iterable<string>): Multiset {
 /** Items of the first that the second lacks, as often as it lacks them. */
 export function subtract(from: Multiset, what: Multiset): Multiset {
   const rest = new Map<string, number>();
+  if (from === what) return rest;
   for (const [item, count] of from) {
     const left = count - (what.get(item) ?? 0);
     if (left > 0) rest.set(item, left);

@@ -75,6 +75,18 @@ describe("while a write is in progress", () => {
     expect(kept.flat().every((result) => result.createdAt === createdAt)).toBe(true);
   });
 
+  test("the next batch goes to the store before the calls of the last one continue", async () => {
+    const store = scriptedStore();
+    const { write } = createResultWriter(store.write);
+    const seenByFirst = write(named("a")).then(() => store.inputs());
+    await turn();
+    const second = write(named("b"));
+    await store.answer(0, 1);
+    expect(await seenByFirst).toEqual([["a"], ["b"]]);
+    await store.answer(1, 2);
+    await second;
+  });
+
   test("a call returns only when its own write is done", async () => {
     const store = scriptedStore();
     const { write } = createResultWriter(store.write);
@@ -228,11 +240,11 @@ test("beyond 20,000 waiting results a call is rejected at once, and accepted aga
   expect(store.inputs().flat()).not.toContain("too many");
 });
 
-test("a write takes no second call beyond 8 MB, and a call is one write whatever its size", async () => {
+test("a write takes no second call beyond 2 MB, and a call is one write whatever its size", async () => {
   const store = scriptedStore();
   const { write } = createResultWriter(store.write);
   const megabytes = (count: number) => named("x".repeat(count * 1_000_000));
-  const calls = [write(named("first")), write(megabytes(1)), write(megabytes(2)), write(megabytes(9))];
+  const calls = [write(named("first")), write(megabytes(0.25)), write(megabytes(0.5)), write(megabytes(3))];
   for (let at = 0; at < 3; at += 1) {
     await turn();
     await store.answer(at, 1);

@@ -7,8 +7,8 @@ import { numberResults, type WriteResults } from "./write-results.ts";
 
 /** The most results of one transaction, so that no call waits long for another's. */
 const maxBatchResults = 500;
-/** The most bytes of one transaction: each is in memory several times on its way to the store. A single call may exceed it. */
-const maxBatchBytes = 8_000_000;
+/** The most bytes of one transaction: copying them to a thread takes milliseconds of the main one. A single call may exceed it. */
+const maxBatchBytes = 2_000_000;
 /** The most results that wait for their commit; beyond it, the store is too slow for the load. */
 const maxWaiting = 20_000;
 
@@ -32,8 +32,10 @@ export function createResultWriter(write: WriteResults) {
     // Requests that have arrived are read first, and join the batch.
     await nextTurn();
     while (waiting.length > 0) {
-      await writeOrSplit(takeBatch());
+      const writing = writeOrSplit(takeBatch());
+      // A store in memory writes on this thread: however much is waiting, requests are served in between.
       await nextTurn();
+      await writing;
     }
     isWriting = false;
   }
@@ -59,12 +61,9 @@ export function createResultWriter(write: WriteResults) {
   async function writeOrSplit(batch: readonly WaitingCall[]): Promise<unknown> {
     try {
       const records = batch.flatMap((call) => call.records);
-      const results = numberResults(records, await write(records));
-      let start = 0;
-      for (const { records, stored } of batch) {
-        stored.resolve(results.slice(start, start + records.length));
-        start += records.length;
-      }
+      const written = await write(records);
+      // First the next batch goes to the store: making the responses takes about as long as storing the results.
+      setImmediate(resolveAll, batch, numberResults(records, written));
     } catch (error) {
       if (isStoreUnavailable(error)) {
         rejectAll(batch, error);
@@ -78,11 +77,10 @@ export function createResultWriter(write: WriteResults) {
         rejectAll(batch, error);
         return undefined;
       }
-      for (const call of batch) {
+      for (const [index, call] of batch.entries()) {
         const outage = await writeOrSplit([call]);
         if (outage === undefined) continue;
-        // Calls that were already settled are not affected.
-        rejectAll(batch, storeUnavailable(outage));
+        rejectAll(batch.slice(index + 1), storeUnavailable(outage));
         return outage;
       }
     }
@@ -113,6 +111,15 @@ export function createResultWriter(write: WriteResults) {
 
 function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";
+}
+
+/** Each call with its part of the results of all. */
+function resolveAll(calls: readonly WaitingCall[], results: readonly StoredResult[]): void {
+  let start = 0;
+  for (const { records, stored } of calls) {
+    stored.resolve(results.slice(start, start + records.length));
+    start += records.length;
+  }
 }
 
 function rejectAll(calls: readonly WaitingCall[], reason: unknown): void {

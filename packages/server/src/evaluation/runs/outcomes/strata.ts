@@ -1,3 +1,4 @@
+import { firstOf, inSlices } from "./first-of.ts";
 import type { RunSamples, Texts } from "./run-samples.ts";
 
 /** A way to group samples. */
@@ -54,9 +55,9 @@ export function byChanges({ changes }: RunSamples): Dimension {
 }
 
 /** The 50 most frequent verbs, and all others together. */
-export function byVerb({ verbs }: RunSamples): Dimension {
+export async function byVerb({ verbs }: RunSamples): Promise<Dimension> {
   const counts = countTexts(verbs);
-  const frequent = mostFrequent(
+  const frequent = await mostFrequent(
     verbs.texts.map((text, number) => ({ text, count: counts[number] ?? 0 })).filter(isNotOther),
     mostVerbs,
   );
@@ -71,19 +72,21 @@ function isNotOther({ text }: { text: string }): boolean {
 }
 
 /** The most frequent tags, and how many others there are. */
-export function byTag({ tags }: RunSamples): { dimension: Dimension; leftOut: number } {
+export async function byTag({ tags }: RunSamples): Promise<{ dimension: Dimension; leftOut: number }> {
   const counts = countTexts(tags);
-  const tagsOfSets = tags.texts.map(readTags);
   const totals = new Map<string, number>();
-  for (const [number, some] of tagsOfSets.entries()) {
-    for (const tag of some) totals.set(tag, (totals.get(tag) ?? 0) + (counts[number] ?? 0));
+  for await (const slice of inSlices(tags.texts.entries())) {
+    for (const [number, set] of slice) {
+      for (const tag of readTags(set)) totals.set(tag, (totals.get(tag) ?? 0) + (counts[number] ?? 0));
+    }
   }
-  const keys = mostFrequent(
-    [...totals].map(([text, count]) => ({ text, count })),
-    mostTags,
-  ).sort();
+  const counted = totals.entries().map(([text, count]) => ({ text, count }));
+  const keys = (await mostFrequent(counted, mostTags)).sort();
   const numbers = new Map(keys.map((key, number) => [key, number]));
-  const sets = tagsOfSets.map((some) => some.flatMap((tag) => numbers.get(tag) ?? []));
+  const sets: number[][] = [];
+  for await (const slice of inSlices(tags.texts)) {
+    for (const set of slice) sets.push(readTags(set).flatMap((tag) => numbers.get(tag) ?? []));
+  }
   return { dimension: { keys, of: tags.of, sets }, leftOut: totals.size - keys.length };
 }
 
@@ -98,9 +101,10 @@ function countTexts({ texts, of }: Texts): Float64Array {
 }
 
 /** Of equally frequent texts, the first in the order of their characters. */
-function mostFrequent(counted: { text: string; count: number }[], most: number): string[] {
-  return counted
-    .sort((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1))
-    .slice(0, most)
-    .map(({ text }) => text);
+async function mostFrequent(
+  counted: Iterable<{ text: string; count: number }>,
+  most: number,
+): Promise<string[]> {
+  const first = await firstOf(counted, most, (a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
+  return first.map(({ text }) => text);
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunEvaluatorReport, RunFigures, RunStratum } from "@presage/contract";
+import { firstOf } from "../outcomes/first-of.ts";
 import type { Outcomes } from "../outcomes/read-outcomes.ts";
 import type { RunSamples } from "../outcomes/run-samples.ts";
 import {
@@ -23,7 +24,7 @@ export interface ReportDimensions {
   changed: Dimension;
   changes: Dimension;
   verb: Dimension;
-  tag: ReturnType<typeof byTag>;
+  tag: Awaited<ReturnType<typeof byTag>>;
 }
 
 export async function reportDimensions(samples: RunSamples): Promise<ReportDimensions> {
@@ -32,9 +33,9 @@ export async function reportDimensions(samples: RunSamples): Promise<ReportDimen
   const changed = byWhetherChanged(samples);
   const changes = byChanges(samples);
   await nextTurn();
-  const verb = byVerb(samples);
+  const verb = await byVerb(samples);
   await nextTurn();
-  return { step, trajectory: byTrajectory(samples), changed, changes, verb, tag: byTag(samples) };
+  return { step, trajectory: byTrajectory(samples), changed, changes, verb, tag: await byTag(samples) };
 }
 
 /** The figures of all samples, and of the groups that there is something about. */
@@ -98,13 +99,22 @@ async function worstTrajectories(
   outcomes: Outcomes,
 ): Promise<{ strata: RunStratum[]; leftOut: number }> {
   const sums = await sumsBy(dimension, samples, outcomes);
-  const found = dimension.keys.flatMap((key, group) => {
-    const mean = meanWithFailures(sums, group);
-    return mean === null ? [] : { key, group, mean };
-  });
-  const worst = found
-    .sort((a, b) => a.mean - b.mean || (a.key < b.key ? -1 : 1))
-    .slice(0, mostTrajectories)
-    .map(({ key, group }) => ({ key, ...toFigures(sums, group) }));
-  return { strata: worst, leftOut: found.length - worst.length };
+  let known = 0;
+  function* withMeans() {
+    for (const [group, key] of dimension.keys.entries()) {
+      const mean = meanWithFailures(sums, group);
+      if (mean === null) continue;
+      known += 1;
+      yield { key, group, mean };
+    }
+  }
+  const worst = await firstOf(
+    withMeans(),
+    mostTrajectories,
+    (a, b) => a.mean - b.mean || (a.key < b.key ? -1 : 1),
+  );
+  return {
+    strata: worst.map(({ key, group }) => ({ key, ...toFigures(sums, group) })),
+    leftOut: known - worst.length,
+  };
 }

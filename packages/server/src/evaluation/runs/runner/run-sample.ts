@@ -56,6 +56,18 @@ function systemPromptOf({ context, interaction, messages = [] }: DatasetSample):
   return first?.role === "system" ? first.content : undefined;
 }
 
+/** What a step takes while it is in progress: its texts as objects, in what is sent, and in what is stored, in up to two bytes each. */
+const bytesPerCharacter = 10;
+
+export function memoryOf({ context, interaction, messages = [], next_state }: DatasetSample): number {
+  const texts = [next_state, interaction?.state, interaction?.action, ...Object.values(context ?? {})];
+  const characters = [...texts, ...messages.map(({ content }) => content)].reduce<number>(
+    (sum, text) => sum + (typeof text === "string" ? text.length : 0),
+    0,
+  );
+  return characters * bytesPerCharacter;
+}
+
 const maxVerbCharacters = 100;
 
 /** The action's first word in lower case; of a JSON list, the name of its first call. */

@@ -16,6 +16,7 @@ import {
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predictor.ts";
 import { resolveRunEvaluators } from "./resolve-run-evaluators.ts";
+import { memoryOf } from "./run-sample.ts";
 import type { WorkWriter } from "./work-writer.ts";
 
 export type RunnerServices = StepServices & Pick<EvaluationServices, "runs">;
@@ -70,13 +71,15 @@ function skipResult(_: unknown): typeof pMapSkip {
   return pMapSkip;
 }
 
+/** Also waits while others wait for room, so that no more samples are read than there is room for. */
 async function* whileGoingOn<Item>(
-  { isStopping }: RunWorker,
+  { isStopping, services, signal }: RunWorker,
   items: AsyncGenerator<Item, void>,
 ): AsyncGenerator<Item, void> {
   for await (const item of items) {
     if (isStopping()) return;
     yield item;
+    await services.runs.room.untilNobodyWaits(signal);
   }
 }
 
@@ -138,10 +141,20 @@ interface StepEnd {
   hasFailed: boolean;
 }
 
-/** Predicts a step and has it judged, as far as that has not happened yet. */
+/** Predicts a step and has it judged, as far as that has not happened yet, once there is room for its texts. */
 async function workOnStep(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
+  const { runs } = worker.services;
+  const giveBack = await runs.room.take(memoryOf(step.sample), worker.signal);
+  try {
+    await runs.turns.take(worker.signal);
+    return await workInTurn(worker, step, predicted);
+  } finally {
+    giveBack();
+  }
+}
+
+async function workInTurn(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
   const { services, run, signal, writer } = worker;
-  await services.runs.turns.take(signal);
   const prediction = step.prediction ?? (await predictAndKeep(worker, step, predicted));
   if (prediction === undefined) return { output: undefined, hasFailed: false };
   const { output, model } = prediction;

@@ -18,6 +18,7 @@ const pages = [
   "/datasets",
   "/datasets/:dataset_id",
   "/datasets/:dataset_id/trajectories/:trajectory_id",
+  "/runs/:run_id/samples",
   "/runs/:run_id/trajectories/:trajectory_id",
   "/evaluations",
   "/evaluators",

@@ -4,6 +4,8 @@ import { appPaths } from "../apps/openapi.ts";
 import { comparisonPaths } from "../comparisons/openapi.ts";
 import { datasetPaths } from "../datasets/openapi.ts";
 import { deploymentPaths } from "../deployments/openapi.ts";
+import { environmentPaths } from "../environments/openapi.ts";
+import { episodePaths } from "../episodes/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
 import { evaluatorPaths } from "../evaluators/openapi.ts";
 import { experimentPaths } from "../experiments/openapi.ts";
@@ -58,6 +60,7 @@ export function openApiDocument() {
       { name: "experiments", description: "Groups of results, in projects." },
       { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
       { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
+      { name: "environments", description: "Worlds that a model plays, for agents to act in." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
@@ -80,6 +83,8 @@ export function openApiDocument() {
       ...comparisonPaths,
       ...runPaths,
       ...errorTaxonomyPaths,
+      ...environmentPaths,
+      ...episodePaths,
       ...probePaths,
     }),
     components: {

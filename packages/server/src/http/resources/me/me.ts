@@ -1,4 +1,5 @@
 import type { MeResponse } from "@presage/contract";
+import packageJson from "../../../../package.json" with { type: "json" };
 import { ServiceError } from "../../../errors.ts";
 import { selectUser } from "../../../identity/users/users-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -12,7 +13,9 @@ export function meRoutes({ store, settings }: Services): Route[] {
       const { id, email, name, oidc_issuer, oidc_subject } = user;
       const { setting, maxAgeDays } = settings.capture;
       const capture = { setting, max_age_days: maxAgeDays };
-      return Response.json({ id, email, name, oidc_issuer, oidc_subject, capture } satisfies MeResponse);
+      const server_version = packageJson.version;
+      const me: MeResponse = { id, email, name, oidc_issuer, oidc_subject, capture, server_version };
+      return Response.json(me);
     }),
   ];
 }

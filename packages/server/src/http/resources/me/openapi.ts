@@ -14,6 +14,7 @@ export const mePaths: ZodOpenApiPathsObject = {
           oidc_issuer: "https://accounts.example.com",
           oidc_subject: "248289761001",
           capture: { setting: "off", max_age_days: 30 },
+          server_version: "0.1.0",
         }),
         ...unauthorized,
         "404": errorResponse("The calling user no longer exists", "The calling user no longer exists."),

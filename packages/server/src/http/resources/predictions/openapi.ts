@@ -59,7 +59,7 @@ const timeout = errorResponse(
   { category: "timeout" },
 );
 
-const predictionFailures: ZodOpenApiResponsesObject = {
+export const predictionFailures: ZodOpenApiResponsesObject = {
   ...unauthorized,
   ...invalidRequest,
   "413": errorResponse(

@@ -5,11 +5,10 @@ import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../../prediction/predict.ts";
 import type { Deployment, Deployments } from "../../../upstream/deployments/create-deployments.ts";
-import { readTokenCounts, readUpstreamCachedTokens } from "../../../upstream/read-completion.ts";
-import { traceCompletion } from "../../../upstream/trace-completion.ts";
-import type { CompletionOptions, Sharing, Upstream, UpstreamCompletion } from "../../../upstream/upstream.ts";
-import { admit, countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
-import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
+import type { CompletionOptions, Sharing } from "../../../upstream/upstream.ts";
+import { admit, countUsage, deploymentHeader } from "../../pipeline/exchange.ts";
+import { measureCompletion } from "../../pipeline/measure-completion.ts";
+import { reserveSentBody } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readExactBody } from "../../request/read-request.ts";
@@ -91,46 +90,6 @@ function refuseIncomplete(request: ChatCompletionRequest): void {
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-/** The same `complete`, traced, which records on the exchange the upstream's time and token counts. */
-function measureCompletion(
-  complete: Upstream["complete"],
-  exchange: Exchange,
-  options: CompletionOptions,
-): Complete {
-  return (request, clientSignal) => {
-    const startedAtMs = performance.now();
-    return measure(traceCompletion(complete, exchange.span, request, clientSignal, options), startedAtMs);
-  };
-
-  /** Deliberately not passed the request: an async function would keep it in memory until it ends. */
-  async function measure(
-    pending: Promise<UpstreamCompletion>,
-    startedAtMs: number,
-  ): Promise<UpstreamCompletion> {
-    try {
-      const completion = await pending;
-      recordCache(exchange, completion);
-      exchange.deployment = completion.deployment;
-      reserveResponse(exchange, completion.bytes.length);
-      const { usage } = completion.body;
-      const tokens = readTokenCounts(usage);
-      exchange.promptTokens = tokens.prompt_tokens;
-      exchange.completionTokens = tokens.completion_tokens;
-      exchange.upstreamCachedTokens = readUpstreamCachedTokens(usage);
-      exchange.model = completion.model;
-      return completion;
-    } finally {
-      // What is kept did not wait for the upstream.
-      if (exchange.cache !== "hit") exchange.upstreamMs = performance.now() - startedAtMs;
-    }
-  }
-}
-
-function recordCache(exchange: Exchange, { cache }: UpstreamCompletion): void {
-  exchange.cache = cache?.result ?? "off";
-  if (cache?.result === "hit") exchange.ageS = Math.floor(cache.ageS);
 }
 
 /** Which completions of equal requests the caller takes; undefined: none. */

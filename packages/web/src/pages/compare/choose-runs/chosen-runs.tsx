@@ -41,7 +41,7 @@ export function ChosenRuns({ marked, runs, runIds, choose }: ChosenRunsProps) {
       <ul className="divide-y divide-line">
         {marked.map((one, index) => (
           <li key={one.run.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2 text-sm">
-            <span className="flex min-w-0 basis-64 items-center gap-2 font-medium max-sm:basis-full">
+            <span className="flex min-w-0 basis-80 items-center gap-2 font-medium max-sm:basis-full">
               <RunName marked={one} />
               {index === 0 && <Badge tone="accent">Reference</Badge>}
             </span>
@@ -79,7 +79,13 @@ export function ChosenRuns({ marked, runs, runIds, choose }: ChosenRunsProps) {
       </ul>
       <Dialog isOpen={isChoosing} onClose={() => setChoosing(false)} title="Choose runs" isWide>
         <div className="-mx-5 -mb-5">
-          <RunChooser chosenIds={runIds} onChange={choose} />
+          <RunChooser
+            chosenIds={runIds}
+            onChoose={(ids) => {
+              choose(ids);
+              setChoosing(false);
+            }}
+          />
         </div>
       </Dialog>
     </Card>

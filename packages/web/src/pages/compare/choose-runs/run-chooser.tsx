@@ -4,6 +4,7 @@ import { GitCompareArrows } from "lucide-react";
 import { useId, useState } from "react";
 import { comparableRunsQuery, datasetNamesQuery } from "../../../data/compared-runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { Button } from "../../../ui/button.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
@@ -18,17 +19,18 @@ import { orderRuns } from "./order-runs.ts";
 
 interface RunChooserProps {
   chosenIds: readonly string[];
-  onChange(runIds: string[]): void;
+  onChoose(runIds: string[]): void;
 }
 
 const shownRuns = 200;
 
 /** All runs, to tick two to five of them. Those of the same dataset come first. */
-export function RunChooser({ chosenIds, onChange }: RunChooserProps) {
+export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
   const presage = usePresage();
   const { data: runs, error, refetch } = useQuery(comparableRunsQuery(presage));
   const { data: datasetNames } = useQuery(datasetNamesQuery(presage));
   const [words, setWords] = useState("");
+  const [chosenIds, setChosenIds] = useState(before);
   if (error !== null)
     return (
       <div className="p-4">
@@ -49,9 +51,12 @@ export function RunChooser({ chosenIds, onChange }: RunChooserProps) {
           value={words}
           onChange={({ target }) => setWords(target.value)}
         />
-        <p className="text-xs text-ink-3">
+        <p className="min-w-0 flex-1 basis-40 text-xs text-ink-3">
           {chosenIds.length} of at most {maxRuns} chosen. The first is the reference.
         </p>
+        <Button variant="primary" disabled={chosenIds.length < 2} onClick={() => onChoose([...chosenIds])}>
+          {chosenIds.length < 2 ? "Compare" : `Compare ${chosenIds.length} runs`}
+        </Button>
       </div>
       <ScrollRegion
         label="Runs to choose from"
@@ -65,7 +70,7 @@ export function RunChooser({ chosenIds, onChange }: RunChooserProps) {
               revision={describeRevision(run, datasetNames)}
               place={chosenIds.indexOf(run.id)}
               isFull={chosenIds.length >= maxRuns}
-              onToggle={() => onChange(toggle(chosenIds, run.id))}
+              onToggle={() => setChosenIds(toggle(chosenIds, run.id))}
             />
           ))}
         </ul>

@@ -3,14 +3,14 @@ import { clsx } from "clsx";
 import { formatP, formatPoints } from "../../../format/format-difference.ts";
 import { formatCount, formatScore, formatShare } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
+import { IntervalAxis, IntervalRowMark } from "../../../ui/charts/plot/interval-mark.tsx";
+import { domainWithZero, type Range } from "../../../ui/charts/plot/scale.ts";
 import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-evaluator.ts";
 import { significance } from "../outcome/describe-outcome.ts";
 import { RunName } from "../run-mark.tsx";
 import type { MarkedRun } from "../run-marks.ts";
-import { type Axis, axisOf, rangesOf } from "./axis.ts";
-import { AxisLabels, DifferenceBar } from "./difference-bar.tsx";
 import { explainDifference } from "./explain-difference.ts";
 
 interface DifferencesCardProps {
@@ -21,7 +21,7 @@ interface DifferencesCardProps {
 
 /** Every evaluator's figures of every run, with the paired differences on one axis. */
 export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardProps) {
-  const axis = axisOf(rangesOf(evaluators));
+  const domain = domainWithZero(evaluators.flatMap(endsOf));
   return (
     <Card
       title="Differences"
@@ -31,11 +31,14 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Evaluator and run</HeaderCell>
+            <HeaderCell isNumber>Difference</HeaderCell>
+            <HeaderCell className="min-w-64">
+              <IntervalAxis domain={domain} format={formatPoints} />
+              <span className="sr-only">95 % interval</span>
+            </HeaderCell>
+            <HeaderCell isNumber>p (Holm)</HeaderCell>
             <HeaderCell isNumber>Mean</HeaderCell>
             <HeaderCell isNumber>Pass rate</HeaderCell>
-            <HeaderCell isNumber>Difference</HeaderCell>
-            <HeaderCell className="min-w-56">95 % interval</HeaderCell>
-            <HeaderCell isNumber>p (Holm)</HeaderCell>
             <HeaderCell isNumber>Samples</HeaderCell>
             <HeaderCell isNumber>Better / worse / same</HeaderCell>
             <HeaderCell isNumber>Detectable</HeaderCell>
@@ -48,18 +51,9 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
             name={nameEvaluator(evaluator, evaluators)}
             isChosen={evaluatorKey(evaluator) === evaluatorKey(chosen)}
             marked={marked}
-            axis={axis}
+            domain={domain}
           />
         ))}
-        <tfoot>
-          <tr className="border-t border-line">
-            <td colSpan={4} />
-            <Cell>
-              <AxisLabels axis={axis} />
-            </Cell>
-            <td colSpan={4} />
-          </tr>
-        </tfoot>
       </Table>
     </Card>
   );
@@ -70,10 +64,10 @@ interface EvaluatorRowsProps {
   name: string;
   isChosen: boolean;
   marked: readonly MarkedRun[];
-  axis: Axis;
+  domain: Range;
 }
 
-function EvaluatorRows({ evaluator, name, isChosen, marked, axis }: EvaluatorRowsProps) {
+function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorRowsProps) {
   const { reference, candidates } = evaluator;
   const markedOf = (id: string) => marked.find(({ run }) => run.id === id);
   const referenceRun = markedOf(reference.run_id);
@@ -86,16 +80,16 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, axis }: EvaluatorRow
       </tr>
       {referenceRun !== undefined && (
         <tr>
-          <RowHeader className="max-w-60">
+          <RowHeader className="max-w-60 max-sm:max-w-36">
             <RunName marked={referenceRun} />
           </RowHeader>
-          <Cell isNumber>{formatScore(reference.mean)}</Cell>
-          <Cell isNumber>{formatShare(reference.pass_rate)}</Cell>
           <Cell isNumber className="text-ink-3">
             reference
           </Cell>
           <Cell />
           <Cell />
+          <Cell isNumber>{formatScore(reference.mean)}</Cell>
+          <Cell isNumber>{formatShare(reference.pass_rate)}</Cell>
           <Cell isNumber>{formatCount(reference.count)}</Cell>
           <Cell />
           <Cell />
@@ -104,7 +98,7 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, axis }: EvaluatorRow
       {candidates.map((candidate) => {
         const one = markedOf(candidate.run_id);
         return (
-          one !== undefined && <CandidateRow key={candidate.run_id} {...{ candidate, marked: one, axis }} />
+          one !== undefined && <CandidateRow key={candidate.run_id} {...{ candidate, marked: one, domain }} />
         );
       })}
     </tbody>
@@ -114,19 +108,17 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, axis }: EvaluatorRow
 interface CandidateRowProps {
   candidate: ComparisonCandidate;
   marked: MarkedRun;
-  axis: Axis;
+  domain: Range;
 }
 
-function CandidateRow({ candidate, marked, axis }: CandidateRowProps) {
+function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
   const { difference, interval, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
   const isShown = p !== null && p < significance && difference !== null;
   return (
     <tr>
-      <RowHeader className="max-w-60">
+      <RowHeader className="max-w-60 max-sm:max-w-36">
         <RunName marked={marked} />
       </RowHeader>
-      <Cell isNumber>{formatScore(candidate.mean)}</Cell>
-      <Cell isNumber>{formatShare(candidate.pass_rate)}</Cell>
       <Cell isNumber>
         <Figure
           text={explainDifference(candidate)}
@@ -138,7 +130,18 @@ function CandidateRow({ candidate, marked, axis }: CandidateRowProps) {
       <Cell>
         {difference !== null && (
           <span className="block">
-            <DifferenceBar axis={axis} value={difference} interval={interval} color={marked.color} />
+            <IntervalRowMark
+              mark="dot"
+              domain={domain}
+              row={{
+                key: marked.run.id,
+                label: marked.run.name,
+                value: difference,
+                lower: interval?.lower,
+                upper: interval?.upper,
+                color: marked.color,
+              }}
+            />
             <span className="sr-only">
               {interval === null
                 ? "no interval"
@@ -148,6 +151,8 @@ function CandidateRow({ candidate, marked, axis }: CandidateRowProps) {
         )}
       </Cell>
       <Cell isNumber>{formatP(p)}</Cell>
+      <Cell isNumber>{formatScore(candidate.mean)}</Cell>
+      <Cell isNumber>{formatShare(candidate.pass_rate)}</Cell>
       <Cell isNumber className="whitespace-nowrap">
         <Figure text={explainPairs(candidate)}>
           {formatCount(count)} <span className="text-ink-3">in {formatCount(trajectories)}</span>
@@ -163,6 +168,13 @@ function CandidateRow({ candidate, marked, axis }: CandidateRowProps) {
         </Figure>
       </Cell>
     </tr>
+  );
+}
+
+/** What the common axis has to reach. */
+function endsOf({ candidates }: ComparedEvaluator): number[] {
+  return candidates.flatMap(({ difference, interval }) =>
+    [difference, interval?.lower, interval?.upper].filter((end) => end != null),
   );
 }
 

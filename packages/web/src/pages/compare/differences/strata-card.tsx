@@ -1,13 +1,11 @@
 import type { ComparisonStratum } from "@presage/sdk";
 import { formatP, formatPoints } from "../../../format/format-difference.ts";
-import { formatCount, formatScore } from "../../../format/format-number.ts";
+import { formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
-import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
+import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
 import type { ComparedEvaluator } from "../name-evaluator.ts";
 import { RunMark } from "../run-mark.tsx";
-import type { MarkedRun } from "../run-marks.ts";
-import { axisOf } from "./axis.ts";
-import { AxisLabels, DifferenceBar } from "./difference-bar.tsx";
+import { type MarkedRun, nameRun } from "../run-marks.ts";
 
 interface StrataCardProps {
   evaluator: ComparedEvaluator;
@@ -18,124 +16,62 @@ interface Stratum extends ComparisonStratum {
   marked: MarkedRun;
 }
 
-const changeLabels: Record<string, string> = {
-  changed: "The state changed",
-  unchanged: "The state did not change",
-  unknown: "Changes cannot be counted",
-  "0": "No change",
-  "1-2": "1–2 changes",
-  "3-6": "3–6 changes",
-  "7+": "7 changes and more",
+const labels: Record<string, string> = {
+  "changed unchanged": "State does not change",
+  "changed changed": "State changes",
+  "changes 1-2": "1–2 changes",
+  "changes 3-6": "3–6 changes",
+  "changes 7+": "7 changes or more",
+  "changes unknown": "Changes cannot be counted",
 };
 
 /** Differences by how much the state changed in the recording. */
 export function StrataCard({ evaluator, marked }: StrataCardProps) {
-  const groups = ["changed", "changes"].map((name) =>
-    strataOf(evaluator, marked, name as "changed" | "changes"),
+  const rows = Object.entries(labels).flatMap(([name, label]) =>
+    strataOf(evaluator, marked, name).map((stratum) => ({ stratum, label, name })),
   );
-  const all = groups.flatMap((group) => [...group.values()].flat());
-  if (all.length === 0) return null;
-  const axis = axisOf(all.flatMap(({ difference, interval }) => rangeOf(difference, interval)));
+  if (rows.length === 0) return null;
   return (
     <Card
-      title="By what changed"
+      title="Differences by what changed"
       hint="Exploratory: these p-values are not corrected for their number. They show where to look."
     >
-      <Table label="Differences by what changed">
-        <thead>
-          <tr className="border-b border-line">
-            <HeaderCell>Samples</HeaderCell>
-            <HeaderCell>Run</HeaderCell>
-            <HeaderCell isNumber>Reference</HeaderCell>
-            <HeaderCell isNumber>Mean</HeaderCell>
-            <HeaderCell isNumber>Difference</HeaderCell>
-            <HeaderCell className="min-w-48">95 % interval</HeaderCell>
-            <HeaderCell isNumber>p</HeaderCell>
-            <HeaderCell isNumber>Samples</HeaderCell>
-          </tr>
-        </thead>
-        {groups.map((group, index) => (
-          <tbody
-            key={index === 0 ? "changed" : "changes"}
-            className="border-b-2 border-line last-of-type:border-0"
-          >
-            {[...group].map(([key, strata]) =>
-              strata.map((stratum, place) => (
-                <tr key={`${key} ${stratum.marked.run.id}`}>
-                  {place === 0 && (
-                    <th
-                      scope="rowgroup"
-                      rowSpan={strata.length}
-                      className="px-4 py-2 text-left align-middle font-normal whitespace-nowrap"
-                    >
-                      {changeLabels[key] ?? key}
-                    </th>
-                  )}
-                  <RowHeader>
-                    <RunMark {...stratum.marked} />
-                  </RowHeader>
-                  <StratumCells stratum={stratum} axis={axis} />
-                </tr>
-              )),
-            )}
-          </tbody>
-        ))}
-        <tfoot>
-          <tr className="border-t border-line">
-            <td colSpan={5} />
-            <Cell>
-              <AxisLabels axis={axis} />
-            </Cell>
-            <td colSpan={2} />
-          </tr>
-        </tfoot>
-      </Table>
+      <IntervalDots
+        label="Differences by what changed"
+        rowLabel="Samples and run"
+        valueLabel="Difference"
+        explanation="Mean difference of the scores from the reference’s, in percentage points, on such samples. The interval has what the t test of the trajectories’ sums of differences does not reject."
+        most={24}
+        format={formatPoints}
+        rows={rows.map(({ stratum, label, name }) => ({
+          key: `${name} ${stratum.marked.run.id}`,
+          label: `${label}, ${nameRun(stratum.marked, marked)}`,
+          shown: (
+            <span className="flex items-center gap-2">
+              <RunMark {...stratum.marked} />
+              {label}
+            </span>
+          ),
+          value: stratum.difference,
+          lower: stratum.interval?.lower,
+          upper: stratum.interval?.upper,
+          color: stratum.marked.color,
+          pValue: formatP(stratum.p_value),
+          basis: `${formatCount(stratum.count)} samples in ${formatCount(stratum.trajectories)} trajectories`,
+        }))}
+      />
     </Card>
   );
 }
 
-function StratumCells({ stratum, axis }: { stratum: Stratum; axis: ReturnType<typeof axisOf> }) {
-  const { reference_mean, mean, difference, interval, p_value, count, trajectories, marked } = stratum;
-  return (
-    <>
-      <Cell isNumber>{formatScore(reference_mean)}</Cell>
-      <Cell isNumber>{formatScore(mean)}</Cell>
-      <Cell isNumber className="font-medium">
-        {formatPoints(difference)}
-      </Cell>
-      <Cell>
-        {difference !== null && (
-          <DifferenceBar axis={axis} value={difference} interval={interval} color={marked.color} />
-        )}
-        <span className="sr-only">
-          {interval === null ? "none" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`}
-        </span>
-      </Cell>
-      <Cell isNumber>{formatP(p_value)}</Cell>
-      <Cell isNumber className="whitespace-nowrap">
-        {formatCount(count)} <span className="text-ink-3">in {formatCount(trajectories)}</span>
-      </Cell>
-    </>
-  );
-}
-
-/** Each group of samples, with a line for each compared run. */
-function strataOf(
-  evaluator: ComparedEvaluator,
-  marked: readonly MarkedRun[],
-  name: "changed" | "changes",
-): Map<string, Stratum[]> {
-  const strata = evaluator.candidates.flatMap((candidate) => {
-    const one = marked.find(({ run }) => run.id === candidate.run_id);
-    return one === undefined ? [] : candidate.strata[name].map((stratum) => ({ ...stratum, marked: one }));
+/** A group of samples, of each compared run; `name` is the kind of the groups and the group's key. */
+function strataOf(evaluator: ComparedEvaluator, marked: readonly MarkedRun[], name: string): Stratum[] {
+  const [kind, wanted] = name.split(" ");
+  return evaluator.candidates.flatMap(({ run_id, strata }) => {
+    const one = marked.find(({ run }) => run.id === run_id);
+    const groups = kind === "changed" ? strata.changed : strata.changes;
+    return one === undefined
+      ? []
+      : groups.filter(({ key }) => String(key) === wanted).map((stratum) => ({ ...stratum, marked: one }));
   });
-  return Map.groupBy(strata, ({ key }) => String(key));
-}
-
-function rangeOf(
-  difference: number | null,
-  interval: ComparisonStratum["interval"],
-): { lower: number; upper: number }[] {
-  if (difference === null) return [];
-  return [interval ?? { lower: difference, upper: difference }];
 }

@@ -1,5 +1,6 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { SampleSide } from "../../../data/comparisons.ts";
 import { resultQuery } from "../../../data/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
@@ -53,7 +54,7 @@ interface SideProps {
   place: SamplePlace;
 }
 
-function Side({ marked, side, result }: SideProps) {
+function Side({ marked, side, result, place }: SideProps) {
   const { data, error, refetch } = result;
   return (
     <section aria-label={`Output of ${marked.letter}`} className="flex min-w-0 flex-col gap-2">
@@ -61,6 +62,14 @@ function Side({ marked, side, result }: SideProps) {
         <RunName marked={marked} />
         {side.pass_rate !== null && <SideBadge passRate={side.pass_rate} />}
         <span className="text-xs font-normal text-ink-3 tabular-nums">{formatScore(side.score)}</span>
+        <Link
+          to="/runs/$runId/trajectories/$trajectoryId"
+          params={{ runId: marked.run.id, trajectoryId: place.trajectory_id }}
+          search={{ step: place.step }}
+          className="ml-auto text-xs font-normal text-accent-ink underline underline-offset-2"
+        >
+          Its trajectory
+        </Link>
       </h3>
       {side.evaluation_result_id === null && (
         <p className="text-sm text-ink-2">

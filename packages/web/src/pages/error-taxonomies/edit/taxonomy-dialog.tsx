@@ -7,6 +7,8 @@ import { TextField } from "../../../ui/form/text-field.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { TaxonomyEditor } from "./taxonomy-editor.tsx";
+import { TemplateSelect } from "./template-select.tsx";
+import { taxonomyTemplates } from "./templates.ts";
 import { draftOfBody, readTree } from "./tree-draft.ts";
 
 interface TaxonomyFormProps {
@@ -66,12 +68,28 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
         value={draft.description}
         onChange={(description) => change({ description })}
       />
+      {isNewTaxonomy && origin === undefined && draft.side !== "json" && (
+        <TemplateSelect
+          outline={draft.outline}
+          onChoose={(template) =>
+            change({
+              outline: template?.outline ?? "",
+              ...(isFromTemplate(draft.description) && { description: template?.description ?? "" }),
+            })
+          }
+        />
+      )}
       <TaxonomyEditor draft={draft} issue={issueAt(issues, "body")} onChange={change} />
       {save.error !== null && (issues.length === 0 || elsewhere.length > 0) && (
         <ErrorNotice error={save.error} />
       )}
     </DraftForm>
   );
+}
+
+/** A description that somebody wrote stays. */
+function isFromTemplate(text: string): boolean {
+  return text.trim() === "" || taxonomyTemplates.some(({ description }) => description === text);
 }
 
 interface TaxonomyDialogProps {

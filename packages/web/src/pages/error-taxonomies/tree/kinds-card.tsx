@@ -16,10 +16,13 @@ import { countLeaves, pathKey, walkNodes } from "./walk-nodes.ts";
 interface KindsCardProps {
   revision: ErrorTaxonomyRevision;
   nodes: readonly TaxonomyNode[];
+  /** The key of the path of the chosen kind. */
+  chosen: string | undefined;
+  onChoose(kind: string): void;
 }
 
 /** A revision's tree, and how often each kind of error was found. */
-export function KindsCard({ revision, nodes }: KindsCardProps) {
+export function KindsCard({ revision, nodes, chosen, onChoose }: KindsCardProps) {
   const presage = usePresage();
   const findings = useQuery(taxonomyFindingsQuery(presage, revision.id));
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
@@ -55,6 +58,7 @@ export function KindsCard({ revision, nodes }: KindsCardProps) {
           nodes={nodes}
           collapsed={collapsed}
           onCollapse={setCollapsed}
+          choice={{ chosen, onChoose }}
           findings={
             findings.data && findings.data.evaluated > 0
               ? { countOf: countFindings(findings.data.findings), evaluated: findings.data.evaluated }

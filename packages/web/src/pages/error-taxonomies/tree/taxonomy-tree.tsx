@@ -19,16 +19,32 @@ interface TaxonomyTreeProps {
   collapsed: ReadonlySet<string>;
   onCollapse(collapsed: ReadonlySet<string>): void;
   findings?: Findings | undefined;
+  choice?: Choice | undefined;
+}
+
+/** Which kind is chosen, by the key of its path. */
+interface Choice {
+  chosen: string | undefined;
+  onChoose(kind: string): void;
 }
 
 /** The tree as nested lists with collapsible categories. */
-export function TaxonomyTree({ nodes, collapsed, onCollapse, findings }: TaxonomyTreeProps) {
+export function TaxonomyTree({ nodes, collapsed, onCollapse, findings, choice }: TaxonomyTreeProps) {
   function toggle(path: NodePath) {
     const next = new Set(collapsed);
     if (!next.delete(pathKey(path))) next.add(pathKey(path));
     onCollapse(next);
   }
-  return <Nodes nodes={nodes} above={[]} collapsed={collapsed} onToggle={toggle} findings={findings} />;
+  return (
+    <Nodes
+      nodes={nodes}
+      above={[]}
+      collapsed={collapsed}
+      onToggle={toggle}
+      findings={findings}
+      choice={choice}
+    />
+  );
 }
 
 interface NodesProps {
@@ -37,9 +53,10 @@ interface NodesProps {
   collapsed: ReadonlySet<string>;
   onToggle(path: NodePath): void;
   findings: Findings | undefined;
+  choice: Choice | undefined;
 }
 
-function Nodes({ nodes, above, collapsed, onToggle, findings }: NodesProps) {
+function Nodes({ nodes, above, collapsed, onToggle, findings, choice }: NodesProps) {
   return (
     <ul className={clsx(above.length === 0 ? "py-2" : "ml-4.5 border-l border-line sm:ml-6.5")}>
       {nodes.map((node, index) => (
@@ -51,6 +68,7 @@ function Nodes({ nodes, above, collapsed, onToggle, findings }: NodesProps) {
           collapsed={collapsed}
           onToggle={onToggle}
           findings={findings}
+          choice={choice}
         />
       ))}
     </ul>
@@ -62,13 +80,25 @@ interface NodeProps extends Omit<NodesProps, "nodes" | "above"> {
   path: NodePath;
 }
 
-function Node({ node, path, collapsed, onToggle, findings }: NodeProps) {
+function Node({ node, path, collapsed, onToggle, findings, choice }: NodeProps) {
   const listId = useId();
   const isCategory = node.children.length > 0;
   const isOpen = !collapsed.has(pathKey(path));
+  const isChosen = choice?.chosen === pathKey(path);
+  const name = (
+    <>
+      <InlineText text={node.name} />
+      <Description text={node.description} />
+    </>
+  );
   return (
     <li>
-      <div className="flex min-h-9 flex-wrap items-center gap-x-3 px-3 py-1 hover:bg-hover">
+      <div
+        className={clsx(
+          "flex min-h-9 flex-wrap items-center gap-x-3 px-3 py-1",
+          isChosen ? "bg-accent-soft" : "hover:bg-hover",
+        )}
+      >
         {/* On narrow screens, the figures of deep nodes are below the name. */}
         <div className="flex min-w-0 flex-1 basis-44 items-start gap-1">
           {isCategory ? (
@@ -86,16 +116,19 @@ function Node({ node, path, collapsed, onToggle, findings }: NodeProps) {
                 )}
                 aria-hidden
               />
-              <span className="min-w-0 wrap-anywhere">
-                <InlineText text={node.name} />
-                <Description text={node.description} />
-              </span>
+              <span className="min-w-0 wrap-anywhere">{name}</span>
             </button>
+          ) : choice === undefined ? (
+            <p className="min-w-0 pl-2 text-sm wrap-anywhere">{name}</p>
           ) : (
-            <p className="min-w-0 pl-2 text-sm wrap-anywhere">
-              <InlineText text={node.name} />
-              <Description text={node.description} />
-            </p>
+            <button
+              type="button"
+              aria-pressed={isChosen}
+              onClick={() => choice.onChoose(pathKey(path))}
+              className="min-w-0 flex-1 rounded pl-2 text-left text-sm wrap-anywhere"
+            >
+              {name}
+            </button>
           )}
         </div>
         {findings !== undefined && (
@@ -114,6 +147,7 @@ function Node({ node, path, collapsed, onToggle, findings }: NodeProps) {
             collapsed={collapsed}
             onToggle={onToggle}
             findings={findings}
+            choice={choice}
           />
         </div>
       )}

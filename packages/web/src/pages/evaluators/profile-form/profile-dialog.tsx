@@ -10,6 +10,7 @@ import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { ConfigEditor } from "./config-editor.tsx";
 import { readConfigFields } from "./config-field.ts";
+import { useKnownFields } from "./use-known-fields.ts";
 
 interface ProfileFormProps {
   family: EvaluatorFamily;
@@ -20,7 +21,7 @@ interface ProfileFormProps {
 
 /** Creates a profile, or adds a revision to one. */
 function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
-  const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
+  const ownFields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
   // Somebody else may revise the profile in the meantime.
   const [origin] = useState(revised);
   const initial = {
@@ -31,6 +32,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   };
   const { draft, isChanged, change, discard } = useDraft(draftKey(family, origin), initial);
   const config = parseJsonObject(draft.config);
+  const fields = useKnownFields(family, ownFields, "value" in config ? config.value : undefined);
   const isSame =
     origin !== undefined &&
     "value" in config &&

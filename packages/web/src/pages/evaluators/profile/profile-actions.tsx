@@ -1,6 +1,6 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { Archive, ListChecks, Pencil } from "lucide-react";
+import { Archive, ClipboardCheck, ListChecks, Pencil } from "lucide-react";
 import { useState } from "react";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { ProfileDialog } from "../profile-form/profile-dialog.tsx";
@@ -22,6 +22,10 @@ export function ProfileActions({ family, profile }: ProfileActionsProps) {
       <Link to="/evaluations" search={{ profile_id: profile.public_id }} className={buttonClass({})}>
         <ListChecks aria-hidden />
         View results
+      </Link>
+      <Link to="/review" search={{ profile_id: profile.public_id }} className={buttonClass({})}>
+        <ClipboardCheck aria-hidden />
+        Review
       </Link>
       {!isFixed && (
         <>

@@ -7,17 +7,22 @@ import {
   profileRevisionsQuery,
 } from "../../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { periodLabels } from "../../../data/figures/period.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
+import { periodRatesQuery } from "../../../data/summaries.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { RateByDayCard } from "../../rates/rate-by-day-card.tsx";
 import { UnavailablePage } from "../../unavailable-page.tsx";
 import { CompareCard } from "./compare-card.tsx";
 import { ConfigView } from "./config-view.tsx";
+import { DisagreementsCard } from "./disagreements-card.tsx";
 import { ProfileActions } from "./profile-actions.tsx";
+import type { ProfileSearch } from "./profile-search.ts";
 import { RevisionsCard } from "./revisions-card.tsx";
 import { TryCard } from "./try-card.tsx";
 
@@ -51,13 +56,15 @@ interface ProfileProps {
 }
 
 function Profile({ revisions, newest }: ProfileProps) {
-  const { from, to } = profileRoute.useSearch();
+  const search = profileRoute.useSearch();
+  const { from, to, period = "30d", rate } = search;
   const navigate = profileRoute.useNavigate();
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const figures = useQuery(profileFiguresQuery(presage, newest.public_id));
   const agreement = useQuery(profileAgreementQuery(presage, newest.public_id));
-  const failure = findQueryError([families, figures, agreement]);
+  const rates = useQuery(periodRatesQuery(presage, period, newest.public_id));
+  const failure = findQueryError([families, figures, agreement, rates]);
   const family = families.data?.find(({ family_name }) => family_name === newest.evaluator_family);
 
   const after = revisions.find(({ revision }) => revision === to) ?? newest;
@@ -65,6 +72,10 @@ function Profile({ revisions, newest }: ProfileProps) {
     revisions.find(({ revision }) => revision === from) ??
     revisions.find(({ revision }) => revision === after.revision - 1) ??
     revisions[1];
+
+  function change(changes: Partial<ProfileSearch>): void {
+    void navigate({ search: { ...search, ...changes }, replace: true, resetScroll: false });
+  }
 
   return (
     <Page
@@ -74,6 +85,25 @@ function Profile({ revisions, newest }: ProfileProps) {
     >
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data} />
+      <RateByDayCard
+        period={period}
+        rates={rates.data}
+        title={`Pass rate by day, last ${periodLabels[period]}`}
+        chosen={rate}
+        onChoose={(id) => change({ rate: id })}
+      />
+      <DisagreementsCard
+        publicId={newest.public_id}
+        openId={search.result}
+        onOpen={(id) => {
+          const { result: _, ...rest } = search;
+          void navigate({
+            search: { ...rest, ...(id !== undefined && { result: id }) },
+            replace: search.result !== undefined,
+            resetScroll: false,
+          });
+        }}
+      />
       <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-4">
           <Card title={revisions.length > 1 ? `Config of revision ${newest.revision}` : "Config"}>
@@ -84,7 +114,7 @@ function Profile({ revisions, newest }: ProfileProps) {
               revisions={revisions}
               before={before}
               after={after}
-              onChange={(choice) => navigate({ search: choice, replace: true })}
+              onChange={(choice) => change(choice)}
             />
           )}
         </div>

@@ -1,11 +1,26 @@
+import { type PeriodSearch, readPeriodSearch } from "../../../data/figures/period.ts";
 import { isRevision } from "../../../search-params.ts";
+import { readExplorerSearch } from "../../evaluations/explorer-search.ts";
 
-/** The revisions to compare. */
-export interface ProfileSearch {
+/** The search parameters of a profile's page. */
+export interface ProfileSearch extends PeriodSearch {
+  /** The revisions to compare. */
   from?: number;
   to?: number;
+  /** The id of the rate shown by day. Absent: that with the most verdicts. */
+  rate?: string;
+  /** The result that is open. */
+  result?: string;
 }
 
-export function readProfileSearch({ from, to }: Record<string, unknown>): ProfileSearch {
-  return { ...(isRevision(from) && { from }), ...(isRevision(to) && { to }) };
+export function readProfileSearch(search: Record<string, unknown>): ProfileSearch {
+  const { from, to, rate } = search;
+  const { result } = readExplorerSearch({ result: search.result });
+  return {
+    ...readPeriodSearch(search),
+    ...(isRevision(from) && { from }),
+    ...(isRevision(to) && { to }),
+    ...(typeof rate === "string" && rate !== "" && { rate }),
+    ...(result !== undefined && { result }),
+  };
 }

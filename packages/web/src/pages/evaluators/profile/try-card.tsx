@@ -144,7 +144,7 @@ function TryResult({ item: { status, error_message, evaluation_result: result } 
         <details>
           <summary className="cursor-pointer text-sm font-medium">Details</summary>
           <div className="mt-2">
-            <CodeBlock code={JSON.stringify(extra, null, 2)} label="the details" />
+            <CodeBlock code={JSON.stringify(extra, null, 2)} label="the details" language="json" />
           </div>
         </details>
       )}

@@ -13,10 +13,10 @@ export interface ProgramInput {
 
 /** The request as programs, which read the API key from the environment. */
 export const programs = [
-  { value: "curl", label: "curl", write: writeCurl },
-  { value: "sdk", label: "TypeScript", write: writeSdk },
-  { value: "openai", label: "TypeScript, OpenAI client", write: writeOpenAi },
-  { value: "python", label: "Python", write: writePython },
+  { value: "curl", label: "curl", language: "shell", write: writeCurl },
+  { value: "sdk", label: "TypeScript", language: "typescript", write: writeSdk },
+  { value: "openai", label: "TypeScript, OpenAI client", language: "typescript", write: writeOpenAi },
+  { value: "python", label: "Python", language: "python", write: writePython },
 ] as const;
 
 /** A quoted here-document: the shell leaves it unchanged, and it may be longer than an argument. */

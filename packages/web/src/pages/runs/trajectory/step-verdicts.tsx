@@ -2,7 +2,7 @@ import type { Run, RunSample } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { formatScore } from "../../../format/format-number.ts";
 import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
-import { verdictOf } from "./trajectory-outline.ts";
+import { verdictOf } from "../verdict-of.ts";
 
 interface StepVerdictsProps {
   run: Pick<Run, "evaluators">;

@@ -1,7 +1,6 @@
 import type { RunEvaluator, RunSample } from "@presage/sdk";
 import type { StepMark } from "../../../ui/steps/step-strip.tsx";
-
-type Verdict = RunSample["verdicts"][number];
+import { verdictOf } from "../verdict-of.ts";
 
 /** The predictions of one repeat of a trajectory. */
 export interface TrajectoryOutline {
@@ -21,15 +20,6 @@ export function outlineOf(samples: readonly RunSample[], repeat: number): Trajec
     sampleAt: (step) => byStep.get(step),
     stepBefore: (step) => steps[steps.indexOf(step) - 1],
   };
-}
-
-export function verdictOf(
-  { verdicts }: Pick<RunSample, "verdicts">,
-  evaluator: RunEvaluator,
-): Verdict | undefined {
-  return verdicts.find(
-    (verdict) => verdict.evaluator === evaluator.evaluator && verdict.profile_name === evaluator.profile_name,
-  );
 }
 
 /** How far a trajectory agrees with the recording. */

@@ -1,93 +1,19 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { ListChecks } from "lucide-react";
 import { type Period, stepStartsMs } from "../../data/figures/period.ts";
-import { nameRate, profileOf, rateId, sortRates, verdictsOf } from "../../data/figures/rate-group.ts";
-import {
-  type PeriodSummary,
-  type RateByDay,
-  rateByDayQuery,
-  summaryRefreshMs,
-} from "../../data/summaries.ts";
+import { nameRate, verdictsOf } from "../../data/figures/rate-group.ts";
+import { type RateByDay, rateByDayQuery, summaryRefreshMs } from "../../data/summaries.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
 import { formatShare } from "../../format/format-number.ts";
-import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
 import type { ChartPoint } from "../../ui/charts/chart-series.ts";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { Select } from "../../ui/form/inputs.tsx";
 
-interface RateByDayCardProps {
-  period: Period;
-  summary: PeriodSummary | undefined;
-  /** The id of the chosen rate; undefined or unknown: that with the most verdicts. */
-  chosen: string | undefined;
-  onChoose(id: string): void;
-}
-
-/** One evaluator and profile at a time: a rate of several would change with how often each is used. */
-export function RateByDayCard({ period, summary, chosen, onChoose }: RateByDayCardProps) {
-  const rates = sortRates(summary?.rates ?? []).filter((figures) => verdictsOf(figures) > 0);
-  const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));
-  const rate = rates.find(({ key }) => rateId(key) === chosen) ?? rates[0];
-  return (
-    <Card
-      title="Pass rate by day"
-      hint="By UTC day, with 95 % confidence intervals."
-      className="flex h-100 flex-col md:h-84"
-      actions={
-        rate !== undefined && (
-          <Select
-            aria-label="Evaluator and profile"
-            className="max-w-full"
-            value={rateId(rate.key)}
-            onChange={(event) => onChoose(event.target.value)}
-          >
-            {rates.map(({ key }) => (
-              <option key={rateId(key)} value={rateId(key)}>
-                {[nameOf(key.evaluator_id ?? ""), profileOf(key)].filter(Boolean).join(", ")}
-              </option>
-            ))}
-          </Select>
-        )
-      }
-    >
-      {summary === undefined ? (
-        <ChartSkeleton />
-      ) : rate === undefined ? (
-        <NoVerdicts count={summary.all.count} />
-      ) : (
-        <RateOfDays period={period} rate={rate} />
-      )}
-    </Card>
-  );
-}
-
-function NoVerdicts({ count }: { count: number }) {
-  return (
-    <EmptyState
-      icon={ListChecks}
-      title={count === 0 ? "No evaluations in this period" : "No verdicts in this period"}
-      actions={
-        <Link to="/playground" className={buttonClass({ size: "small" })}>
-          Evaluate in the playground
-        </Link>
-      }
-    >
-      Make a prediction in the playground and evaluate the response there, or send outputs to{" "}
-      <code className="font-mono text-xs">POST /v1/evaluate</code>.
-    </EmptyState>
-  );
-}
-
-function RateOfDays({ period, rate }: { period: Period; rate: EvaluationSummaryGroup }) {
+/** The pass rate of one evaluator with one revision of a profile, by UTC day. */
+export function RateOfDays({ period, rate }: { period: Period; rate: EvaluationSummaryGroup }) {
   const presage = usePresage();
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...rateByDayQuery(presage, period, rate.key),

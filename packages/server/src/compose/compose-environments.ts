@@ -1,0 +1,149 @@
+import type { DatasetSample } from "@presage/contract";
+import type {
+  EnvironmentServices,
+  FirstState,
+  JudgedStep,
+  RewardOutcome,
+} from "../environments/environment-services.ts";
+import { insertSteps } from "../environments/episodes/episodes-store.ts";
+import { createStepWriter } from "../environments/episodes/step-writer.ts";
+import { writeStepsInThread } from "../environments/episodes/write-steps-in-thread.ts";
+import { ServiceError } from "../errors.ts";
+import { exportSamples } from "../evaluation/datasets/read-samples.ts";
+import { InvalidEvaluatorsError } from "../evaluation/evaluate/evaluation-request.ts";
+import { findEvaluatorIssues, resolveEvaluators } from "../evaluation/evaluate/resolve-evaluators.ts";
+import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
+import { regex } from "../evaluation/evaluators/regex.ts";
+import { createRetryBudget } from "../limits/retry-budget.ts";
+import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { Requester } from "../storage/reader.ts";
+import type { Store } from "../storage/store.ts";
+import type { Deployments } from "../upstream/deployments/create-deployments.ts";
+
+export interface ComposedEnvironments extends EnvironmentServices {
+  dispose(): Promise<void>;
+}
+
+interface EnvironmentOptions {
+  deployments: Deployments;
+  evaluation: EvaluationServices;
+}
+
+/** How long the evaluator of a step may block the main thread. */
+const mainThreadMs = 5;
+/** Results of episodes' rewards are found under it. */
+const app = "episodes";
+
+/** What environments and episodes need of the other areas. */
+export function composeEnvironments(
+  store: Store & Pick<OpenedDatabase, "sqlitePath">,
+  { deployments, evaluation }: EnvironmentOptions,
+): ComposedEnvironments {
+  const { database, sqlitePath } = store;
+  const thread = sqlitePath === undefined ? undefined : writeStepsInThread(sqlitePath);
+  return {
+    store,
+    writeStep: createStepWriter(thread?.write ?? ((steps) => insertSteps(database, steps))),
+    hasDeployment: (name) => deployments.find(name) !== undefined,
+    findPatternIssue,
+    matches: (requester, pattern, text) => matches(evaluation, requester, pattern, text),
+    async findEvaluatorIssue(accountId, wanted) {
+      const [issue] = await findEvaluatorIssues(evaluation, accountId, [toWanted(wanted)]);
+      if (issue === undefined) return undefined;
+      const field = issue.field === "evaluator" ? "evaluator" : "profile_name";
+      return { field, message: issue.message ?? "The family has no default profile; name one" };
+    },
+    judge: (step, signal) => judge(evaluation, step, signal),
+    readFirstStates: (requester, dataset) => readFirstStates(evaluation, requester, dataset),
+    async dispose() {
+      await thread?.end();
+    },
+  };
+}
+
+function patternConfig(pattern: string) {
+  return regex.config.safeParse({ pattern });
+}
+
+function findPatternIssue(pattern: string): string | undefined {
+  const parsed = patternConfig(pattern);
+  return parsed.success ? undefined : parsed.error.issues[0]?.message;
+}
+
+/** By the evaluator of patterns, which has a thread and a deadline for long texts. */
+async function matches(
+  { runEvaluator }: EvaluationServices,
+  { accountId, signal }: Requester,
+  pattern: string,
+  text: string,
+): Promise<boolean> {
+  // Compiled patterns are kept by the id of their profile.
+  const profile = { publicId: `stop/${pattern}`, name: "stop", revision: 1, config: { pattern } };
+  const allowance = { mainThreadMs, mayRetry: () => false };
+  const task = { family: regex, profile, sample: { output: text }, accountId, allowance };
+  const outcome = await runEvaluator({ ...task, explainStrategy: "never" }, signal);
+  if (outcome.status === "success") return outcome.pass === true;
+  throw new ServiceError(
+    "overloaded",
+    `A rule of the environment could not be decided: ${outcome.errorMessage ?? "no reason is known"}`,
+    { retryAfterS: 1 },
+  );
+}
+
+function toWanted({ evaluator, profileName }: Pick<JudgedStep, "evaluator" | "profileName">) {
+  return { evaluator, profileName, explainStrategy: "never" as const };
+}
+
+/** The score of an evaluator, whose result is stored like any other. */
+async function judge(
+  evaluation: EvaluationServices,
+  { accountId, goal, input, observation, tags, ...wanted }: JudgedStep,
+  signal: AbortSignal,
+): Promise<RewardOutcome> {
+  const resolved = await resolveEvaluators(evaluation, accountId, [toWanted(wanted)]).catch(
+    (error: unknown) => {
+      if (error instanceof InvalidEvaluatorsError) return [];
+      throw error;
+    },
+  );
+  const [evaluator] = resolved;
+  if (evaluator === undefined) return { error: "The evaluator, or its profile, is not there any more." };
+  const { id, family, profile, explainStrategy } = evaluator;
+  const sample = { input, output: observation, goldAnswer: goal };
+  const allowance = { mainThreadMs, mayRetry: createRetryBudget() };
+  const task = { family, profile, sample, accountId, explainStrategy, allowance };
+  const outcome = await evaluation.runEvaluator(task, signal);
+  await evaluation.resultWriter.write([
+    {
+      accountId,
+      evaluatorId: id,
+      evaluatorFamily: family.name,
+      profile,
+      explainStrategy,
+      isExternal: false,
+      sample,
+      metadata: { app, tags },
+      outcome,
+    },
+  ]);
+  if (outcome.status !== "success") return { error: outcome.errorMessage ?? outcome.status };
+  return { reward: outcome.score ?? (outcome.pass === true ? 1 : 0) };
+}
+
+/** Samples may be in any order; the first state of a trajectory is that of its lowest step. */
+async function* readFirstStates(
+  evaluation: EvaluationServices,
+  requester: Requester,
+  { id, revision }: { id: string; revision: number | undefined },
+): AsyncGenerator<FirstState[], void> {
+  const first = new Map<string, FirstState & { step: number }>();
+  for await (const lines of await exportSamples(evaluation, requester, { id, number: revision })) {
+    for (const line of lines) {
+      const { trajectory_id: trajectoryId, step, interaction, context } = JSON.parse(line) as DatasetSample;
+      const known = first.get(trajectoryId);
+      if (interaction === undefined || (known !== undefined && known.step <= step)) continue;
+      first.set(trajectoryId, { trajectoryId, step, state: interaction.state, context });
+    }
+  }
+  yield [...first.values()];
+}

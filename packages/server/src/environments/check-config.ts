@@ -1,0 +1,34 @@
+import type { EnvironmentConfig } from "@presage/contract";
+import type { EnvironmentServices } from "./environment-services.ts";
+
+/** A field of an environment that cannot be used, and why. */
+export class InvalidEnvironmentError extends Error {
+  readonly path: readonly (string | number)[];
+
+  constructor(path: readonly (string | number)[], message: string) {
+    super(message);
+    this.name = "InvalidEnvironmentError";
+    this.path = path;
+  }
+}
+
+/** Checks what the schema of an environment cannot: that what it names is there, and that its patterns can be used. */
+export async function checkConfig(
+  services: Pick<EnvironmentServices, "hasDeployment" | "findPatternIssue" | "findEvaluatorIssue">,
+  accountId: string,
+  { deployment, stop, reward }: EnvironmentConfig,
+): Promise<void> {
+  if (typeof deployment === "string" && !services.hasDeployment(deployment))
+    throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
+  for (const [index, rule] of (stop ?? []).entries()) {
+    for (const [field, pattern] of Object.entries(rule)) {
+      const issue = field.endsWith("_matches") ? services.findPatternIssue(pattern) : undefined;
+      if (issue !== undefined) throw new InvalidEnvironmentError(["stop", index, field], issue);
+    }
+  }
+  if (reward) {
+    const wanted = { evaluator: reward.evaluator, profileName: reward.profile_name ?? undefined };
+    const issue = await services.findEvaluatorIssue(accountId, wanted);
+    if (issue !== undefined) throw new InvalidEnvironmentError(["reward", issue.field], issue.message);
+  }
+}

@@ -1,0 +1,37 @@
+import { countOf } from "../count-of.ts";
+import { ServiceError } from "../errors.ts";
+import type { Requester } from "../storage/reader.ts";
+import type { EnvironmentServices } from "./environment-services.ts";
+import { deleteEnvironmentRows, lockEnvironment } from "./environments-store.ts";
+import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
+import { findEnvironment, noSuchEnvironment, refuseBuiltIn } from "./find-environment.ts";
+
+/** What one transaction deletes: others write meanwhile. */
+const episodesAtOnce = 20;
+
+/** Deletes an environment with its tasks, and its episodes if wanted. If it is cut short, it can be repeated. */
+export async function deleteEnvironment(
+  { store }: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  { name, withEpisodes }: { name: string; withEpisodes: boolean },
+): Promise<void> {
+  refuseBuiltIn(name);
+  const { accountId } = requester;
+  const { id } = await findEnvironment({ store }, requester, name);
+  const writer = store.writer(requester);
+  while (withEpisodes) {
+    const ids = await selectEpisodeIds(store.database, accountId, id, episodesAtOnce);
+    if (ids.length === 0) break;
+    await writer.transaction().execute((transaction) => deleteEpisodeRows(transaction, ids));
+  }
+  await writer.transaction().execute(async (transaction) => {
+    if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
+    const episodes = await countEpisodesOf(transaction, accountId, id);
+    if (episodes > 0)
+      throw new ServiceError(
+        "conflict",
+        `${countOf(episodes, "episode")} of the environment would lose what they are about. Delete them first, or send with_episodes=true.`,
+      );
+    await deleteEnvironmentRows(transaction, id);
+  });
+}

@@ -1,0 +1,50 @@
+import type { Context } from "@presage/contract";
+import type { Requester } from "../storage/reader.ts";
+import type { Store } from "../storage/store.ts";
+import type { NewStep } from "./episodes/episodes-store.ts";
+
+/** What an evaluator sees of a step. */
+export interface JudgedStep {
+  accountId: string;
+  evaluator: string;
+  profileName: string | undefined;
+  /** The state and the action. */
+  input: string;
+  observation: string;
+  goal: string | undefined;
+  /** Found again by these tags. */
+  tags: Readonly<Record<string, string>>;
+}
+
+/** The score, or why there is none. */
+export type RewardOutcome = { reward: number } | { error: string };
+
+/** A trajectory's first state. */
+export interface FirstState {
+  trajectoryId: string;
+  state: string;
+  context: Context | undefined;
+}
+
+/** What operations on environments and episodes need. */
+export interface EnvironmentServices {
+  readonly store: Store;
+  /** Stores steps, those of many episodes together. Says whether this one was stored. */
+  writeStep(step: NewStep): Promise<boolean>;
+  hasDeployment(name: string): boolean;
+  /** Why a pattern cannot be used; undefined: it can. */
+  findPatternIssue(pattern: string): string | undefined;
+  /** Whether a part of a text matches a pattern. Takes linear time, in a thread if that is long. */
+  matches(requester: Requester, pattern: string, text: string): Promise<boolean>;
+  /** Why an account cannot use an evaluator; undefined: it can. */
+  findEvaluatorIssue(
+    accountId: string,
+    wanted: { evaluator: string; profileName: string | undefined },
+  ): Promise<{ field: "evaluator" | "profile_name"; message: string } | undefined>;
+  judge(step: JudgedStep, signal: AbortSignal): Promise<RewardOutcome>;
+  /** The first states of a dataset's trajectories. */
+  readFirstStates(
+    requester: Requester,
+    dataset: { id: string; revision: number | undefined },
+  ): AsyncIterable<FirstState[]>;
+}

@@ -1,0 +1,125 @@
+import type { EnvironmentConfig } from "@presage/contract";
+import { type SqlBool, sql } from "kysely";
+import { isPostgres } from "../storage/is-postgres.ts";
+import { type Keyset, type KeysetPage, toListPart } from "../storage/keyset.ts";
+import type { Micros } from "../storage/micros.ts";
+import type { EnvironmentRevisionsTable, EnvironmentsTable } from "../storage/schema/environments.ts";
+import type { Database } from "../storage/schema/tables.ts";
+import type { EnvironmentRevision, TaskCounts } from "./environment.ts";
+
+/** Stores an environment, unless its account has one of this name. Returns whether it did. */
+export async function insertEnvironment(transaction: Database, row: EnvironmentsTable): Promise<boolean> {
+  const inserted = await transaction
+    .insertInto("environments")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["account_id", "name"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+export async function insertEnvironmentRevision(
+  transaction: Database,
+  row: EnvironmentRevisionsTable,
+): Promise<void> {
+  await transaction.insertInto("environment_revisions").values(row).execute();
+}
+
+/** An account's environment by its name, in its latest revision unless another is named. */
+export async function selectEnvironment(
+  database: Database,
+  accountId: string,
+  { name, revision }: { name: string; revision?: number | undefined },
+): Promise<EnvironmentRevision | undefined> {
+  const row = await withRevisions(database, accountId)
+    .where("environment.name", "=", name)
+    .$if(revision === undefined, (query) =>
+      query.whereRef("revision.revision", "=", "environment.last_revision"),
+    )
+    .$if(revision !== undefined, (query) => query.where("revision.revision", "=", revision ?? 0))
+    .executeTakeFirst();
+  return row && toEnvironment(row);
+}
+
+/** An account's environments in their latest revisions, newest first. */
+export async function selectEnvironments(
+  reader: Database,
+  accountId: string,
+  { limit, after }: KeysetPage,
+): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
+  const rows = await withRevisions(reader, accountId)
+    .whereRef("revision.revision", "=", "environment.last_revision")
+    .$if(after !== undefined, (query) =>
+      query.where(
+        sql<SqlBool>`(environment.created_at, environment.id) < (${after?.createdAt}, ${after?.id})`,
+      ),
+    )
+    .orderBy("environment.created_at", "desc")
+    .orderBy("environment.id", "desc")
+    .limit(limit + 1)
+    .execute();
+  const part = toListPart(rows, limit);
+  return { environments: part.rows.map(toEnvironment), next: part.next };
+}
+
+function withRevisions(database: Database, accountId: string) {
+  return database
+    .selectFrom("environments as environment")
+    .innerJoin("environment_revisions as revision", "revision.environment_id", "environment.id")
+    .select([
+      "environment.id",
+      "environment.name",
+      "environment.tasks",
+      "environment.created_at",
+      "revision.revision",
+      "revision.config",
+      "revision.created_at as revised_at",
+    ])
+    .where("environment.account_id", "=", accountId);
+}
+
+function toEnvironment(row: {
+  id: string;
+  name: string;
+  tasks: string;
+  created_at: Micros;
+  revision: number;
+  config: string;
+  revised_at: Micros;
+}): EnvironmentRevision {
+  return {
+    id: row.id,
+    name: row.name,
+    revision: Number(row.revision),
+    // Checked before it was stored.
+    config: JSON.parse(row.config) as EnvironmentConfig,
+    tasks: JSON.parse(row.tasks) as TaskCounts,
+    times: { createdAt: row.created_at, revisedAt: row.revised_at },
+  };
+}
+
+/** Locks an environment until the transaction ends. Undefined if the account has none of this name. */
+export async function lockEnvironment(
+  transaction: Database,
+  accountId: string,
+  name: string,
+): Promise<Pick<EnvironmentsTable, "id" | "last_revision" | "tasks"> | undefined> {
+  return await transaction
+    .selectFrom("environments")
+    .select(["id", "last_revision", "tasks"])
+    .where("account_id", "=", accountId)
+    .where("name", "=", name)
+    .$if(isPostgres(transaction), (query) => query.forUpdate())
+    .executeTakeFirst();
+}
+
+export async function updateLastRevision(transaction: Database, id: string, number: number): Promise<void> {
+  await transaction.updateTable("environments").set({ last_revision: number }).where("id", "=", id).execute();
+}
+
+/** With its revisions and tasks. */
+export async function deleteEnvironmentRows(transaction: Database, id: string): Promise<void> {
+  await transaction.deleteFrom("environment_tasks").where("environment_id", "=", id).execute();
+  await transaction.deleteFrom("environment_revisions").where("environment_id", "=", id).execute();
+  await transaction.deleteFrom("environments").where("id", "=", id).execute();
+}

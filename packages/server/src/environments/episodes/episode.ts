@@ -1,0 +1,36 @@
+import type { EnvironmentConfig, EpisodeStatus } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
+import { microsPerMs, nowMicros } from "../../storage/micros.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { EpisodesTable } from "../../storage/schema/environments.ts";
+import type { Task } from "../environment.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { sandboxEnvironment } from "../sandbox-environment.ts";
+import { selectEpisode } from "./episodes-store.ts";
+
+/** An episode that nobody uses for so long has expired. */
+const idleMs = 15 * 60_000;
+
+export interface Episode {
+  row: EpisodesTable;
+  config: EnvironmentConfig;
+  task: Task;
+}
+
+/** An episode of the account, with what its environment was made of when it started. */
+export async function findEpisode(
+  { store }: Pick<EnvironmentServices, "store">,
+  { accountId }: Requester,
+  id: string,
+): Promise<Episode> {
+  // One row by its key, not behind long reads.
+  const found = await selectEpisode(store.database, accountId, id);
+  if (found === undefined) throw new ServiceError("not_found", "There is no such episode.");
+  const { episode: row, config = sandboxEnvironment.config } = found;
+  return { row, config, task: JSON.parse(row.task) as Task };
+}
+
+export function statusOf({ status, last_active_at }: EpisodesTable): EpisodeStatus {
+  if (status === "finished") return "finished";
+  return last_active_at < nowMicros() - idleMs * microsPerMs ? "expired" : "open";
+}

@@ -1,0 +1,86 @@
+import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop } from "@presage/contract";
+import { environmentDefaults, type Task } from "../environment.ts";
+import type { Turn } from "./compose-messages.ts";
+
+/** How an episode ends with a step. */
+export interface End {
+  outcome: EpisodeOutcome | null;
+  /** Whether a rule of the environment ended it; otherwise it was cut short. */
+  isTerminated: boolean;
+  reason: string;
+}
+
+export type Matches = (pattern: string, text: string) => Promise<boolean>;
+
+/**
+ * How an episode ends with the last of these turns: by the first rule that applies, by a guard, or by its number of steps. Undefined:
+ * it goes on. The turns must reach back as far as `lookBackOf` says.
+ */
+export async function findEnd(
+  config: EnvironmentConfig,
+  task: Task,
+  { turns, steps }: { turns: readonly Turn[]; steps: number },
+  matches: Matches,
+): Promise<End | undefined> {
+  const last = turns.at(-1);
+  if (last === undefined) return undefined;
+  for (const rule of config.stop ?? []) {
+    if (await applies(rule, last, task, matches))
+      return { outcome: rule.outcome, isTerminated: true, reason: describe(rule) };
+  }
+  const { repeat_limit: repeats, unchanged_limit: unchanged } = config.guards ?? {};
+  if (repeats && isRepeated(turns, repeats)) return cut(`The same action ${repeats} times in a row.`);
+  if (
+    unchanged &&
+    isUnchanged([task.initial_state, ...turns.map((turn) => turn.observation)], unchanged, steps)
+  )
+    return cut(`The same observation after ${unchanged} actions in a row.`);
+  const maxSteps = config.max_steps ?? environmentDefaults.maxSteps;
+  return steps >= maxSteps ? cut(`The episode has ${maxSteps} steps.`) : undefined;
+}
+
+/** How many turns before a step `findEnd` looks at. */
+export function lookBackOf({ guards }: EnvironmentConfig): number {
+  return Math.max(1, guards?.repeat_limit ?? 0, guards?.unchanged_limit ?? 0);
+}
+
+async function applies(
+  rule: EpisodeStop,
+  { action, observation }: Turn,
+  { goal }: Task,
+  matches: Matches,
+): Promise<boolean> {
+  if ("output_contains" in rule)
+    return withGoal(rule.output_contains, goal, (text) => observation.includes(text));
+  if ("action_equals" in rule) return withGoal(rule.action_equals, goal, (text) => action === text);
+  if ("output_matches" in rule) return await matches(rule.output_matches, observation);
+  return await matches(rule.action_matches, action);
+}
+
+/** A rule about the goal does not apply to a task without one. */
+function withGoal(text: string, goal: string | null | undefined, test: (text: string) => boolean): boolean {
+  if (!text.includes("{goal}")) return test(text);
+  return typeof goal === "string" && test(text.replaceAll("{goal}", () => goal));
+}
+
+function describe(rule: EpisodeStop): string {
+  const [field = "", text = ""] = Object.entries(rule).find(([name]) => name !== "outcome") ?? [];
+  return `${field}: ${text}`;
+}
+
+function cut(reason: string): End {
+  return { outcome: null, isTerminated: false, reason };
+}
+
+function isRepeated(turns: readonly Turn[], limit: number): boolean {
+  const last = turns.slice(-limit);
+  return last.length === limit && last.every(({ action }) => action === last[0]?.action);
+}
+
+/** With the state before them, `limit` observations are one text. */
+function isUnchanged(states: readonly string[], limit: number, steps: number): boolean {
+  // The turns may not reach back to the initial state, which then is not the state before them.
+  const known = states.length > steps ? states : states.slice(1);
+  const last = known.slice(-limit - 1);
+  return last.length === limit + 1 && last.every((state) => state === last[0]);
+}

@@ -1,0 +1,87 @@
+import { randomInt } from "node:crypto";
+import type { TaskSplitName } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
+import { doOnce } from "../../storage/idempotency/do-once.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
+import { nowMicros } from "../../storage/micros.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { EnvironmentRevision } from "../environment.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { findEnvironment } from "../find-environment.ts";
+import { listTasks } from "../tasks/list-tasks.ts";
+import type { IndexedTask } from "../tasks/tasks-store.ts";
+import { type Episode, findEpisode } from "./episode.ts";
+import { insertEpisode } from "./episodes-store.ts";
+
+export interface NewEpisode {
+  environment: string;
+  split: TaskSplitName;
+  /** Undefined: drawn by the seed, or at random. */
+  index: number | undefined;
+  seed: number | undefined;
+  apiKeyId: string | undefined;
+}
+
+/** Starts an episode with a task of an environment in its latest revision. */
+export async function startEpisode(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  wanted: NewEpisode,
+  once?: Once,
+): Promise<Episode> {
+  const { accountId } = requester;
+  const environment = await findEnvironment(services, requester, wanted.environment);
+  const { index, task } = await findTask(services, requester, environment, wanted);
+  const now = nowMicros();
+  const row = {
+    id: Bun.randomUUIDv7(),
+    account_id: accountId,
+    environment_id: environment.id,
+    environment: environment.name,
+    revision: environment.revision,
+    split: wanted.split,
+    position: index,
+    task: JSON.stringify(task),
+    seed: wanted.seed ?? null,
+    status: "open" as const,
+    outcome: null,
+    stop_reason: null,
+    steps: 0,
+    reward: null,
+    failed_steps: 0,
+    api_key_id: wanted.apiKeyId ?? null,
+    created_at: now,
+    last_active_at: now,
+  };
+  return await doOnce(services.store.writer(requester), once, {
+    async work(transaction): Promise<Episode> {
+      await insertEpisode(transaction, row);
+      return { row, config: environment.config, task };
+    },
+    toReceipt: (episode) => ({ id: episode.row.id }),
+    recall: ({ id }) => findEpisode(services, requester, id),
+  });
+}
+
+async function findTask(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  { name, tasks }: EnvironmentRevision,
+  { split, index, seed }: NewEpisode,
+): Promise<IndexedTask> {
+  const count = tasks[split] ?? 0;
+  if (count === 0)
+    throw new ServiceError("not_found", `The environment ${name} has no tasks in the split ${split}.`);
+  const wanted = index ?? (seed === undefined ? randomInt(count) : drawBy(seed, count));
+  const [task] = await listTasks(services, requester, { name, split }, { from: wanted, limit: 1 });
+  if (task?.index === wanted) return task;
+  throw new ServiceError(
+    "not_found",
+    `The split ${split} of the environment ${name} has ${count} tasks, counted from 0; there is none at ${wanted}.`,
+  );
+}
+
+/** The same seed draws the same task. */
+function drawBy(seed: number, count: number): number {
+  return Number(Bun.hash.wyhash(String(seed)) % BigInt(count));
+}

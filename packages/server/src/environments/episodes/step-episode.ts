@@ -1,0 +1,258 @@
+import type { EnvironmentConfig } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
+import { ReusedKeyError } from "../../storage/idempotency/once.ts";
+import { nowMicros } from "../../storage/micros.ts";
+import type { Requester } from "../../storage/reader.ts";
+import { toFlag } from "../../storage/schema/flag.ts";
+import { toStorableText } from "../../storage/storable-text.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { composeMessages, type EpisodeMessage, promptFormOf, type Turn } from "./compose-messages.ts";
+import { type Episode, findEpisode, statusOf } from "./episode.ts";
+import {
+  countFailedStep,
+  type NewStep,
+  type StepRow,
+  selectStepByKey,
+  selectSteps,
+} from "./episodes-store.ts";
+import { type End, findEnd, lookBackOf } from "./find-end.ts";
+
+/** A deployment's answer. */
+export interface Answer {
+  output: string;
+  reasoning: string | null;
+  finishReason: string | null;
+  deployment: string;
+  model: string | null;
+  /** The name that was sent. */
+  sentModel: string | null;
+  /** Null: the answer was kept. */
+  replica: string | null;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  latencyMs: number;
+}
+
+/** Asks a deployment, the default one if none is named. */
+export type Ask = (
+  question: {
+    deployment: string | undefined;
+    messages: EpisodeMessage[];
+    params: Readonly<Record<string, unknown>>;
+    /** Steps of an episode go to the replica that has their prefix. */
+    session: string;
+  },
+  signal: AbortSignal,
+) => Promise<Answer>;
+
+export interface WantedStep {
+  episodeId: string;
+  action: string;
+  /** The step of a request with the same key is made once. */
+  requestKey: string | undefined;
+}
+
+/** A step as it is stored, and its episode as it is after it. */
+export interface StepResult {
+  step: StepRow;
+  /** How the episode ended with it, if it did. */
+  end: Pick<End, "outcome" | "reason"> | undefined;
+}
+
+/**
+ * Takes a step: asks the deployment for the next observation, finds out whether the episode ends, and what the reward is. If the
+ * deployment fails, its error is thrown and the episode stands where it was.
+ */
+export async function stepEpisode(
+  services: EnvironmentServices,
+  requester: Requester,
+  wanted: WantedStep,
+  ask: Ask,
+): Promise<StepResult> {
+  const episode = await findEpisode(services, requester, wanted.episodeId);
+  const made = await recall(services, episode, wanted);
+  if (made !== undefined) return made;
+  refuseClosed(episode);
+  const { row, config, task } = episode;
+  const before = await readTurns(services, episode);
+  const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
+  const turns = [...before, { action: wanted.action, observation: answer.output }];
+  const steps = Number(row.steps) + 1;
+  const matches = (pattern: string, text: string) => services.matches(requester, pattern, text);
+  const end = await findEnd(config, task, { turns, steps }, matches);
+  const reward = await findReward(services, requester, episode, turns, end);
+  const step = toNewStep(episode, wanted, answer, reward, end);
+  if (await services.writeStep(step)) return { step: toStepRow(step), end };
+  // Another process was faster.
+  const faster = await recall(services, await findEpisode(services, requester, wanted.episodeId), wanted);
+  if (faster !== undefined) return faster;
+  throw new ServiceError("conflict", "Another step of the episode was taken at the same time.");
+}
+
+/** The step that an earlier request with the same key made. */
+async function recall(
+  { store }: EnvironmentServices,
+  { row }: Episode,
+  { action, requestKey }: WantedStep,
+): Promise<StepResult | undefined> {
+  if (requestKey === undefined || Number(row.steps) === 0) return undefined;
+  const step = await selectStepByKey(store.database, row.id, requestKey);
+  if (step === undefined) return undefined;
+  if (step.action !== toStorableText(action)) throw new ReusedKeyError();
+  return { step, end: endOf(row, step) };
+}
+
+/** How an episode ended, if this step was its last. */
+export function endOf(
+  { status, steps, outcome, stop_reason: reason }: Episode["row"],
+  { step }: Pick<StepRow, "step">,
+): StepResult["end"] {
+  if (status !== "finished" || Number(step) !== Number(steps) || reason === null) return undefined;
+  return { outcome, reason };
+}
+
+function refuseClosed({ row }: Episode): void {
+  const status = statusOf(row);
+  if (status === "open") return;
+  throw new ServiceError(
+    "conflict",
+    status === "expired"
+      ? "The episode has expired: nothing happened for 15 minutes. Start a new one."
+      : `The episode has ended: ${row.stop_reason} Start a new one.`,
+  );
+}
+
+/** The turns that the prompt and the rules need. */
+async function readTurns({ store }: EnvironmentServices, { row, config }: Episode): Promise<Turn[]> {
+  const steps = Number(row.steps);
+  if (steps === 0) return [];
+  const wanted = promptFormOf(config) === "chat" ? steps : Math.min(steps, lookBackOf(config));
+  const rows = await selectSteps(store.database, row.id, steps - wanted);
+  return rows.map(({ action, observation }) => ({ action, observation }));
+}
+
+async function askOrCountFailure(
+  { store }: EnvironmentServices,
+  { row, config, task }: Episode,
+  turns: readonly Turn[],
+  action: string,
+  ask: Ask,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const question = {
+    deployment: config.deployment ?? undefined,
+    messages: composeMessages(config, task, turns, action),
+    params: { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) },
+    session: row.id,
+  };
+  try {
+    return await ask(question, signal);
+  } catch (error) {
+    if (!signal.aborted) await countFailedStep(store.database, row.id, nowMicros());
+    throw error;
+  }
+}
+
+interface Reward {
+  reward: number | null;
+  error: string | null;
+}
+
+const none: Reward = { reward: null, error: null };
+
+async function findReward(
+  services: EnvironmentServices,
+  { accountId, signal }: Requester,
+  { row, config, task }: Episode,
+  turns: readonly Turn[],
+  end: End | undefined,
+): Promise<Reward> {
+  const wanted = config.reward;
+  if (!wanted) return { ...none, reward: end === undefined ? null : rewardOfOutcome(config, end) };
+  if (wanted.when === "last" && end === undefined) return none;
+  const last = turns.at(-1);
+  const state = turns.at(-2)?.observation ?? task.initial_state;
+  const judged = await services.judge(
+    {
+      accountId,
+      evaluator: wanted.evaluator,
+      profileName: wanted.profile_name ?? undefined,
+      input: `State: ${state}\n\nAction: ${last?.action ?? ""}`,
+      observation: last?.observation ?? "",
+      goal: task.goal ?? undefined,
+      tags: { environment: row.environment, episode: row.id, step: String(Number(row.steps) + 1) },
+    },
+    signal,
+  );
+  return "error" in judged ? { reward: null, error: judged.error } : { reward: judged.reward, error: null };
+}
+
+/** Where success is possible, an episode that ends without it has 0. */
+function rewardOfOutcome({ stop }: EnvironmentConfig, { outcome }: End): number | null {
+  if (!stop?.some((rule) => rule.outcome === "success")) return null;
+  return outcome === "success" ? 1 : 0;
+}
+
+function toNewStep(
+  { row }: Episode,
+  { action, requestKey }: WantedStep,
+  answer: Answer,
+  { reward, error }: Reward,
+  end: End | undefined,
+): NewStep {
+  const id = Bun.randomUUIDv7();
+  const number = Number(row.steps) + 1;
+  const at = nowMicros();
+  return {
+    at,
+    end: end && { outcome: end.outcome, stop_reason: end.reason },
+    step: {
+      episode_id: row.id,
+      step: number,
+      action: toStorableText(action),
+      reward,
+      reward_error: error === null ? null : toStorableText(error),
+      terminated: toFlag(end?.isTerminated === true),
+      truncated: toFlag(end?.isTerminated === false),
+      request_key: requestKey ?? null,
+    },
+    prediction: {
+      id,
+      account_id: row.account_id,
+      source: "episode",
+      created_at: at,
+      run_id: row.id,
+      position: number,
+      repeat: 0,
+      status: "success",
+      error_category: null,
+      deployment: answer.deployment,
+      model: answer.model === null ? null : toStorableText(answer.model),
+      sent_model: answer.sentModel,
+      replica: answer.replica,
+      finish_reason: answer.finishReason === null ? null : toStorableText(answer.finishReason),
+      prompt_tokens: answer.promptTokens,
+      cached_tokens: answer.cachedTokens,
+      completion_tokens: answer.completionTokens,
+      latency_micros: Math.round(answer.latencyMs * 1000),
+      api_key_id: row.api_key_id,
+      request_id: null,
+    },
+    payload: {
+      prediction_id: id,
+      context_digest: null,
+      request: null,
+      output: toStorableText(answer.output),
+      reasoning: answer.reasoning === null ? null : toStorableText(answer.reasoning),
+      error_message: null,
+    },
+  };
+}
+
+function toStepRow({ step, prediction, payload }: NewStep): StepRow {
+  const { deployment, model, replica, prompt_tokens, cached_tokens, completion_tokens, latency_micros } =
+    prediction;
+  const usage = { prompt_tokens, cached_tokens, completion_tokens, latency_micros };
+  return { ...step, deployment, model, replica, ...usage, observation: payload.output ?? "" };
+}

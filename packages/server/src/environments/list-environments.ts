@@ -1,0 +1,20 @@
+import type { Keyset, KeysetPage } from "../storage/keyset.ts";
+import type { Requester } from "../storage/reader.ts";
+import type { EnvironmentRevision } from "./environment.ts";
+import type { EnvironmentServices } from "./environment-services.ts";
+import { selectEnvironments } from "./environments-store.ts";
+import { sandboxEnvironment } from "./sandbox-environment.ts";
+
+/** One page of an account's environments, newest first. The built-in one is the last of all. */
+export async function listEnvironments(
+  { store }: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  page: KeysetPage,
+): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
+  const { environments, next } = await selectEnvironments(
+    store.briefReader(requester),
+    requester.accountId,
+    page,
+  );
+  return { environments: next === undefined ? [...environments, sandboxEnvironment] : environments, next };
+}

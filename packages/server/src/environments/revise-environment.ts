@@ -1,0 +1,45 @@
+import type { EnvironmentConfig } from "@presage/contract";
+import { nowMicros } from "../storage/micros.ts";
+import type { Requester } from "../storage/reader.ts";
+import { checkConfig } from "./check-config.ts";
+import type { EnvironmentRevision } from "./environment.ts";
+import type { EnvironmentServices } from "./environment-services.ts";
+import {
+  insertEnvironmentRevision,
+  lockEnvironment,
+  selectEnvironment,
+  updateLastRevision,
+} from "./environments-store.ts";
+import { noSuchEnvironment, refuseBuiltIn } from "./find-environment.ts";
+
+/** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */
+export async function reviseEnvironment(
+  services: EnvironmentServices,
+  requester: Requester,
+  name: string,
+  changes: EnvironmentConfig,
+): Promise<EnvironmentRevision> {
+  refuseBuiltIn(name);
+  const { accountId } = requester;
+  await checkConfig(services, accountId, changes);
+  return await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      // Until the transaction ends, nobody else revises it.
+      if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
+      const last = await selectEnvironment(transaction, accountId, { name });
+      if (last?.times === undefined) throw noSuchEnvironment();
+      const config = withoutNulls({ ...last.config, ...changes });
+      const now = nowMicros();
+      const revision = last.revision + 1;
+      const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };
+      await insertEnvironmentRevision(transaction, row);
+      await updateLastRevision(transaction, last.id, revision);
+      return { ...last, revision, config, times: { ...last.times, revisedAt: now } };
+    });
+}
+
+function withoutNulls(config: EnvironmentConfig): EnvironmentConfig {
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
+}

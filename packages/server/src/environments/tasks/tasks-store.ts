@@ -1,0 +1,44 @@
+import type { TaskSplitName } from "@presage/contract";
+import { insertRows } from "../../storage/insert-rows.ts";
+import type { EnvironmentTasksTable } from "../../storage/schema/environments.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import type { Task, TaskCounts } from "../environment.ts";
+
+export async function insertTasks(
+  transaction: Database,
+  rows: readonly EnvironmentTasksTable[],
+): Promise<void> {
+  await insertRows(transaction, "environment_tasks", rows);
+}
+
+export async function updateTaskCounts(transaction: Database, id: string, counts: TaskCounts): Promise<void> {
+  await transaction
+    .updateTable("environments")
+    .set({ tasks: JSON.stringify(counts) })
+    .where("id", "=", id)
+    .execute();
+}
+
+export interface IndexedTask {
+  index: number;
+  task: Task;
+}
+
+/** Tasks of a split from a place on, in their order. */
+export async function selectTasks(
+  reader: Database,
+  environmentId: string,
+  split: TaskSplitName,
+  { from, limit }: { from: number; limit: number },
+): Promise<IndexedTask[]> {
+  const rows = await reader
+    .selectFrom("environment_tasks")
+    .select(["position", "task"])
+    .where("environment_id", "=", environmentId)
+    .where("split", "=", split)
+    .where("position", ">=", from)
+    .orderBy("position")
+    .limit(limit)
+    .execute();
+  return rows.map(({ position, task }) => ({ index: Number(position), task: JSON.parse(task) as Task }));
+}

@@ -1,0 +1,96 @@
+import {
+  defaultTaskLimit,
+  EnvironmentConfig,
+  EnvironmentCreateRequest,
+  EnvironmentDeleteQuery,
+  EnvironmentListQuery,
+  type EnvironmentListResponse,
+  EnvironmentPath,
+  isTrueWord,
+  TaskListQuery,
+  type TaskListResponse,
+  type TasksAdded,
+} from "@presage/contract";
+import { InvalidEnvironmentError } from "../../../environments/check-config.ts";
+import { createEnvironment } from "../../../environments/create-environment.ts";
+import { deleteEnvironment } from "../../../environments/delete-environment.ts";
+import { findEnvironment } from "../../../environments/find-environment.ts";
+import { listEnvironments } from "../../../environments/list-environments.ts";
+import { reviseEnvironment } from "../../../environments/revise-environment.ts";
+import { addTasks } from "../../../environments/tasks/add-tasks.ts";
+import { listTasks } from "../../../environments/tasks/list-tasks.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
+import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
+import type { Services } from "../../services.ts";
+import { toEnvironment, toEnvironmentTask } from "./environment-response.ts";
+import { readTasks } from "./read-tasks.ts";
+
+const path = "/v1/environments";
+
+export function environmentRoutes({ environments, settings }: Services): Route[] {
+  const { maxBodyBytes, maxShortBodyBytes } = settings;
+  const nameOf = (call: CallWithCaller) => readPath(call, EnvironmentPath).name;
+
+  return [
+    withCaller("GET", path, async (call) => {
+      const page = readKeysetPage(readQuery(call, EnvironmentListQuery));
+      const { environments: found, next } = await listEnvironments(environments, requesterOf(call), page);
+      const response: EnvironmentListResponse = { data: found.map(toEnvironment), next: toCursor(next) };
+      return Response.json(response);
+    }),
+    withCaller("POST", path, async (call) => {
+      const body = await readBody(call, EnvironmentCreateRequest, maxShortBodyBytes);
+      const { name, ...config } = body;
+      const wanted = { name, config, userId: call.caller.userId };
+      const once = readOnce(call, "create environment", body);
+      const environment = await createEnvironment(environments, requesterOf(call), wanted, once).catch(
+        toInvalidRequest,
+      );
+      return Response.json(toEnvironment(environment), { status: 201 });
+    }),
+    withCaller("GET", `${path}/:name`, async (call) =>
+      Response.json(toEnvironment(await findEnvironment(environments, requesterOf(call), nameOf(call)))),
+    ),
+    withCaller("PATCH", `${path}/:name`, async (call) => {
+      const changes = await readBody(call, EnvironmentConfig, maxShortBodyBytes);
+      const revised = reviseEnvironment(environments, requesterOf(call), nameOf(call), changes);
+      return Response.json(toEnvironment(await revised.catch(toInvalidRequest)));
+    }),
+    withCaller("DELETE", `${path}/:name`, async (call) => {
+      const name = nameOf(call);
+      const query = readQuery(call, EnvironmentDeleteQuery);
+      const withEpisodes = isTrueWord(query.with_episodes ?? "false");
+      await deleteEnvironment(environments, requesterOf(call), { name, withEpisodes });
+      return new Response(null, { status: 204 });
+    }),
+    withCaller("GET", `${path}/:name/tasks`, async (call) => {
+      const { split = "train", limit, after } = readQuery(call, TaskListQuery);
+      const from = Number(after ?? 0);
+      const count = Number(limit ?? defaultTaskLimit);
+      const wanted = { name: nameOf(call), split };
+      const tasks = await listTasks(environments, requesterOf(call), wanted, { from, limit: count + 1 });
+      const response: TaskListResponse = {
+        data: tasks.slice(0, count).map((task) => toEnvironmentTask(split, task)),
+        next: tasks.length > count ? String(from + count) : null,
+      };
+      return Response.json(response);
+    }),
+    withCaller("POST", `${path}/:name/tasks`, async (call) => {
+      const name = nameOf(call);
+      const tasks = await readTasks(environments, call, maxBodyBytes);
+      const once = readOnce(call, "add tasks", tasks);
+      const { added, tasks: counts } = await addTasks(environments, requesterOf(call), name, tasks, once);
+      const response: TasksAdded = { added: { ...added }, tasks: { ...counts } };
+      return Response.json(response, { status: 201 });
+    }),
+  ];
+}
+
+function toInvalidRequest(error: unknown): never {
+  if (!(error instanceof InvalidEnvironmentError)) throw error;
+  throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
+}

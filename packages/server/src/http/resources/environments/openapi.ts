@@ -1,0 +1,161 @@
+import {
+  Environment,
+  EnvironmentConfig,
+  EnvironmentCreateRequest,
+  EnvironmentDeleteQuery,
+  EnvironmentListQuery,
+  EnvironmentListResponse,
+  EnvironmentPath,
+  type EnvironmentTask,
+  TaskLine,
+  TaskListQuery,
+  TaskListResponse,
+  TasksAdded,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  body,
+  errorResponse,
+  failures,
+  idempotencyHeader,
+  operation,
+  response,
+  tooLarge,
+} from "../docs/describe.ts";
+
+const tag = "environments";
+const notFound = {
+  "404": errorResponse("The account has no such environment", "There is no such environment."),
+};
+const builtIn = "The environment sandbox is built in and cannot be changed.";
+const config: EnvironmentConfig = {
+  description: "A kitchen, as qwen-wm knows it.",
+  max_steps: 20,
+  stop: [{ output_contains: "{goal}", outcome: "success" }],
+  guards: { repeat_limit: 5 },
+};
+const example: Environment = {
+  name: "kitchen",
+  revision: 1,
+  config,
+  tasks: { train: 120, test: 30 },
+  is_built_in: false,
+  created_at: "2026-11-22T03:46:51.371Z",
+  revised_at: "2026-11-22T03:46:51.371Z",
+};
+const line: TaskLine = {
+  split: "train",
+  initial_state: "You are in the kitchen. The stove is off.",
+  prompt: "Turn on the stove.",
+  goal: "The stove is on.",
+};
+const task: EnvironmentTask = {
+  split: "train",
+  index: 0,
+  initial_state: line.initial_state,
+  prompt: "Turn on the stove.",
+  context: null,
+  goal: "The stove is on.",
+  metadata: null,
+};
+const requestParams = { path: EnvironmentPath };
+
+export const environmentPaths: ZodOpenApiPathsObject = {
+  "/v1/environments": {
+    get: operation("listEnvironments", tag, "List environments", {
+      description:
+        "Lists the account's environments in their latest revisions, newest first, and at the end the built-in `sandbox`.",
+      requestParams: { query: EnvironmentListQuery },
+      responses: {
+        "200": response("The environments", EnvironmentListResponse, { data: [example], next: null }),
+        ...failures,
+      },
+    }),
+    post: operation("createEnvironment", tag, "Create an environment", {
+      description:
+        "Creates an environment that agents act in while a world model predicts what they see: what predicts, when an episode ends, and what the reward is. Add tasks to it before its first episode.",
+      requestParams: { header: idempotencyHeader },
+      requestBody: body(EnvironmentCreateRequest, { name: "kitchen", ...config }),
+      responses: {
+        "201": response("The environment", Environment, { ...example, tasks: {} }),
+        "409": errorResponse(
+          "The account has an environment of this name",
+          'There is already an environment named "kitchen".',
+        ),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+  "/v1/environments/{name}": {
+    get: operation("getEnvironment", tag, "Show an environment", {
+      description: "Returns an environment in its latest revision.",
+      requestParams,
+      responses: { "200": response("The environment", Environment, example), ...notFound, ...failures },
+    }),
+    patch: operation("reviseEnvironment", tag, "Revise an environment", {
+      description:
+        "Adds a revision in which the given fields are replaced, and those that are null are removed. Episodes that have begun keep the revision that they were started with.",
+      requestParams,
+      requestBody: body(EnvironmentConfig, { max_steps: 40 }),
+      responses: {
+        "200": response("The new revision", Environment, {
+          ...example,
+          revision: 2,
+          config: { ...config, max_steps: 40 },
+        }),
+        "409": errorResponse("The environment is built in", builtIn),
+        ...notFound,
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+    delete: operation("deleteEnvironment", tag, "Delete an environment", {
+      description: "Deletes an environment with all its revisions and tasks.",
+      requestParams: { ...requestParams, query: EnvironmentDeleteQuery },
+      responses: {
+        "204": { description: "It is deleted." },
+        "409": errorResponse(
+          "The environment is built in, or it has episodes and with_episodes was not sent",
+          "2 episodes of the environment would lose what they are about. Delete them first, or send with_episodes=true.",
+        ),
+        ...notFound,
+        ...failures,
+      },
+    }),
+  },
+  "/v1/environments/{name}/tasks": {
+    get: operation("listTasks", tag, "List tasks", {
+      description: "Returns the tasks of one split, by index.",
+      requestParams: { ...requestParams, query: TaskListQuery },
+      responses: {
+        "200": response("A page of tasks", TaskListResponse, { data: [task], next: null }),
+        ...notFound,
+        ...failures,
+      },
+    }),
+    post: operation("addTasks", tag, "Add tasks", {
+      description:
+        "Appends tasks to their splits: a task on each line of the body, or, with one line that has a `dataset_id` (and a `revision` and `split`, if wanted), the first state of each trajectory of that dataset. All are added or none.",
+      requestParams: { ...requestParams, header: idempotencyHeader },
+      requestBody: {
+        required: true,
+        description: "One JSON object a line.",
+        content: { "application/x-ndjson": { schema: TaskLine, example: line } },
+      },
+      responses: {
+        "201": response("How many tasks there are now", TasksAdded, {
+          added: { train: 1 },
+          tasks: { train: 121, test: 30 },
+        }),
+        "409": errorResponse("The environment is built in", builtIn),
+        "404": errorResponse(
+          "The account has no such environment, or no such dataset",
+          "There is no such environment.",
+        ),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+};

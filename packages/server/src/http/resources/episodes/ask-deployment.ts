@@ -1,0 +1,49 @@
+import type { Ask } from "../../../environments/episodes/step-episode.ts";
+import { UpstreamError } from "../../../errors.ts";
+import { readPrediction, upstreamFields } from "../../../prediction/predict.ts";
+import { isCountedModelName } from "../../../prices/counted-model-name.ts";
+import { readUpstreamCachedTokens } from "../../../upstream/read-completion.ts";
+import { replicaAddress } from "../../../upstream/replicas/replica-address.ts";
+import type { Sharing } from "../../../upstream/upstream.ts";
+import { measureCompletion } from "../../pipeline/measure-completion.ts";
+import type { CallWithCaller } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
+
+/** Kept answers are taken whatever their age: in a group of rollouts the same action meets the same world. */
+const anyAge = Number.MAX_SAFE_INTEGER;
+
+/** Asks a deployment for a step, counted and traced with the request. */
+export function askDeployment({ deployments }: Pick<Services, "deployments">, call: CallWithCaller): Ask {
+  const { exchange, caller } = call;
+  return async ({ deployment: name, messages, params, session }, signal) => {
+    const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
+    if (deployment === undefined)
+      throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+    const sharing: Sharing | undefined = deployments.areCached()
+      ? { accountId: caller.accountId, maxAgeS: anyAge }
+      : undefined;
+    const complete = measureCompletion(deployment.upstream.complete, exchange, {
+      session: { name: "x-session-id", value: session },
+      sharing,
+    });
+    const startedAtMs = performance.now();
+    const completion = await complete({ ...upstreamFields(params), messages }, signal);
+    const { body, cache, replica, model: sentModel } = completion;
+    const { response, reasoning, finish_reason, usage } = readPrediction(body);
+    const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
+    return {
+      output: response.content,
+      reasoning: reasoning ?? null,
+      finishReason: finish_reason ?? null,
+      deployment: completion.deployment,
+      model: typeof body.model === "string" ? body.model.slice(0, 200) : null,
+      // Any other name has no price.
+      sentModel: sentModel !== undefined && isCountedModelName(sentModel) ? sentModel : null,
+      replica: replica === undefined ? null : replicaAddress(replica),
+      promptTokens: wasAsked ? usage.prompt_tokens : 0,
+      cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : usage.prompt_tokens,
+      completionTokens: wasAsked ? usage.completion_tokens : 0,
+      latencyMs: performance.now() - startedAtMs,
+    };
+  };
+}

@@ -1,0 +1,78 @@
+import {
+  EpisodeCreateRequest,
+  EpisodeListQuery,
+  type EpisodeListResponse,
+  EpisodePath,
+  StepRequest,
+  type StepResponse,
+} from "@presage/contract";
+import { deleteEpisode } from "../../../environments/episodes/delete-episode.ts";
+import { findEpisode } from "../../../environments/episodes/episode.ts";
+import { selectSteps } from "../../../environments/episodes/episodes-store.ts";
+import { listEpisodes } from "../../../environments/episodes/list-episodes.ts";
+import { startEpisode } from "../../../environments/episodes/start-episode.ts";
+import { stepEpisode } from "../../../environments/episodes/step-episode.ts";
+import { admit, countUsage } from "../../pipeline/exchange.ts";
+import { keepOpen } from "../../pipeline/keep-open.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
+import { readBody, readIdempotencyKey, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import type { Services } from "../../services.ts";
+import { askDeployment } from "./ask-deployment.ts";
+import { toEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./episode-response.ts";
+
+const path = "/v1/episodes";
+
+export function episodeRoutes(services: Services): Route[] {
+  const { environments, admission, settings, store } = services;
+  const { maxShortBodyBytes } = settings;
+  const idOf = (call: CallWithCaller) => readPath(call, EpisodePath).id;
+
+  return [
+    withCaller("GET", path, async (call) => {
+      const query = readQuery(call, EpisodeListQuery);
+      const page = readKeysetPage(query);
+      const { rows, next } = await listEpisodes(environments, requesterOf(call), query.environment, page);
+      const response: EpisodeListResponse = { data: rows.map(toEpisodeSummary), next: toCursor(next) };
+      return Response.json(response);
+    }),
+    withCaller("POST", path, async (call) => {
+      const body = await readBody(call, EpisodeCreateRequest, maxShortBodyBytes);
+      const { proof } = call.caller;
+      const wanted = {
+        environment: body.environment,
+        split: body.split ?? "train",
+        index: body.index ?? undefined,
+        seed: body.seed ?? undefined,
+        apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
+      };
+      const once = readOnce(call, "start episode", body);
+      const episode = await startEpisode(environments, requesterOf(call), wanted, once);
+      return Response.json(toEpisodeStart(episode), { status: 201 });
+    }),
+    withCaller("GET", `${path}/:id`, async (call) => {
+      const episode = await findEpisode(environments, requesterOf(call), idOf(call));
+      const steps = await selectSteps(store.briefReader(requesterOf(call)), episode.row.id, 0);
+      return Response.json(toEpisode(episode, steps));
+    }),
+    withCaller("DELETE", `${path}/:id`, async (call) => {
+      await deleteEpisode(environments, requesterOf(call), idOf(call));
+      return new Response(null, { status: 204 });
+    }),
+    withCaller("POST", `${path}/:id/step`, async (call) => {
+      countUsage(call, "predict");
+      await admit(admission, call);
+      const { action } = await readBody(call, StepRequest, maxShortBodyBytes);
+      keepOpen(call);
+      const wanted = {
+        episodeId: idOf(call),
+        action,
+        requestKey: readIdempotencyKey(call.request.headers),
+      };
+      const ask = askDeployment(services, call);
+      const { action: _, ...step } = toStep(await stepEpisode(environments, requesterOf(call), wanted, ask));
+      return Response.json(step satisfies StepResponse);
+    }),
+  ];
+}

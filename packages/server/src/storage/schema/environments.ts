@@ -1,0 +1,73 @@
+import type { EpisodeOutcome, TaskSplitName } from "@presage/contract";
+import type { Micros } from "../micros.ts";
+import type { Flag } from "./flag.ts";
+
+export interface EnvironmentsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  /** The latest revision's number. */
+  last_revision: number;
+  /** JSON: the number of tasks by split. */
+  tasks: string;
+  created_by: string;
+  created_at: Micros;
+}
+
+export interface EnvironmentRevisionsTable {
+  environment_id: string;
+  revision: number;
+  /** JSON, as given. */
+  config: string;
+  created_at: Micros;
+}
+
+export interface EnvironmentTasksTable {
+  environment_id: string;
+  split: TaskSplitName;
+  /** From 0. */
+  position: number;
+  /** JSON. */
+  task: string;
+}
+
+export interface EpisodesTable {
+  id: string;
+  account_id: string;
+  environment_id: string;
+  /** The environment's name. */
+  environment: string;
+  revision: number;
+  split: TaskSplitName;
+  position: number;
+  /** JSON: a copy of the task. */
+  task: string;
+  seed: number | null;
+  /** An open episode that nobody uses for some time has expired. */
+  status: "open" | "finished";
+  outcome: EpisodeOutcome | null;
+  stop_reason: string | null;
+  steps: number;
+  /** The sum of the rewards; null without any. */
+  reward: number | null;
+  /** How often a step could not be predicted. */
+  failed_steps: number;
+  api_key_id: string | null;
+  created_at: Micros;
+  last_active_at: Micros;
+}
+
+/** A step's observation and what it cost are in its prediction, whose `run_id` is the episode's id. */
+export interface EpisodeStepsTable {
+  episode_id: string;
+  /** From 1. */
+  step: number;
+  action: string;
+  reward: number | null;
+  /** Why the evaluator gave no reward. */
+  reward_error: string | null;
+  terminated: Flag;
+  truncated: Flag;
+  /** What the client called the request. */
+  request_key: string | null;
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient, toLines } from "../support/resources/datasets.ts";
+
+const presage = usePresage({ PRESAGE_MEMORY_BUDGET_BYTES: "24000000" });
+const { create, upload, uploadNew } = datasetClient(presage);
+const line = (step: number) => ({
+  trajectory_id: "t",
+  step,
+  interaction: { state: "s", action: "a" },
+  next_state: "n",
+});
+const heldBytes = () => readMetric(presage, "presage_memory_held_bytes");
+
+/** A body whose end is sent when it is told to. */
+function openBody() {
+  const end = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(new TextEncoder().encode(toLines([line(0)])));
+      await end.promise;
+      controller.enqueue(new TextEncoder().encode(toLines([line(1)])));
+      controller.close();
+    },
+  });
+  return { body, end: end.resolve };
+}
+
+test("uploads in progress are in the memory budget: one that has no room is refused, until others end", async () => {
+  const id = await create();
+  const [first, second] = [openBody(), openBody()];
+  const uploads = [upload(id, first.body), upload(await create(), second.body)];
+  await eventually(heldBytes, (held) => held >= 16_000_000);
+  const refused = await upload(await create(), toLines([line(0)]));
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  first.end();
+  second.end();
+  expect((await Promise.all(uploads)).map(({ status }) => status)).toEqual([201, 201]);
+  await eventually(heldBytes, (held) => held === 0);
+  expect(await uploadNew(await create(), [line(0)])).toMatchObject({ revision: 1, samples: 1 });
+});

@@ -1,0 +1,141 @@
+import { expect, test } from "bun:test";
+import { Environment, EnvironmentListResponse, TaskListResponse } from "@presage/contract";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const datasets = datasetClient(presage);
+  const post = (path: string, body?: unknown, headers?: Record<string, string>) =>
+    presage.call("POST", path, body, headers);
+  const lines = (...tasks: object[]) => tasks.map((task) => JSON.stringify(task)).join("\n");
+
+  async function issuesOf(response: Response): Promise<unknown> {
+    expect(response.status).toBe(422);
+    const { detail } = (await response.json()) as { detail: { loc: unknown; msg: string }[] };
+    return detail.map(({ loc, msg }) => [loc, msg]);
+  }
+
+  test("an environment is created, revised and listed beside the built-in one", async () => {
+    const created = await post("/v1/environments", {
+      name: "kitchen",
+      description: "A kitchen",
+      max_steps: 5,
+      stop: [{ output_contains: "burnt", outcome: "failure" }],
+    });
+    expect(created.status).toBe(201);
+    expect(Environment.parse(await created.json())).toMatchObject({
+      name: "kitchen",
+      revision: 1,
+      tasks: {},
+    });
+    const revised = await presage.call("PATCH", "/v1/environments/kitchen", {
+      max_steps: 7,
+      description: null,
+    });
+    expect(Environment.parse(await revised.json())).toMatchObject({
+      revision: 2,
+      config: { max_steps: 7, stop: [{ output_contains: "burnt", outcome: "failure" }] },
+    });
+    const { data } = EnvironmentListResponse.parse(
+      await (await presage.call("GET", "/v1/environments")).json(),
+    );
+    expect(data.map(({ name, revision, is_built_in }) => [name, revision, is_built_in])).toEqual([
+      ["kitchen", 2, false],
+      ["sandbox", 1, true],
+    ]);
+    expect(data[0]?.config).not.toHaveProperty("description");
+  });
+
+  test("a name is taken once, and the built-in environment stays as it is", async () => {
+    expect((await post("/v1/environments", { name: "taken" })).status).toBe(201);
+    expect((await post("/v1/environments", { name: "taken" })).status).toBe(409);
+    expect((await post("/v1/environments", { name: "sandbox" })).status).toBe(409);
+    expect((await presage.call("PATCH", "/v1/environments/sandbox", { max_steps: 1 })).status).toBe(409);
+    expect((await presage.call("DELETE", "/v1/environments/sandbox")).status).toBe(409);
+    expect((await post("/v1/environments/sandbox/tasks", { initial_state: "x" })).status).toBe(409);
+  });
+
+  test("what an environment names must be there, and its patterns must be valid", async () => {
+    const refused = async (config: object) =>
+      await issuesOf(await post("/v1/environments", { name: "refused", ...config }));
+    expect(await refused({ deployment: "nowhere" })).toEqual([
+      [["body", "deployment"], "Value error, There is no deployment of this name"],
+    ]);
+    const [[place]] = (await refused({ stop: [{ output_matches: "(", outcome: "failure" }] })) as [[unknown]];
+    expect(place).toEqual(["body", "stop", 0, "output_matches"]);
+    const [[reward]] = (await refused({ reward: { evaluator: "no-such", when: "last" } })) as [[unknown]];
+    expect(reward).toEqual(["body", "reward", "evaluator"]);
+    expect((await post("/v1/environments", { name: "Upper" })).status).toBe(422);
+    expect((await post("/v1/environments", { name: "-x" })).status).toBe(422);
+  });
+
+  test("tasks are numbered in their split, all of an upload or none", async () => {
+    await post("/v1/environments", { name: "tasks" });
+    const wrong = lines({ initial_state: "a" }, { initial_state: 5 });
+    expect(await issuesOf(await post("/v1/environments/tasks/tasks", wrong))).toEqual([
+      [["body", "line", 2, "initial_state"], "Input should be a valid string"],
+    ]);
+    expect(await issuesOf(await post("/v1/environments/tasks/tasks", "{"))).toMatchObject([
+      [["body", "line", 1], expect.stringContaining("Not JSON")],
+    ]);
+    const first = lines({ initial_state: "a", goal: "g" }, { initial_state: "b", split: "test" });
+    const key = { "x-api-key": "bootstrap-key-of-the-tests-0123456789", "idempotency-key": "tasks-1" };
+    for (const _ of [1, 2]) {
+      const added = await post("/v1/environments/tasks/tasks", first, key);
+      expect(await added.json()).toEqual({ added: { train: 1, test: 1 }, tasks: { train: 1, test: 1 } });
+    }
+    const more = await post(
+      "/v1/environments/tasks/tasks",
+      lines({ initial_state: "c" }, { initial_state: "d" }),
+    );
+    expect(await more.json()).toEqual({ added: { train: 2 }, tasks: { train: 3, test: 1 } });
+    const page = async (query: string) =>
+      TaskListResponse.parse(
+        await (await presage.call("GET", `/v1/environments/tasks/tasks${query}`)).json(),
+      );
+    const { data, next } = await page("?limit=2");
+    expect(data.map(({ index, initial_state }) => [index, initial_state])).toEqual([
+      [0, "a"],
+      [1, "c"],
+    ]);
+    expect((await page(`?limit=2&after=${next}`)).data.map(({ initial_state }) => initial_state)).toEqual([
+      "d",
+    ]);
+  });
+
+  test("the first states of a dataset's trajectories become tasks", async () => {
+    await post("/v1/environments", { name: "recorded" });
+    const id = await datasets.create();
+    await datasets.uploadNew(id, [
+      { trajectory_id: "t1", step: 1, interaction: { state: "later", action: "go" }, next_state: "end" },
+      { trajectory_id: "t1", step: 0, interaction: { state: "first", action: "go" }, next_state: "later" },
+      { trajectory_id: "t2", step: 0, interaction: { state: "other", action: "go" }, next_state: "end" },
+    ]);
+    const added = await post("/v1/environments/recorded/tasks", { dataset_id: id, split: "validation" });
+    expect(await added.json()).toMatchObject({ added: { validation: 2 } });
+    const listed = await presage.call("GET", "/v1/environments/recorded/tasks?split=validation");
+    const { data } = TaskListResponse.parse(await listed.json());
+    expect(data.map(({ initial_state, metadata }) => [initial_state, metadata?.trajectory_id])).toEqual([
+      ["first", "t1"],
+      ["other", "t2"],
+    ]);
+    const missing = await post("/v1/environments/recorded/tasks", { dataset_id: "none" });
+    expect(missing.status).toBe(404);
+  });
+
+  test("an environment with episodes is deleted only together with them", async () => {
+    await post("/v1/environments", { name: "short-lived" });
+    await post("/v1/environments/short-lived/tasks", { initial_state: "a" });
+    const started = await post("/v1/episodes", { environment: "short-lived" });
+    const { episode_id: id } = (await started.json()) as { episode_id: string };
+    expect((await presage.call("DELETE", "/v1/environments/short-lived")).status).toBe(409);
+    expect((await presage.call("GET", `/v1/episodes/${id}`)).status).toBe(200);
+    const deleted = await presage.call("DELETE", "/v1/environments/short-lived?with_episodes=true");
+    expect(deleted.status).toBe(204);
+    expect((await presage.call("GET", `/v1/episodes/${id}`)).status).toBe(404);
+    expect((await presage.call("GET", "/v1/environments/short-lived")).status).toBe(404);
+    expect((await post("/v1/environments", { name: "short-lived" })).status).toBe(201);
+  });
+});

@@ -1,0 +1,327 @@
+import { expect, test } from "bun:test";
+import { Episode, EpisodeListResponse, EpisodeStart, StepResponse } from "@presage/contract";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
+
+onEachDatabase((database) => {
+  const upstream = useUpstream();
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
+  let environments = 0;
+
+  /** An environment with one task. */
+  async function environment(config: object = {}, task: object = {}): Promise<string> {
+    environments += 1;
+    const name = `of-episodes-${environments}`;
+    const created = await presage.call("POST", "/v1/environments", { name, ...config });
+    expect(created.status).toBe(201);
+    const added = await presage.call("POST", `/v1/environments/${name}/tasks`, {
+      initial_state: "start",
+      ...task,
+    });
+    expect(added.status).toBe(201);
+    return name;
+  }
+
+  async function start(name: string, more: object = {}): Promise<string> {
+    const response = await presage.call("POST", "/v1/episodes", { environment: name, ...more });
+    expect(response.status).toBe(201);
+    return EpisodeStart.parse(await response.json()).episode_id;
+  }
+
+  const send = (id: string, action: string, key?: string) =>
+    presage.call(
+      "POST",
+      `/v1/episodes/${id}/step`,
+      { action },
+      { "x-api-key": testKey, ...(key === undefined ? {} : { "idempotency-key": key }) },
+    );
+
+  async function step(id: string, action: string, key?: string): Promise<StepResponse> {
+    const response = await send(id, action, key);
+    expect(response.status).toBe(200);
+    return StepResponse.parse(await response.json());
+  }
+
+  async function read(id: string): Promise<Episode> {
+    return Episode.parse(await (await presage.call("GET", `/v1/episodes/${id}`)).json());
+  }
+
+  /** The upstream says what it was told. */
+  function echo(): void {
+    upstream.answer = ({ body }) => Response.json(completion(`after ${body.messages.at(-1)?.content}`));
+  }
+
+  test("each step is told the observation before it, and the episode keeps them all", async () => {
+    echo();
+    const id = await start(await environment({ context: { task_context: "A task" } }));
+    const first = await step(id, "one");
+    expect(first.observation).toBe("after State: start\n\nAction: one");
+    const second = await step(id, "two");
+    expect(second.observation).toBe(`after State: ${first.observation}\n\nAction: two`);
+    const asked = upstream.received.at(-1);
+    expect(asked?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(asked?.body.temperature).toBe(0);
+    expect(asked?.headers.get("x-session-id")).toBe(id);
+    const episode = await read(id);
+    expect(episode).toMatchObject({ status: "open", steps_taken: 2, failed_steps: 0, reward: null });
+    expect(episode.steps.map(({ action, observation }) => [action, observation])).toEqual([
+      ["one", first.observation],
+      ["two", second.observation],
+    ]);
+    expect(episode.steps[0]?.info).toMatchObject({ step: 1, prompt_tokens: 11, completion_tokens: 7 });
+  });
+
+  test("a chat is one conversation of all its turns", async () => {
+    let calls = 0;
+    upstream.answer = () => {
+      calls += 1;
+      return Response.json(completion(`seen ${calls}`));
+    };
+    const id = await start(await environment({ prompt_form: "chat", context: { task_context: "A task" } }));
+    for (const action of ["one", "two", "three"]) await step(id, action);
+    expect(upstream.received.at(-1)?.body.messages).toEqual([
+      { role: "system", content: "## TASK CONTEXT\nA task" },
+      { role: "user", content: "State: start\n\nAction: one" },
+      { role: "assistant", content: "seen 1" },
+      { role: "user", content: "Action: two" },
+      { role: "assistant", content: "seen 2" },
+      { role: "user", content: "Action: three" },
+    ]);
+  });
+
+  test("a failed prediction is never an observation: the episode stands where it was", async () => {
+    echo();
+    const id = await start(await environment());
+    await step(id, "one");
+    upstream.answer = () => new Response("no", { status: 500 });
+    expect((await send(id, "two")).status).toBe(502);
+    expect(await read(id)).toMatchObject({ status: "open", steps_taken: 1, failed_steps: 1 });
+    echo();
+    expect((await step(id, "two")).info.step).toBe(2);
+    expect((await read(id)).steps.map(({ action }) => action)).toEqual(["one", "two"]);
+  });
+
+  test("a step with an Idempotency-Key is taken once", async () => {
+    let calls = 0;
+    upstream.answer = () => {
+      calls += 1;
+      return Response.json(completion(`seen ${calls}`));
+    };
+    const id = await start(await environment());
+    const first = await step(id, "one", "k1");
+    expect(await step(id, "one", "k1")).toEqual(first);
+    expect((await send(id, "other", "k1")).status).toBe(422);
+    expect(calls).toBe(1);
+    await step(id, "two", "k2");
+    expect(await step(id, "one", "k1")).toEqual(first);
+    expect((await read(id)).steps_taken).toBe(2);
+  });
+
+  test("of steps that race with one key there is one, also from two processes", async () => {
+    if (database.name === "SQLite") return;
+    echo();
+    const second = await startPresage({
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+    });
+    try {
+      const id = await start(await environment());
+      const headers = { "x-api-key": testKey, "idempotency-key": "raced" };
+      const answers = await Promise.all(
+        [presage, second, presage, second].map((each) =>
+          each.call("POST", `/v1/episodes/${id}/step`, { action: "one" }, headers).then((one) => one.json()),
+        ),
+      );
+      for (const answer of answers) expect(answer).toEqual(answers[0]);
+      expect((await read(id)).steps.length).toBe(1);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test("of different steps at the same time one is taken, and the others are conflicts", async () => {
+    upstream.answer = async () => {
+      await Bun.sleep(50);
+      return Response.json(completion("seen"));
+    };
+    const id = await start(await environment());
+    const statuses = await Promise.all(
+      ["a", "b", "c"].map(async (action) => (await send(id, action)).status),
+    );
+    expect(statuses.toSorted()).toEqual([200, 409, 409]);
+    expect((await read(id)).steps.length).toBe(1);
+  });
+
+  const success = { output_contains: "{goal}", outcome: "success" };
+  const failure = { action_matches: "^drop", outcome: "failure" };
+  const cases = [
+    {
+      name: "success",
+      config: { stop: [success] },
+      actions: ["one", "the goal"],
+      last: { terminated: true, truncated: false, reward: 1 },
+      outcome: "success",
+    },
+    {
+      name: "failure where success was possible",
+      config: { stop: [failure, success] },
+      actions: ["one", "drop it"],
+      last: { terminated: true, truncated: false, reward: 0 },
+      outcome: "failure",
+    },
+    {
+      name: "failure where there is no success",
+      config: { stop: [{ output_matches: "fi.e", outcome: "failure" }] },
+      actions: ["five"],
+      last: { terminated: true, truncated: false, reward: null },
+      outcome: "failure",
+    },
+    {
+      name: "an action",
+      config: { stop: [{ action_equals: "done", outcome: "success" }] },
+      actions: ["done it", "done"],
+      last: { terminated: true, truncated: false, reward: 1 },
+      outcome: "success",
+    },
+    {
+      name: "the number of steps",
+      config: { max_steps: 2, stop: [success] },
+      actions: ["one", "two"],
+      last: { terminated: false, truncated: true, reward: 0 },
+      outcome: null,
+    },
+    {
+      name: "a repeated action",
+      config: { guards: { repeat_limit: 3 } },
+      actions: ["one", "one", "two", "one", "one", "one"],
+      last: { terminated: false, truncated: true, reward: null },
+      outcome: null,
+    },
+  ] as const;
+  for (const { name, config, actions, last, outcome } of cases) {
+    test(`an episode ends by ${name}`, async () => {
+      upstream.answer = ({ body }) =>
+        Response.json(completion(body.messages.at(-1)?.content.split("Action: ").at(-1)));
+      const id = await start(await environment(config, { goal: "the goal" }));
+      for (const [index, action] of actions.entries()) {
+        const { terminated, truncated, reward } = await step(id, action);
+        expect({ terminated, truncated, reward }).toEqual(
+          index === actions.length - 1 ? last : { terminated: false, truncated: false, reward: null },
+        );
+      }
+      const episode = await read(id);
+      expect(episode).toMatchObject({ status: "finished", outcome, reward: last.reward });
+      const further = await send(id, "more");
+      expect(further.status).toBe(409);
+      expect((await read(id)).steps_taken).toBe(actions.length);
+    });
+  }
+
+  test("an episode ends by observations that do not change", async () => {
+    upstream.answer = () => Response.json(completion("start"));
+    const id = await start(await environment({ guards: { unchanged_limit: 2 } }));
+    expect((await step(id, "one")).truncated).toBe(false);
+    expect((await step(id, "two")).truncated).toBe(true);
+  });
+
+  test("an evaluator rewards the last step, or every one; if it fails there is no reward, and why", async () => {
+    echo();
+    const reward = { evaluator: "contains", profile_name: "rewarding", when: "every-step" };
+    const profile = { evaluator_family: "contains", name: "rewarding", config: { substrings: ["win"] } };
+    expect((await presage.call("POST", "/v1/evaluator-profiles", profile)).status).toBe(201);
+    const every = await start(await environment({ reward, max_steps: 2 }));
+    expect((await step(every, "lose")).reward).toBe(0);
+    expect((await step(every, "win")).reward).toBe(1);
+    expect((await read(every)).reward).toBe(1);
+    const last = await start(await environment({ reward: { ...reward, when: "last" }, max_steps: 2 }));
+    expect((await step(last, "win")).reward).toBeNull();
+    expect((await step(last, "win")).reward).toBe(1);
+    // Without a goal there is no gold answer to compare with.
+    const failing = await start(
+      await environment({ reward: { evaluator: "exact-match", when: "every-step" } }),
+    );
+    const { reward: none, info } = await step(failing, "one");
+    expect(none).toBeNull();
+    expect(info.reward_error).toContain("evaluated_model_gold_answer");
+    const { results } = (await (
+      await presage.call("POST", "/v1/evaluation-results/search", {
+        app: "episodes",
+        tags: { episode: last },
+      })
+    ).json()) as { results: unknown[] };
+    expect(results.length).toBe(1);
+  });
+
+  test("an episode that nobody used for 15 minutes has expired and can still be read", async () => {
+    echo();
+    const id = await start(await environment());
+    await step(id, "one");
+    await using store = await openStore(presage.databaseUrl);
+    const longAgo = (Date.now() - 16 * 60_000) * 1000;
+    await store.database
+      .updateTable("episodes")
+      .set({ last_active_at: longAgo })
+      .where("id", "=", id)
+      .execute();
+    expect((await send(id, "two")).status).toBe(409);
+    expect(await read(id)).toMatchObject({ status: "expired", steps_taken: 1 });
+  });
+
+  test("an episode keeps the revision that it was started with", async () => {
+    echo();
+    const name = await environment({ max_steps: 5 });
+    const id = await start(name);
+    await presage.call("PATCH", `/v1/environments/${name}`, { max_steps: 1 });
+    expect((await step(id, "one")).truncated).toBe(false);
+    expect((await step(await start(name), "one")).truncated).toBe(true);
+  });
+
+  test("the same seed draws the same task, and is sent with each step", async () => {
+    echo();
+    const name = await environment();
+    const more = Array.from({ length: 20 }, (_, index) => JSON.stringify({ initial_state: `s${index}` }));
+    await presage.call("POST", `/v1/environments/${name}/tasks`, more.join("\n"));
+    const drawn = await Promise.all(
+      [1, 1, 2, 3, 4].map(async (seed) => (await read(await start(name, { seed }))).index),
+    );
+    expect(drawn[0]).toBe(drawn[1] as number);
+    expect(new Set(drawn).size).toBeGreaterThan(1);
+    await step(await start(name, { seed: 7, index: 0 }), "one");
+    expect(upstream.received.at(-1)?.body.seed).toBe(7);
+    const beyond = await presage.call("POST", "/v1/episodes", { environment: name, index: 21 });
+    expect(beyond.status).toBe(404);
+    const empty = await presage.call("POST", "/v1/episodes", { environment: name, split: "test" });
+    expect(empty.status).toBe(404);
+  });
+
+  test("episodes are listed, newest first, and deleted with their steps", async () => {
+    echo();
+    const name = await environment();
+    const ids = [await start(name), await start(name), await start(name)];
+    await step(ids[0] ?? "", "one");
+    const list = async (query: string) =>
+      EpisodeListResponse.parse(
+        await (await presage.call("GET", `/v1/episodes?environment=${name}${query}`)).json(),
+      );
+    const { data, next } = await list("&limit=2");
+    expect([...data, ...(await list(`&limit=2&after=${next}`)).data].map(({ id }) => id)).toEqual(
+      ids.toReversed(),
+    );
+    expect((await presage.call("DELETE", `/v1/episodes/${ids[0]}`)).status).toBe(204);
+    expect((await presage.call("GET", `/v1/episodes/${ids[0]}`)).status).toBe(404);
+    await using store = await openStore(presage.databaseUrl);
+    for (const table of ["episode_steps", "predictions"] as const) {
+      const column = table === "predictions" ? "run_id" : ("episode_id" as "run_id");
+      const rows = await store.database
+        .selectFrom(table as "predictions")
+        .selectAll()
+        .where(column, "=", ids[0] ?? "")
+        .execute();
+      expect(rows).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,82 @@
+import type { Presage } from "@presage/sdk";
+import { PresageError } from "@presage/sdk";
+import { queryOptions } from "@tanstack/react-query";
+
+const maxListed = 200;
+const freshMs = 60_000;
+
+/** The newest runs and datasets, for finding one by its name. */
+export function recentWorkQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: ["palette", "recent"],
+    async queryFn({ signal }) {
+      const options = { signal, atMost: maxListed };
+      const [runs, datasets] = await Promise.all([
+        presage.runs.list({}, options),
+        presage.datasets.list(options),
+      ]);
+      return {
+        runs: runs.map(({ id, name, status }) => ({ id, name, status })),
+        datasets: datasets.map(({ id, name }) => ({ id, name })),
+      };
+    },
+    staleTime: freshMs,
+  });
+}
+
+export interface FoundById {
+  kind: "Result" | "Run" | "Dataset" | "Prediction";
+  id: string;
+  name: string;
+  address: string;
+}
+
+/** The result that has a number. */
+export function resultByIdQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: ["palette", "result", id],
+    async queryFn({ signal }): Promise<FoundById[]> {
+      const found = await findOrNone(presage.results.get(id, { signal }));
+      if (found === undefined) return [];
+      const address = `/evaluations?result=${id}`;
+      return [{ kind: "Result", id, name: `Result ${id} of ${found.evaluator_id}`, address }];
+    },
+    staleTime: freshMs,
+  });
+}
+
+/** The run, the dataset or the prediction that has an id. */
+export function byIdQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: ["palette", "id", id],
+    async queryFn({ signal }): Promise<FoundById[]> {
+      const [run, dataset, prediction] = await Promise.all([
+        findOrNone(presage.runs.get(id, { signal })),
+        findOrNone(presage.datasets.get(id, { signal })),
+        findOrNone(presage.keptPredictions.get(id, { signal })),
+      ]);
+      const found: (FoundById | undefined)[] = [
+        run && { kind: "Run", id, name: run.name ?? `Run ${id}`, address: `/runs/${id}` },
+        dataset && { kind: "Dataset", id, name: dataset.name, address: `/datasets/${id}` },
+        prediction && {
+          kind: "Prediction",
+          id,
+          name: `Prediction ${id}`,
+          address: `/predictions?open=${id}`,
+        },
+      ];
+      return found.filter((one) => one !== undefined);
+    },
+    staleTime: freshMs,
+  });
+}
+
+async function findOrNone<Item>(getting: Promise<Item>): Promise<Item | undefined> {
+  try {
+    return await getting;
+  } catch (error) {
+    if (error instanceof PresageError && (error.category === "not_found" || error.status === 422))
+      return undefined;
+    throw error;
+  }
+}

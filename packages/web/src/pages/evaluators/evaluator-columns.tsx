@@ -1,0 +1,128 @@
+import { Sparkles } from "lucide-react";
+import { verdictsOf } from "../../data/figures/rate-group.ts";
+import { describeVerdicts } from "../../format/describe-rate.ts";
+import { formatCount } from "../../format/format-number.ts";
+import { humanizeName } from "../../format/humanize-name.ts";
+import { Badge } from "../../ui/badge.tsx";
+import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { Time } from "../../ui/time.tsx";
+import { DenseRate } from "../../ui/verdict/dense-rate.tsx";
+import type { EvaluatorRow } from "./evaluator-rows.ts";
+
+export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
+  {
+    id: "profile",
+    label: "Profile",
+    value: ({ profileName, name }) => profileName ?? name,
+    cell: ({ profileName, profile, name }) => (
+      <span className="inline-flex max-w-full items-center gap-2">
+        <span className="truncate font-medium text-ink" title={profile?.description ?? undefined}>
+          {profileName ?? name}
+        </span>
+        {profile?.archived_at != null && <Badge tone="warn">Archived</Badge>}
+      </span>
+    ),
+    widthPx: 176,
+    isElastic: true,
+    isFixed: true,
+  },
+  {
+    id: "evaluator",
+    label: "Evaluator",
+    hint: "Its date is shown only where two versions of it were used in the period.",
+    value: ({ name }) => name,
+    cell: ({ name, family }) => (
+      <span className="inline-flex max-w-full items-center gap-1.5" title={family?.description}>
+        <span className="truncate">{name}</span>
+        {family?.uses_model && (
+          <Sparkles className="size-3.5 shrink-0 text-accent-ink" aria-label="uses a model" />
+        )}
+      </span>
+    ),
+    widthPx: 168,
+  },
+  {
+    id: "uses",
+    label: "Uses",
+    hint: "Evaluations of the period, of all revisions.",
+    value: ({ uses }) => uses,
+    cell: ({ uses }) => (uses === 0 ? <span className="text-ink-3">–</span> : formatCount(uses)),
+    isNumber: true,
+    widthPx: 92,
+  },
+  {
+    id: "rate",
+    label: "Pass rate, 95 % interval",
+    hint: "Of the newest revision that was used in the period; corrections count. Verdicts about the same trajectory, otherwise the same sample, are one cluster.",
+    value: ({ figures }) => figures?.pass_rate,
+    cell: ({ figures }) =>
+      figures === undefined ? <span className="text-ink-3">–</span> : <DenseRate figures={figures} />,
+    isNewestFirst: true,
+    widthPx: 312,
+  },
+  {
+    id: "verdicts",
+    label: "Verdicts",
+    hint: "How many verdicts the rate is of, and in how many clusters.",
+    value: ({ figures }) => figures && verdictsOf(figures),
+    cell: ({ figures }) =>
+      figures === undefined ? <span className="text-ink-3">–</span> : describeVerdicts(figures),
+    isNewestFirst: true,
+    isExtra: true,
+    widthPx: 208,
+  },
+  {
+    id: "failed",
+    label: "No verdict",
+    hint: "Evaluations of the period that failed or had no usable input.",
+    value: ({ failed }) => failed,
+    cell: ({ failed }) =>
+      failed === 0 ? (
+        <span className="text-ink-3">–</span>
+      ) : (
+        <span className="text-warn">{formatCount(failed)}</span>
+      ),
+    isNumber: true,
+    widthPx: 104,
+  },
+  {
+    id: "revision",
+    label: "Revision",
+    value: ({ profile }) => (profile === undefined || profile.is_managed ? null : profile.revision),
+    cell: ({ profile }) =>
+      profile === undefined ? "Imported" : profile.is_managed ? "Built-in" : `r${profile.revision}`,
+    isNewestFirst: true,
+    isWideOnly: true,
+    widthPx: 92,
+  },
+  {
+    id: "changed",
+    label: "Changed",
+    value: ({ profile }) => (profile === undefined || profile.is_managed ? null : profile.created_at),
+    cell: ({ profile }) =>
+      profile === undefined || profile.is_managed ? (
+        <span className="text-ink-3">–</span>
+      ) : (
+        <Time at={profile.created_at} />
+      ),
+    isNewestFirst: true,
+    isWideOnly: true,
+    widthPx: 128,
+  },
+  {
+    id: "needs",
+    label: "Needs",
+    hint: "What a sample must have.",
+    value: ({ family }) =>
+      family?.required_input_fields.map((field) => humanizeName(field).toLowerCase()).join(", "),
+    isExtra: true,
+    widthPx: 200,
+  },
+  {
+    id: "description",
+    label: "Description",
+    value: ({ profile, family }) => profile?.description || family?.description,
+    isExtra: true,
+    widthPx: 320,
+  },
+];

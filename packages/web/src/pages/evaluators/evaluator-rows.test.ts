@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import type { EvaluationSummaryGroup, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { toEvaluatorRows } from "./evaluator-rows.ts";
+
+const family = (family_name: string) =>
+  ({ family_name, description: `Is about ${family_name}.` }) as EvaluatorFamily;
+
+const profile = (public_id: string, evaluator_family: string, is_managed = false) =>
+  ({
+    public_id,
+    name: `${public_id} profile`,
+    evaluator_family,
+    description: null,
+    is_managed,
+  }) as EvaluatorProfile;
+
+const group = (evaluator_id: string, profileId: string | null, revision: number | null, passed: number) =>
+  ({
+    key: {
+      evaluator_id,
+      evaluator_profile_public_id: profileId,
+      evaluator_profile_revision: revision,
+      profile_name: profileId,
+    },
+    count: passed + 2,
+    passed,
+    not_passed: 1,
+    failed: 1,
+  }) as EvaluationSummaryGroup;
+
+const families = [family("judge"), family("contains")];
+const profiles = [
+  profile("built-in", "contains", true),
+  profile("unused", "judge"),
+  profile("used", "contains"),
+];
+
+test("The most used come first, then the account's own; two versions in use have their dates", () => {
+  const groups = [
+    group("contains-2026-01-01", "used", 1, 10),
+    group("contains-2026-01-01", "used", 2, 20),
+    group("contains-2026-11-21", "used", 2, 30),
+    group("external:theirs", null, null, 5),
+  ];
+  const rows = toEvaluatorRows({ families, profiles, groups, words: "" });
+  expect(rows.map(({ name, profileName, uses }) => [name, profileName, uses])).toEqual([
+    ["contains-2026-01-01", "used profile", 34],
+    ["contains-2026-11-21", "used profile", 32],
+    ["external:theirs", null, 7],
+    ["judge", "unused profile", 0],
+    ["contains", "built-in profile", 0],
+  ]);
+  // Never pooled with revision 1.
+  expect(rows[0]?.figures?.passed).toBe(20);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+});
+
+test("Words are found in names and descriptions", () => {
+  const found = (words: string) =>
+    toEvaluatorRows({ families, profiles, groups: undefined, words }).map(({ profileName }) => profileName);
+  expect(found("  ABOUT judge ")).toEqual(["unused profile"]);
+  expect(found("contains built")).toEqual(["built-in profile"]);
+  expect(found("nothing")).toEqual([]);
+});

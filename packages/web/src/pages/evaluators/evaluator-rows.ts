@@ -1,0 +1,105 @@
+import type { EvaluationSummaryGroup, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { addUp, verdictsOf } from "../../data/figures/rate-group.ts";
+import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+
+/** An evaluator with a profile. Two versions of an evaluator are two rows if both were used. */
+export interface EvaluatorRow {
+  id: string;
+  /** Without its date, unless two versions are in use. */
+  name: string;
+  /** Undefined: imported results. */
+  family: EvaluatorFamily | undefined;
+  /** The newest revision. Undefined: imported results. */
+  profile: EvaluatorProfile | undefined;
+  profileName: string | null;
+  /** Of the period, of the newest revision that was used: rates of several are never pooled. */
+  figures: EvaluationSummaryGroup | undefined;
+  /** Evaluations of the period, of all revisions. */
+  uses: number;
+  /** How many of them are without a verdict. */
+  failed: number;
+}
+
+interface Parts {
+  families: readonly EvaluatorFamily[];
+  /** The newest revision of each. */
+  profiles: readonly EvaluatorProfile[];
+  /** Undefined while loading: then nothing is used. */
+  groups: readonly EvaluationSummaryGroup[] | undefined;
+  /** Only rows with all of these words. */
+  words: string;
+}
+
+/** Every profile there is, and whatever else was used; the most used first, then the account's own. */
+export function toEvaluatorRows({ families, profiles, groups = [], words }: Parts): EvaluatorRow[] {
+  const nameOf = shortEvaluatorNames(groups.map(({ key }) => key.evaluator_id ?? ""));
+  const familyOf = new Map(families.map((family) => [family.family_name, family]));
+  const byProfile = Map.groupBy(groups, ({ key }) => key.evaluator_profile_public_id ?? "");
+  const known = new Set(profiles.map(({ public_id }) => public_id));
+
+  const ofProfiles = profiles.flatMap((profile): EvaluatorRow[] => {
+    const { public_id, name, evaluator_family } = profile;
+    const shared = { family: familyOf.get(evaluator_family), profile, profileName: name };
+    const used = byEvaluator(byProfile.get(public_id) ?? []);
+    if (used.length === 0) {
+      return [{ ...shared, id: public_id, name: evaluator_family, figures: undefined, uses: 0, failed: 0 }];
+    }
+    return used.map(([evaluatorId, of]) => ({
+      ...shared,
+      ...figuresOf(of),
+      id: `${public_id} ${evaluatorId}`,
+      name: nameOf(evaluatorId),
+    }));
+  });
+  const others = groups.filter(({ key }) => !known.has(key.evaluator_profile_public_id ?? ""));
+  const imported = [...Map.groupBy(others, rowKeyOf)].map(([id, of]): EvaluatorRow => {
+    const { evaluator_id = "", evaluator_family, profile_name = null } = of[0]?.key ?? {};
+    const family = familyOf.get(evaluator_family ?? "");
+    return {
+      id,
+      name: nameOf(evaluator_id),
+      family,
+      profile: undefined,
+      profileName: profile_name,
+      ...figuresOf(of),
+    };
+  });
+  return [...ofProfiles, ...imported].filter((row) => hasWords(row, words)).sort(compareRows);
+}
+
+function byEvaluator(groups: readonly EvaluationSummaryGroup[]): [string, EvaluationSummaryGroup[]][] {
+  return [...Map.groupBy(groups, ({ key }) => key.evaluator_id ?? "")];
+}
+
+function rowKeyOf({ key }: EvaluationSummaryGroup): string {
+  return JSON.stringify([key.evaluator_id, key.evaluator_profile_public_id, key.profile_name]);
+}
+
+function figuresOf(
+  groups: readonly EvaluationSummaryGroup[],
+): Pick<EvaluatorRow, "figures" | "uses" | "failed"> {
+  const { count, failed } = addUp(groups);
+  const revisionOf = ({ key }: EvaluationSummaryGroup) => key.evaluator_profile_revision ?? 0;
+  const judged = groups.filter((figures) => verdictsOf(figures) > 0);
+  const [newest] = judged.toSorted((a, b) => revisionOf(b) - revisionOf(a));
+  return { figures: newest, uses: count, failed };
+}
+
+function hasWords({ name, family, profile, profileName }: EvaluatorRow, words: string): boolean {
+  const texts = [name, family?.family_name, family?.description, profileName, profile?.description];
+  const text = texts.filter(Boolean).join(" ").toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function compareRows(one: EvaluatorRow, other: EvaluatorRow): number {
+  const isOwn = ({ profile }: EvaluatorRow) => Number(profile?.is_managed === false);
+  return (
+    other.uses - one.uses ||
+    isOwn(other) - isOwn(one) ||
+    one.name.localeCompare(other.name) ||
+    (one.profileName ?? "").localeCompare(other.profileName ?? "")
+  );
+}

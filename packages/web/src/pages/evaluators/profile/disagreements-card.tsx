@@ -1,0 +1,164 @@
+import type { Disagreement } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { UserRoundCheck } from "lucide-react";
+import { disagreementsQuery } from "../../../data/evaluator-profiles.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { formatScore } from "../../../format/format-number.ts";
+import { buttonClass } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
+import { ResultDrawer } from "../../evaluations/drawer/result-drawer.tsx";
+
+const columns: readonly DataColumn<Disagreement>[] = [
+  {
+    id: "person",
+    label: "The person",
+    value: ({ correction }) => (correction.pass ? "pass" : "fail"),
+    cell: ({ result_id, correction }) => (
+      <>
+        <span className="sr-only">Result {result_id}: </span>
+        <VerdictBadge status="success" pass={correction.pass} />
+      </>
+    ),
+    widthPx: 112,
+    isFixed: true,
+  },
+  {
+    id: "evaluator",
+    label: "The evaluator",
+    value: ({ pass }) => (pass ? "pass" : "fail"),
+    cell: ({ pass }) => <VerdictBadge status="success" pass={pass} />,
+    widthPx: 120,
+  },
+  {
+    id: "score",
+    label: "Score",
+    hint: "The evaluator’s, from 0 to 1.",
+    value: ({ score_raw }) => score_raw,
+    cell: ({ score_raw }) => formatScore(score_raw),
+    isNumber: true,
+    widthPx: 80,
+  },
+  {
+    id: "comment",
+    label: "Comment",
+    value: ({ correction }) => correction.comment,
+    cell: ({ correction }) =>
+      correction.comment === null ? (
+        <span className="text-ink-3">–</span>
+      ) : (
+        <InlineText text={correction.comment} />
+      ),
+    widthPx: 240,
+  },
+  {
+    id: "output",
+    label: "Output",
+    value: ({ output }) => output,
+    cell: ({ output }) =>
+      output === null ? (
+        <span className="text-ink-3">No output</span>
+      ) : (
+        <span className="font-mono text-xs">
+          <InlineText text={output} />
+        </span>
+      ),
+    widthPx: 240,
+    isElastic: true,
+  },
+  {
+    id: "revision",
+    label: "Revision",
+    value: ({ revision }) => revision,
+    cell: ({ revision }) => (revision === null ? "–" : `r${revision}`),
+    isNewestFirst: true,
+    isWideOnly: true,
+    widthPx: 92,
+  },
+  {
+    id: "when",
+    label: "Corrected",
+    value: ({ correction }) => correction.created_at,
+    cell: ({ correction }) => <Time at={correction.created_at} />,
+    isNewestFirst: true,
+    isWideOnly: true,
+    widthPx: 128,
+  },
+];
+
+interface DisagreementsCardProps {
+  publicId: string;
+  openId: string | undefined;
+  onOpen(id: string | undefined): void;
+}
+
+/** The verdicts that people turned round: what a better profile would get right. */
+export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCardProps) {
+  const presage = usePresage();
+  const { data: rows, error, refetch } = useQuery(disagreementsQuery(presage, publicId));
+  const table = useDataTable({
+    label: "Disagreements with people",
+    view: useTableView("disagreements", columns),
+    columns,
+    rows,
+    rowId: ({ result_id }) => result_id,
+    rowName: ({ result_id }) => `Result ${result_id}`,
+    link: ({ result_id }) => ({
+      to: "/evaluators/profiles/$publicId",
+      params: { publicId },
+      search: (current: object) => ({ ...current, result: result_id }),
+    }),
+    openId,
+  });
+  return (
+    <Card
+      title="Disagreements with people"
+      hint="Results whose verdict a person turned round, the latest first."
+      actions={<TableTools table={table} />}
+    >
+      {error !== null && rows === undefined ? (
+        <div className="p-4">
+          <ErrorNotice error={error} onRetry={refetch} />
+        </div>
+      ) : (
+        <DataTable
+          table={table}
+          expectedRows={4}
+          empty={
+            <EmptyState
+              icon={UserRoundCheck}
+              title="None so far"
+              actions={
+                <Link
+                  to="/review"
+                  search={{ profile_id: publicId }}
+                  className={buttonClass({ size: "small" })}
+                >
+                  Review its verdicts
+                </Link>
+              }
+            >
+              Nobody has decided otherwise than this profile.
+            </EmptyState>
+          }
+        />
+      )}
+      <ResultDrawer
+        openId={openId}
+        ids={table.sortedRows.map(({ id }) => id)}
+        onOpen={onOpen}
+        onClose={() => onOpen(undefined)}
+      />
+    </Card>
+  );
+}

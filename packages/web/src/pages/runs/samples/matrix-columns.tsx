@@ -1,0 +1,134 @@
+import type { RunEvaluator, RunSample } from "@presage/sdk";
+import { formatCount, formatDuration } from "../../../format/format-number.ts";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { verdictOf } from "../verdict-of.ts";
+import { evaluatorColumnId } from "./matrix-request.ts";
+import { VerdictCell } from "./verdict-cell.tsx";
+
+/** One column an evaluator, between what the sample is and what its prediction took. */
+export function matrixColumns(
+  evaluators: readonly RunEvaluator[],
+  names: readonly string[],
+): DataColumn<RunSample>[] {
+  const ofEvaluators = evaluators.map(
+    (evaluator, index): DataColumn<RunSample> => ({
+      id: evaluatorColumnId(index),
+      label: names[index] ?? evaluator.evaluator,
+      hint: `Verdict and score by ${evaluator.evaluator}, ${evaluator.profile_name} revision ${evaluator.profile_revision}. Sorted by score; predictions without one count as the lowest.`,
+      value: (sample) => verdictOf(sample, evaluator)?.score,
+      cell: (sample) => <VerdictCell sample={sample} verdict={verdictOf(sample, evaluator)} />,
+      isNumber: true,
+      isSortable: true,
+      widthPx: 104,
+    }),
+  );
+  return [first, step, ...ofEvaluators, ...rest];
+}
+
+const first: DataColumn<RunSample> = {
+  id: "sample",
+  label: "Sample",
+  hint: "The sample’s ID in its dataset, in the order of the dataset unless another column is sorted",
+  value: ({ dataset_sample_id }) => dataset_sample_id,
+  cell: (sample) => <SampleName sample={sample} />,
+  isSortable: false,
+  isFixed: true,
+  widthPx: 220,
+};
+
+const step: DataColumn<RunSample> = {
+  id: "step",
+  label: "Step",
+  hint: "The place in its trajectory",
+  value: ({ step }) => step,
+  isNumber: true,
+  isSortable: true,
+  widthPx: 64,
+  isWideOnly: true,
+};
+
+const rest: DataColumn<RunSample>[] = [
+  {
+    id: "prediction",
+    label: "Predicted",
+    hint: "The beginning of what the model predicted",
+    value: ({ prediction }) => prediction.excerpt,
+    cell: ({ prediction: { status, error_category, excerpt } }) =>
+      status === "failed" ? (
+        <span className="text-warn">Failed{error_category !== null && `: ${error_category}`}</span>
+      ) : (
+        <span className="font-mono text-xs text-ink">
+          <InlineText text={excerpt ?? ""} />
+        </span>
+      ),
+    isSortable: false,
+    isElastic: true,
+    widthPx: 180,
+  },
+  {
+    id: "verb",
+    label: "Action",
+    hint: "The action’s first word",
+    value: ({ verb }) => verb,
+    cell: ({ verb }) => (verb === null ? <span className="text-ink-3">–</span> : <InlineText text={verb} />),
+    isSortable: false,
+    widthPx: 88,
+    isWideOnly: true,
+  },
+  {
+    id: "changes",
+    label: "Changes",
+    hint: "How much the state changed in the recording; – where that cannot be counted",
+    value: ({ changes }) => changes,
+    isNumber: true,
+    isSortable: true,
+    widthPx: 88,
+    isWideOnly: true,
+  },
+  {
+    id: "tokens",
+    label: "Tokens",
+    hint: "Completion tokens as the upstream counted them",
+    value: ({ prediction }) => prediction.usage.completion_tokens,
+    cell: ({ prediction }) => formatCount(prediction.usage.completion_tokens ?? 0),
+    isNumber: true,
+    isSortable: true,
+    widthPx: 76,
+    isWideOnly: true,
+  },
+  {
+    id: "latency",
+    label: "Latency",
+    hint: "How long the prediction took; – if nobody was asked",
+    value: ({ prediction }) => prediction.latency_ms,
+    cell: ({ prediction: { latency_ms } }) =>
+      latency_ms === null ? <span className="text-ink-3">–</span> : formatDuration(latency_ms),
+    isNumber: true,
+    isSortable: true,
+    widthPx: 96,
+    isWideOnly: true,
+  },
+];
+
+/** For copies and screen readers: what a row is called. */
+export function nameOfRow({ dataset_sample_id, repeat }: RunSample): string {
+  return repeat === 0 ? dataset_sample_id : `${dataset_sample_id}, repeat ${repeat + 1}`;
+}
+
+/** Of a long name the end is what differs from the row above. */
+function SampleName({ sample: { dataset_sample_id: id, step, repeat } }: { sample: RunSample }) {
+  const end = `/${step}`;
+  const isSplit = id.endsWith(end);
+  return (
+    <span title={id} className="flex min-w-0 font-mono text-xs text-ink">
+      <span className="truncate">
+        <InlineText text={isSplit ? id.slice(0, -end.length) : id} />
+      </span>
+      <span className="shrink-0">
+        {isSplit && end}
+        {repeat > 0 && <span className="text-ink-3"> ·{repeat + 1}</span>}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,109 @@
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "../../../ui/button.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { matrixVerdicts, recordedChanges } from "./matrix-search.ts";
+import type { useMatrixSearch } from "./use-matrix-search.ts";
+
+interface MatrixFiltersProps {
+  view: ReturnType<typeof useMatrixSearch>;
+  /** Of the run's evaluators. */
+  names: readonly string[];
+}
+
+/** What the rows must have. All of it stands in the address. */
+export function MatrixFilters({ view: { search, change }, names }: MatrixFiltersProps) {
+  const { evaluator = 0, verdict, recorded, failed, trajectory, at } = search;
+  const isFiltered = [verdict, recorded, failed, trajectory, at].some((value) => value !== undefined);
+  const verdictValue = verdict === undefined ? "" : `${evaluator}:${verdict}`;
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Select
+        aria-label="Verdict"
+        className="w-52"
+        value={verdictValue}
+        onChange={({ target }) => {
+          const [index, chosen] = target.value.split(":");
+          change({
+            evaluator: index === "" || index === "0" ? undefined : Number(index),
+            verdict: matrixVerdicts.find((known) => known === chosen),
+          });
+        }}
+      >
+        <option value="">Any verdict</option>
+        {names.map((name, index) =>
+          matrixVerdicts.map((known) => (
+            <option key={`${name}:${known}`} value={`${index}:${known}`}>
+              {name}: {known}
+            </option>
+          )),
+        )}
+      </Select>
+      <Select
+        aria-label="In the recording"
+        className="w-44"
+        value={recorded ?? ""}
+        onChange={({ target }) =>
+          change({ recorded: recordedChanges.find((known) => known === target.value) })
+        }
+      >
+        <option value="">Any recorded change</option>
+        <option value="changed">State changed</option>
+        <option value="unchanged">State unchanged</option>
+      </Select>
+      <Select
+        aria-label="Prediction"
+        className="w-40"
+        value={failed === true ? "failed" : ""}
+        onChange={({ target }) => change({ failed: target.value === "failed" ? true : undefined })}
+      >
+        <option value="">Any prediction</option>
+        <option value="failed">Prediction failed</option>
+      </Select>
+      {trajectory !== undefined && (
+        <Chip label="Trajectory" onRemove={() => change({ trajectory: undefined })}>
+          <InlineText text={trajectory} />
+        </Chip>
+      )}
+      {at !== undefined && (
+        <Chip label="Step" onRemove={() => change({ at: undefined })}>
+          {at}
+        </Chip>
+      )}
+      {isFiltered && (
+        <Button
+          variant="quiet"
+          size="small"
+          onClick={() =>
+            change({
+              evaluator: undefined,
+              verdict: undefined,
+              recorded: undefined,
+              failed: undefined,
+              trajectory: undefined,
+              at: undefined,
+            })
+          }
+        >
+          Clear
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Chip({ label, onRemove, children }: { label: string; onRemove(): void; children: ReactNode }) {
+  return (
+    <button
+      type="button"
+      onClick={onRemove}
+      aria-label={`Remove the filter ${label}`}
+      className="inline-flex h-8.5 max-w-72 items-center gap-1 rounded-md border border-line-strong bg-accent-soft px-2 text-sm text-accent-ink hover:bg-hover"
+    >
+      <span className="text-ink-3">{label}</span>
+      <span className="truncate">{children}</span>
+      <X className="size-3.5 shrink-0" aria-hidden />
+    </button>
+  );
+}

@@ -1,0 +1,58 @@
+import type { RunEvaluator, RunSampleFilter, RunSampleOrder, RunSampleView } from "@presage/sdk";
+import type { Sort } from "../../../ui/data-table/table-search.ts";
+import type { MatrixSearch } from "./matrix-search.ts";
+
+/** Columns that the server can sort by, and its names for them. */
+const orders: Record<string, RunSampleOrder> = {
+  step: "step",
+  changes: "changes",
+  tokens: "completion_tokens",
+  latency: "latency",
+};
+
+/** The column of the evaluator at this place of the run's list. */
+export function evaluatorColumnId(index: number): string {
+  return `e${index}`;
+}
+
+/** What the address asks for, as a request. Absent values are dropped, so that equal views have equal query keys. */
+export function toMatrixRequest(
+  search: MatrixSearch,
+  sort: Sort | undefined,
+  evaluators: readonly RunEvaluator[],
+): RunSampleFilter & RunSampleView {
+  const { evaluator = 0, verdict, recorded, failed, trajectory, at } = search;
+  const judge = verdict === undefined ? undefined : evaluators[evaluator];
+  const request = {
+    ...(judge && {
+      evaluator: judge.evaluator,
+      profile_name: judge.profile_name,
+      pass: verdict === "pass",
+    }),
+    status: failed ? ("failed" as const) : undefined,
+    changed: recorded === undefined ? undefined : recorded === "changed",
+    trajectory_id: trajectory,
+    step: at,
+    ...toOrder(sort, evaluators),
+  };
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+}
+
+function toOrder(
+  sort: Sort | undefined,
+  evaluators: readonly RunEvaluator[],
+): Pick<RunSampleView, "order" | "order_evaluator" | "order_profile_name"> {
+  if (sort === undefined) return {};
+  const sign = sort.isDescending ? "-" : "";
+  const index = evaluators.findIndex((_, index) => evaluatorColumnId(index) === sort.id);
+  const judge = evaluators[index];
+  if (judge !== undefined) {
+    return {
+      order: `${sign}score`,
+      order_evaluator: judge.evaluator,
+      order_profile_name: judge.profile_name,
+    };
+  }
+  const order = orders[sort.id];
+  return order === undefined ? {} : { order: `${sign}${order}` as RunSampleOrder };
+}

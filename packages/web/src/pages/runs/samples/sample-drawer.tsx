@@ -1,0 +1,137 @@
+import type { Run, RunSample } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Route, X } from "lucide-react";
+import { datasetSampleQuery } from "../../../data/datasets.ts";
+import { findQueryError } from "../../../data/query-errors.ts";
+import { predictionTextQuery, runSampleQuery, runTrajectoryQuery } from "../../../data/run-samples.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { buttonClass } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { Drawer } from "../../../ui/overlay/drawer.tsx";
+import { ScrollRegion } from "../../../ui/scroll-region.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { StepBody } from "../trajectory/step-body.tsx";
+import { StepVerdicts } from "../trajectory/step-verdicts.tsx";
+
+interface SampleDrawerProps {
+  run: Run;
+  /** Of the run's evaluators. */
+  names: readonly string[];
+  /** Undefined: it is closed. */
+  sampleId: string | undefined;
+  repeat: number;
+  onClose(): void;
+  onCloseAutoFocus(event: Event): void;
+  onRepeat(repeat: number): void;
+}
+
+/** A sample's texts with all verdicts, tokens and latency. */
+export function SampleDrawer({ sampleId, onClose, onCloseAutoFocus, ...rest }: SampleDrawerProps) {
+  return (
+    <Drawer
+      isOpen={sampleId !== undefined}
+      onClose={onClose}
+      onCloseAutoFocus={onCloseAutoFocus}
+      title={`Sample ${sampleId}`}
+    >
+      {sampleId !== undefined && (
+        <DrawerContent key={sampleId} sampleId={sampleId} onClose={onClose} {...rest} />
+      )}
+    </Drawer>
+  );
+}
+
+function DrawerContent({
+  run,
+  names,
+  sampleId,
+  repeat,
+  onClose,
+  onRepeat,
+}: Omit<SampleDrawerProps, "sampleId" | "onCloseAutoFocus"> & { sampleId: string }) {
+  const presage = usePresage();
+  const found = useQuery(runSampleQuery(presage, run.id, sampleId));
+  const sample = found.data?.find((one) => one.repeat === repeat) ?? found.data?.[0];
+  return (
+    <>
+      <header className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-4 py-2.5">
+        <h2 className="min-w-0 flex-1 basis-48 truncate font-mono text-sm font-semibold">
+          <InlineText text={sampleId} />
+        </h2>
+        {found.data !== undefined && found.data.length > 1 && (
+          <Segmented
+            label="Repeat"
+            value={String(sample?.repeat ?? 0)}
+            options={found.data.map((one) => ({
+              value: String(one.repeat),
+              label: String(one.repeat + 1),
+            }))}
+            onChange={(next) => onRepeat(Number(next))}
+          />
+        )}
+        {sample !== undefined && (
+          <Link
+            to="/runs/$runId/trajectories/$trajectoryId"
+            params={{ runId: run.id, trajectoryId: sample.trajectory_id }}
+            search={{ step: sample.step, ...(sample.repeat > 0 && { repeat: sample.repeat }) }}
+            className={buttonClass({ size: "small" })}
+          >
+            <Route aria-hidden />
+            Whole trajectory
+          </Link>
+        )}
+        <IconButton label="Close" icon={<X aria-hidden />} onClick={onClose} />
+      </header>
+      <ScrollRegion label="The sample" className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
+        <div className="flex flex-col gap-4 p-4">
+          {found.error !== null && <ErrorNotice error={found.error} onRetry={found.refetch} />}
+          {sample !== undefined && (
+            <>
+              <StepVerdicts run={run} sample={sample} names={names} />
+              <Texts key={sample.prediction.id} run={run} sample={sample} />
+            </>
+          )}
+          {found.isPending && <SkeletonRows count={5} className="h-8" />}
+          {found.data !== undefined && sample === undefined && (
+            <p className="text-sm text-ink-2">The run has no prediction for this sample.</p>
+          )}
+        </div>
+      </ScrollRegion>
+    </>
+  );
+}
+
+function Texts({ run, sample }: { run: Run; sample: RunSample }) {
+  const presage = usePresage();
+  const { trajectory_id: trajectoryId, step, repeat } = sample;
+  const place = { datasetId: run.dataset_id ?? "", revision: run.revision ?? undefined, trajectoryId, step };
+  const recorded = useQuery(datasetSampleQuery(presage, place));
+  const predicted = useQuery(predictionTextQuery(presage, sample.prediction.id));
+  const isFreeRunning = run.mode === "free-running";
+  const trajectory = useQuery({
+    ...runTrajectoryQuery(presage, run.id, trajectoryId),
+    enabled: isFreeRunning,
+  });
+  const before = trajectory.data?.samples.findLast((one) => one.repeat === repeat && one.step < step);
+  const told = useQuery({
+    ...predictionTextQuery(presage, before?.prediction.id ?? ""),
+    enabled: before !== undefined,
+  });
+  const failure = findQueryError([recorded, predicted, trajectory, told]);
+  const isReady = !isFreeRunning || trajectory.data !== undefined;
+  return (
+    <>
+      {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
+      <StepBody
+        sample={sample}
+        recorded={isReady ? (recorded.data ?? undefined) : undefined}
+        predicted={predicted.data}
+        told={before === undefined ? undefined : { step: before.step, output: told.data?.output }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+import { useRouter } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { loadPage } from "../load-page.ts";
+import { useShortcutRegistry } from "../ui/shortcuts/shortcuts-provider.tsx";
+import { useShortcut } from "../ui/shortcuts/use-shortcut.ts";
+import { goKeysOf } from "./go-keys.ts";
+import { placeGroups } from "./navigation.tsx";
+
+const loadPalette = () => import("./palette/palette.tsx");
+const Palette = lazy(async () => ({ default: (await loadPage(loadPalette)).Palette }));
+const ShortcutsDialog = lazy(async () => ({
+  default: (await loadPage(() => import("../ui/shortcuts/shortcuts-dialog.tsx"))).ShortcutsDialog,
+}));
+
+const group = "Everywhere";
+const paletteDelayMs = 2_000;
+
+type Shown = "palette" | "shortcuts";
+
+/** The command palette, the list of shortcuts and the keys that go to pages. Both dialogs are loaded when first asked for. */
+export function QuickWays({
+  isPaletteOpen,
+  onPalette,
+}: {
+  isPaletteOpen: boolean;
+  onPalette(isOpen: boolean): void;
+}) {
+  const [showsShortcuts, setShowsShortcuts] = useState(false);
+  const [loaded, setLoaded] = useState<readonly Shown[]>([]);
+  const isShown = (name: Shown, isOpen: boolean) => isOpen || loaded.includes(name);
+  useGoKeys();
+  useShortcut({
+    keys: "mod+k",
+    label: "Go to a page, a run, a dataset …",
+    group,
+    run: () => onPalette(!isPaletteOpen),
+  });
+  useShortcut({ keys: "?", label: "Show the shortcuts", group, run: () => setShowsShortcuts(true) });
+  const actions = useMemo(
+    () => [
+      {
+        id: "shortcuts",
+        group: "Pages",
+        title: "Keyboard shortcuts",
+        keys: "?",
+        action: () => setShowsShortcuts(true),
+      },
+      { id: "docs", group: "Pages", title: "API reference", action: () => location.assign("/docs") },
+    ],
+    [],
+  );
+  // Loaded once the page has settled, or the first letters would be typed before it is there.
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), paletteDelayMs);
+    return () => clearTimeout(timer);
+  }, []);
+  // What was opened once stays, so that it can close in its own time.
+  useEffect(() => {
+    if (isPaletteOpen) setLoaded((names) => [...new Set([...names, "palette" as const])]);
+    if (showsShortcuts) setLoaded((names) => [...new Set([...names, "shortcuts" as const])]);
+  }, [isPaletteOpen, showsShortcuts]);
+  return (
+    <Suspense>
+      {isShown("palette", isPaletteOpen) && (
+        <Palette isOpen={isPaletteOpen} onClose={() => onPalette(false)} actions={actions} />
+      )}
+      {isShown("shortcuts", showsShortcuts) && (
+        <ShortcutsDialog isOpen={showsShortcuts} onClose={() => setShowsShortcuts(false)} />
+      )}
+    </Suspense>
+  );
+}
+
+function useGoKeys(): void {
+  const shortcuts = useShortcutRegistry();
+  const { history } = useRouter();
+  useEffect(() => {
+    const removals = placeGroups
+      .flatMap(({ places }) => places)
+      .map(({ to, label }) => {
+        const keys = goKeysOf(to);
+        if (keys === undefined) return undefined;
+        return shortcuts.register({ keys, label, group: "Go to", run: () => history.push(to) });
+      });
+    return () => {
+      for (const remove of removals) remove?.();
+    };
+  }, [shortcuts, history]);
+}
