@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Presage } from "@presage/sdk";
 import { dashboardTests } from "./support/dashboard-tests.ts";
+import { expectAccessible, wide } from "./support/expect-accessible.ts";
 import { finishRun, uploadHousehold } from "./support/household.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "presage-prices-"));
@@ -149,7 +150,7 @@ dashboardTest(
     ]);
     expect(await Bun.file(await download.path()).text()).toContain("to be shown");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await page.getByRole("button", { name: "Copy the link to this view" }).click();
+    await page.getByRole("button", { name: "Copy link to this view" }).click();
     const address = await page.evaluate(() => navigator.clipboard.readText());
     expect(address).toEndWith(`/runs/${run.id}?measure=mean`);
     const colleague = await visit(new URL(address).pathname + new URL(address).search);
@@ -228,3 +229,19 @@ dashboardTest(
     expect((await client.runs.list()).map(({ id }) => id)).not.toContain(waiting.id);
   },
 );
+
+for (const subject of ["/runs", "/runs/new", "run"]) {
+  dashboardTest(`${subject} is accessible, wide and narrow, light and dark`, async ({ visit, client }) => {
+    const { id } = await uploadHousehold(client, `axe of ${subject}`, things);
+    const baseline = { dataset_id: id, target: { baseline: "no-change" } } as const;
+    const evaluators = [{ evaluator: "exact-match" }, { evaluator: "rouge-l" }];
+    await finishRun(client, { ...baseline, evaluators });
+    const run = await finishRun(client, { ...baseline, name: "axe", mode: "free-running", evaluators });
+    const path = subject === "run" ? `/runs/${run.id}` : subject;
+    const page = await visit(path, { viewport: wide, reducedMotion: "reduce" });
+    const shows = { "/runs": "50.0 %", "/runs/new": "What it will ask for", run: "No change" }[subject] ?? "";
+    await page.getByText(shows).filter({ visible: true }).first().waitFor();
+    if (subject === "run") await page.getByRole("figure", { name: /have not diverged/ }).waitFor();
+    await expectAccessible(page);
+  });
+}

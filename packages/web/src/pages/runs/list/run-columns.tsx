@@ -62,7 +62,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     hint: "What predicts.",
     value: ({ run }) => describeTarget(run.target),
     cell: ({ run }) => <InlineText text={describeTarget(run.target)} />,
-    widthPx: 115,
+    widthPx: 112,
     isWideOnly: true,
   },
   {
@@ -89,7 +89,7 @@ export const runColumns: DataColumn<RunRow>[] = [
   {
     id: "pass_rate",
     label: "Pass rate",
-    hint: "By the run's first evaluator, with its interval at 95 %, clustered by trajectory. The dark mark is what predicting no change reaches.",
+    hint: "By the run's first evaluator, with its interval at 95 %, clustered by trajectory. The mark beside it is what predicting no change reaches.",
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} />,
     isNumber: true,
@@ -112,7 +112,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.progress.samples,
     cell: ({ run }) => formatCount(run.progress.samples),
     isNumber: true,
-    widthPx: 92,
+    widthPx: 108,
     isWideOnly: true,
   },
   {
@@ -127,7 +127,7 @@ export const runColumns: DataColumn<RunRow>[] = [
         <span className="text-warn">{formatCount(run.progress.failed)}</span>
       ),
     isNumber: true,
-    widthPx: 68,
+    widthPx: 80,
     isWideOnly: true,
   },
   {
@@ -136,7 +136,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.started_at ?? run.created_at,
     cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
-    widthPx: 122,
+    widthPx: 118,
     isWideOnly: true,
   },
 ];

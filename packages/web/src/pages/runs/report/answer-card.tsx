@@ -115,7 +115,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           format={formatShare}
           formatTick={(value) => `${Math.round(value * 100)}`}
           referenceLabel="No change"
-          note="The dark mark is what predicting no change reaches on the same samples."
+          note="The mark across a row is what predicting no change reaches on the same samples."
         />
         {differences.length > 0 && (
           <IntervalDots

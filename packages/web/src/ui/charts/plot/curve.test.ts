@@ -34,3 +34,8 @@ test("between two points a step curve has the value of the earlier, and none aft
   expect(pointAt(series, 3, "line")).toBeUndefined();
   expect(placesOf([series, { ...series, points: [point(2, 0)] }])).toEqual([0, 2, 4]);
 });
+
+test("a step keeps its interval until the next point, even if that one has none", () => {
+  const { band } = curvePaths([point(0, 1), point(1, 0.5, 0, 1), point(3, 0)], "step", same, same);
+  expect(band).toBe("M1.0,1.0L3.0,1.0L3.0,1.0L3.0,0.0L3.0,0.0L1.0,0.0Z");
+});

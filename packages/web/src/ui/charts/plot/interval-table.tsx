@@ -72,6 +72,7 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
   const domain = props.domain ?? domainWithZero(rows.flatMap(valuesOf));
   const shown = isAll ? rows : rows.slice(0, most);
   const hasP = rows.some(({ pValue }) => pValue !== undefined);
+  const hasIntervals = rows.some(({ lower, upper }) => lower != null && upper != null);
   const hasCount = rows.some(({ count }) => count !== undefined);
   const hasReference = rows.some(({ reference }) => reference != null);
   return (
@@ -93,9 +94,11 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
               <th scope="col" className="text-right">
                 <ExplainedName name={valueLabel} explanation={explanation} />
               </th>
-              <th scope="col" className="text-right">
-                95 % interval
-              </th>
+              {hasIntervals && (
+                <th scope="col" className="text-right">
+                  95 % interval
+                </th>
+              )}
               {hasReference && (
                 <th scope="col" className="text-right">
                   {referenceLabel}
@@ -130,9 +133,11 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
                   <IntervalRowMark mark={mark} row={row} domain={domain} />
                 </td>
                 <td className="text-right font-medium whitespace-nowrap">{show(row.value, format)}</td>
-                <td className="text-right text-xs whitespace-nowrap text-ink-2">
-                  {intervalText(row, format)}
-                </td>
+                {hasIntervals && (
+                  <td className="text-right text-xs whitespace-nowrap text-ink-2">
+                    {intervalText(row, format)}
+                  </td>
+                )}
                 {hasReference && (
                   <td className="text-right whitespace-nowrap text-xs text-ink-2">
                     {show(row.reference, format)}
