@@ -2,7 +2,7 @@ import type { Presage } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
 
 /** Every version of every family. They change only with the server's version. */
-export function evaluatorsQuery(presage: Presage) {
+function evaluatorsQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["evaluators"],
     queryFn: ({ signal }) => presage.evaluators.list({ signal }),
