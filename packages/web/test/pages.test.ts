@@ -24,6 +24,26 @@ const pages: PageUnderTest[] = [
     title: "Evaluations",
     shows: "The door is not named.",
   },
+  { path: () => "/evaluations?view=samples", title: "Evaluations", shows: "fridge/0" },
+  { path: () => "/datasets", title: "Datasets", shows: "household" },
+  { path: () => "/datasets", title: "Datasets", shows: "household", press: "Upload" },
+  { path: ({ dataset }) => `/datasets/${dataset}`, title: "household", shows: "drawer" },
+  {
+    path: ({ dataset }) => `/datasets/${dataset}/trajectories/oven?step=1`,
+    title: "oven",
+    shows: "wait",
+  },
+  { path: ({ run }) => `/runs/${run}?tab=samples`, title: "nothing changes", shows: "fridge/0" },
+  {
+    path: ({ run }) => `/runs/${run}?tab=samples&sample=oven%2F0`,
+    title: "nothing changes",
+    shows: "What the model saw as state",
+  },
+  {
+    path: ({ run }) => `/runs/${run}/trajectories/oven`,
+    title: "oven",
+    shows: "What the model saw as state",
+  },
   { path: () => "/evaluators", title: "Evaluators", shows: "close enough" },
   { path: ({ profile }) => `/evaluators/profiles/${profile}`, title: "close enough", shows: "People agreed" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips" },
@@ -35,6 +55,9 @@ const pages: PageUnderTest[] = [
   { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
   { path: () => "/account", title: "Account", shows: "This browser" },
+  { path: () => "/runs", title: "Runs", shows: "nothing changes" },
+  { path: ({ run }) => `/runs/${run}`, title: "nothing changes", shows: "exact-match" },
+  { path: () => "/runs/new", title: "New run", shows: "Dataset" },
 ];
 
 /** Without motion, colours change immediately. */

@@ -49,7 +49,7 @@ export function RunActions({ run }: { run: Run }) {
       <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
         <GitCompareArrows aria-hidden /> Compare
       </Link>
-      <CopyButton text={() => location.href} label="Copy the link to this view">
+      <CopyButton text={() => location.href} label="Copy link to this view">
         Copy link
       </CopyButton>
       <Menu trigger={<Button icon={<Download aria-hidden />}>Report</Button>}>
