@@ -101,6 +101,17 @@ dashboardTest(
   },
 );
 
+dashboardTest("A key that is held decides on one result only", async ({ visit, client }) => {
+  const id = await evaluate(client, "held", ["The door opens.", "No.", "Nothing."]);
+  const page = await visit(`/review?profile_id=${id}`);
+  await page.getByText("0 reviewed now, 3 left here").waitFor();
+  for (let times = 0; times < 8; times += 1) await page.keyboard.down("p");
+  await page.keyboard.up("p");
+  await page.getByText("1 reviewed now, 2 left here").waitFor();
+  await page.keyboard.press("s");
+  await page.getByText("1 reviewed now, 1 skipped, 1 left here").waitFor();
+});
+
 dashboardTest("On a phone a hidden verdict is shown after the person's own", async ({ visit, client }) => {
   const id = await evaluate(client, "phone", ["The door opens.", "No."]);
   const page = await visit(`/review?profile_id=${id}&blind=true`, { viewport: { width: 390, height: 844 } });

@@ -104,6 +104,15 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     widthPx: 128,
   },
   {
+    id: "evaluator-id",
+    label: "Evaluator ID",
+    hint: "As the API takes it; the name without its date is the newest version.",
+    value: ({ evaluatorId }) => evaluatorId,
+    cell: ({ evaluatorId }) => <code className="font-mono text-xs">{evaluatorId ?? "–"}</code>,
+    isExtra: true,
+    widthPx: 216,
+  },
+  {
     id: "needs",
     label: "Needs",
     hint: "What a sample must have.",

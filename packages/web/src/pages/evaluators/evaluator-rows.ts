@@ -1,4 +1,4 @@
-import type { EvaluationSummaryGroup, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import type { EvaluationSummaryGroup, Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { addUp, verdictsOf } from "../../data/figures/rate-group.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
 
@@ -7,6 +7,8 @@ export interface EvaluatorRow {
   id: string;
   /** Without its date, unless two versions are in use. */
   name: string;
+  /** In full, as the API takes it; of an unused one, its newest version. Undefined while loading. */
+  evaluatorId: string | undefined;
   /** Undefined: imported results. */
   family: EvaluatorFamily | undefined;
   /** The newest revision. Undefined: imported results. */
@@ -22,6 +24,8 @@ export interface EvaluatorRow {
 
 interface Parts {
   families: readonly EvaluatorFamily[];
+  /** The newest version of each family first. */
+  evaluators?: readonly Evaluator[] | undefined;
   /** The newest revision of each. */
   profiles: readonly EvaluatorProfile[];
   /** Undefined while loading: then nothing is used. */
@@ -31,7 +35,13 @@ interface Parts {
 }
 
 /** Every profile there is, and whatever else was used; the most used first, then the account's own. */
-export function toEvaluatorRows({ families, profiles, groups = [], words }: Parts): EvaluatorRow[] {
+export function toEvaluatorRows({
+  families,
+  evaluators = [],
+  profiles,
+  groups = [],
+  words,
+}: Parts): EvaluatorRow[] {
   const nameOf = shortEvaluatorNames(groups.map(({ key }) => key.evaluator_id ?? ""));
   const familyOf = new Map(families.map((family) => [family.family_name, family]));
   const byProfile = Map.groupBy(groups, ({ key }) => key.evaluator_profile_public_id ?? "");
@@ -41,14 +51,26 @@ export function toEvaluatorRows({ families, profiles, groups = [], words }: Part
     const { public_id, name, evaluator_family } = profile;
     const shared = { family: familyOf.get(evaluator_family), profile, profileName: name };
     const used = byEvaluator(byProfile.get(public_id) ?? []);
+    const newestId = evaluators.find((one) => one.evaluator_family === evaluator_family)?.id;
     if (used.length === 0) {
-      return [{ ...shared, id: public_id, name: evaluator_family, figures: undefined, uses: 0, failed: 0 }];
+      return [
+        {
+          ...shared,
+          id: public_id,
+          name: evaluator_family,
+          evaluatorId: newestId,
+          figures: undefined,
+          uses: 0,
+          failed: 0,
+        },
+      ];
     }
     return used.map(([evaluatorId, of]) => ({
       ...shared,
       ...figuresOf(of),
       id: `${public_id} ${evaluatorId}`,
       name: nameOf(evaluatorId),
+      evaluatorId,
     }));
   });
   const others = groups.filter(({ key }) => !known.has(key.evaluator_profile_public_id ?? ""));
@@ -58,6 +80,7 @@ export function toEvaluatorRows({ families, profiles, groups = [], words }: Part
     return {
       id,
       name: nameOf(evaluator_id),
+      evaluatorId: evaluator_id,
       family,
       profile: undefined,
       profileName: profile_name,

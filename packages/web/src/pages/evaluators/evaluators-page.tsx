@@ -3,7 +3,7 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { Scale } from "lucide-react";
 import { useMemo } from "react";
 import { latestProfilesQuery } from "../../data/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery } from "../../data/evaluators.ts";
+import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluators.ts";
 import { defaultPeriod, periodLabels } from "../../data/figures/period.ts";
 import { searchOfRate } from "../../data/figures/rate-group.ts";
 import { findQueryError } from "../../data/query-errors.ts";
@@ -38,6 +38,7 @@ function EvaluatorsPage() {
   const navigate = evaluatorsRoute.useNavigate();
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
+  const evaluators = useQuery(evaluatorsQuery(presage));
   const profiles = useQuery({
     ...latestProfilesQuery(presage, { includesArchived: archived }),
     placeholderData: keepPreviousData,
@@ -47,7 +48,7 @@ function EvaluatorsPage() {
     refetchInterval: summaryRefreshMs,
     placeholderData: keepPreviousData,
   });
-  const failure = findQueryError([families, profiles, rates]);
+  const failure = findQueryError([families, evaluators, profiles, rates]);
   // Uses decide the order, so rows come together with them; without them, rows come all the same.
   const isLoading = !families.data || !profiles.data || (rates.data === undefined && !rates.isError);
   const rows = useMemo(
@@ -56,11 +57,12 @@ function EvaluatorsPage() {
         ? undefined
         : toEvaluatorRows({
             families: families.data ?? [],
+            evaluators: evaluators.data,
             profiles: profiles.data ?? [],
             groups: rates.data,
             words: q,
           }),
-    [isLoading, families.data, profiles.data, rates.data, q],
+    [isLoading, families.data, evaluators.data, profiles.data, rates.data, q],
   );
   const table = useDataTable({
     label: "Evaluators and profiles",

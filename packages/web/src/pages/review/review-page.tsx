@@ -17,6 +17,7 @@ import { ReviewCard } from "./review-card.tsx";
 import { ReviewFilter } from "./review-filter.tsx";
 import type { ReviewSearch } from "./review-search.ts";
 import { type Review, useReview } from "./use-review.ts";
+import { useSinglePresses } from "./use-single-presses.ts";
 import { VerdictBar } from "./verdict-bar.tsx";
 
 export const reviewRoute = createLazyRoute("/review")({ component: ReviewPage });
@@ -97,6 +98,7 @@ function Queue({ search, onOpen }: { search: ReviewSearch; onOpen(id: string | u
   const decide = (pass: boolean | undefined) => {
     if (isReady) review.decide(pass, result.pass);
   };
+  useSinglePresses();
   useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) });
   useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
   useShortcut({ keys: "s", label: "Skip", group: "Review", run: () => decide(undefined) });
