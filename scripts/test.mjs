@@ -11,6 +11,8 @@ buildDashboard();
 const tool = (name) => join(root, "node_modules", ".bin", name);
 // Most tests spend their time waiting, so more of them run at once than there are processors.
 const workers = ["--parallel=4", "--no-isolate"];
+// The slowest files start first; `npm test -- --update-timings` measures them again.
+const timings = `--timings=${join(root, "scripts/test-timings.json")}`;
 const bundle = bundleServer();
 const postgres = await startPostgres();
 const checks = [
@@ -24,7 +26,7 @@ const checks = [
 ];
 const tests = {
   name: "tests (bun test)",
-  command: [bun, "test", "--timeout", "120000", ...workers, ...process.argv.slice(2)],
+  command: [bun, "test", "--timeout", "120000", ...workers, timings, ...process.argv.slice(2)],
 };
 
 const failed = bundle === undefined ? ["bundle of the server"] : [];

@@ -32,6 +32,13 @@ test("Its broken rule is among the issues of its fields, once", () => {
   expect(pathsOf(null).length).toBe(1);
 });
 
+test("In a list, the rule's issue is at the place of its object, each time", () => {
+  for (let time = 0; time < 2; time += 1) {
+    const { error } = z.array(Pair).safeParse([{ a: "a", b: "b", c: "c" }]);
+    expect(error?.issues.map(({ path }) => path.join("."))).toEqual(["0.c", "0.a"]);
+  }
+});
+
 test("The requests with most texts can be compiled", () => {
   for (const schema of [EvaluateRequest, EvaluationResultBatchRequest, ClientEvaluationBatchRequest]) {
     expect(() => z.compile(schema, { strict: true })).not.toThrow();

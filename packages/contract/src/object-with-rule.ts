@@ -22,7 +22,8 @@ const RuledObject = z.core.$constructor<z.ZodObject, RuledObjectDefinition>(
       const { value, issues } = payload;
       // Without other issues, the check below does it.
       if (issues.length === 0 || typeof value !== "object" || value === null || isKept(value)) return payload;
-      issues.push({ code: "custom", path, message, input: value, inst: schema });
+      // A copy: zod puts the place of the object in front of it.
+      issues.push({ code: "custom", path: [...path], message, input: value, inst: schema });
       return payload;
     };
     schema._zod.parse = (payload, context) => {

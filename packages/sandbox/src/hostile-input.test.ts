@@ -3,7 +3,9 @@ import { simulateTurn } from "./simulate-turn.ts";
 import { HOUSE } from "./test-world.ts";
 
 const BYTES = 1_000_000;
+/** Of processor time, since other tests run beside this one. */
 const MAX_MS = 5_000;
+const processorMs = () => process.cpuUsage().user / 1000;
 
 /** Unterminated fragments of everything that the sandbox looks for. */
 const PIECES = [
@@ -42,16 +44,16 @@ const SHAPES: ((text: string) => [string, string])[] = [
 test.each(PIECES)("a megabyte of %j gets a response in time, wherever it is", (piece) => {
   const text = piece.repeat(BYTES / piece.length);
   for (const shape of SHAPES) {
-    const startedAt = performance.now();
+    const startedAt = processorMs();
     expect(simulateTurn(...shape(text))).toBeString();
-    expect(performance.now() - startedAt).toBeLessThan(MAX_MS);
+    expect(processorMs() - startedAt).toBeLessThan(MAX_MS);
   }
 });
 
 test("a long story in a large world gets a response in time", () => {
   const world = `This room is called the a. In it, you see:${"\n\ta b".repeat(BYTES / 10)}`;
   const story = "You move the b to the b.\n".repeat(BYTES / 50);
-  const startedAt = performance.now();
+  const startedAt = processorMs();
   simulateTurn(`## ENVIRONMENT STATE\n${world}`, `State: ${story}\n\nAction: pour b in b`);
-  expect(performance.now() - startedAt).toBeLessThan(MAX_MS);
+  expect(processorMs() - startedAt).toBeLessThan(MAX_MS);
 });

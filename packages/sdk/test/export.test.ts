@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
 import { createPresage } from "../src/create-presage.ts";
 import { caught, reasonOf } from "./support/caught.ts";
@@ -13,14 +14,18 @@ async function take(lines: AsyncIterable<string>, into: string[] = []): Promise<
   return into;
 }
 
-/** A chunked response that is cut off after `parts`. */
-function startBreaking(...parts: string[]) {
+/** A chunked response that is cut off after `parts`, once the client has two lines of it. */
+function startBreaking(parts: string[], lines: readonly string[]) {
   return startRawUpstream(async ({ socket }) => {
     socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
     for (const part of parts) {
       socket.write(`${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`);
       await Bun.sleep(50);
     }
+    await eventually(
+      () => lines.length,
+      (count) => count === 2,
+    );
     socket.destroy();
   });
 }
@@ -82,8 +87,8 @@ describe("an export", () => {
     ["between two lines", ['{"a":1}\n', '{"b":2}\n']],
     ["in the middle of a line", ['{"a":1}\n{"b":2}\n', '{"c"']],
   ])("that is broken off %s throws after what had come", async (_where, parts) => {
-    const raw = await startBreaking(...parts);
     const lines: string[] = [];
+    const raw = await startBreaking(parts, lines);
     const error = await caught(take(createPresage({ baseUrl: raw.url }).results.exportLines(), lines));
     expect(error).toMatchObject({
       category: "connection",

@@ -114,7 +114,7 @@ describe("the package", () => {
   test("recognises a connection failure on Node.js too", async () => {
     const raw = await startRawUpstream(async ({ socket }) => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{}\n\r\n");
-      await Bun.sleep(50);
+      await Bun.sleep(500);
       socket.destroy();
     });
     const source = `

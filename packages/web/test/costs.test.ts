@@ -40,7 +40,7 @@ dashboardTest(
     const page = await visitor.visit("/usage");
     const row = (name: string) =>
       page
-        .getByRole("region", { name: "Usage by operation" })
+        .getByRole("table", { name: "Usage by operation" })
         .getByRole("row", { name })
         .getByRole("cell")
         .nth(3);

@@ -98,3 +98,24 @@ dashboardTest("A table is copied for spreadsheets and as Markdown", async ({ vis
   expect(await copied("For a spreadsheet")).toStartWith("Name\tLimits\nalpha\t");
   expect(await copied("As Markdown")).toStartWith("| Name | Limits |\n| :-- | :-- |\n| alpha | ");
 });
+
+dashboardTest("Rows are selected with X and cleared with Escape", async ({ visit, client }) => {
+  const { id } = await client.datasets.create({ name: "few" });
+  const sample = { trajectory_id: "t", step: 0, interaction: { state: "a", action: "b" }, next_state: "c" };
+  await client.datasets.upload(id, JSON.stringify(sample));
+  for (const name of ["first", "second"]) {
+    const request = { name, dataset_id: id, target: { baseline: "no-change" as const } };
+    await client.runs.create({ ...request, evaluators: [{ evaluator: "exact-match" }] });
+  }
+  const page = await visit("/runs");
+  await page.getByRole("checkbox", { name: "Select second" }).waitFor();
+  await page.keyboard.press("j");
+  await page.locator("[data-row-link]:focus").waitFor();
+  await page.keyboard.press("x");
+  await page.locator("input:checked").waitFor();
+  await page.getByRole("checkbox", { name: "Select first" }).check();
+  await page.getByRole("link", { name: "Compare 2 runs" }).waitFor();
+  await page.getByRole("checkbox", { name: "Select first" }).press("Escape");
+  await page.getByText("Choose two to five runs to compare").waitFor();
+  expect(await page.locator("input:checked").count()).toBe(0);
+});

@@ -18,6 +18,7 @@ dashboardTest(
   async (visitor) => {
     const page = await visitor.visit("/");
     await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await page.locator("svg.recharts-surface").first().waitFor();
     await page.waitForLoadState("networkidle");
     const scripts = await loadedScripts(page);
     const roots = [...scripts.keys()].filter((address) =>

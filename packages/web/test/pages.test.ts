@@ -48,13 +48,16 @@ const pages: PageUnderTest[] = [
   { path: ({ profile }) => `/evaluators/profiles/${profile}`, title: "close enough", shows: "People agreed" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips" },
   { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
-  { path: () => "/review", title: "Review", shows: "Near the threshold" },
+  { path: () => "/review", title: "Review", shows: "left here" },
   { path: () => "/usage", title: "Usage", shows: "bootstrap" },
   { path: () => "/api-keys", title: "API keys", shows: "training cluster" },
   { path: () => "/api-keys", title: "API keys", shows: "training cluster", press: "Create key" },
   { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile" },
   { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
   { path: () => "/account", title: "Account", shows: "This browser" },
+  { path: () => "/runs", title: "Runs", shows: "nothing changes" },
+  { path: ({ run }) => `/runs/${run}`, title: "nothing changes", shows: "exact-match" },
+  { path: () => "/runs/new", title: "New run", shows: "Dataset" },
 ];
 
 /** Without motion, colours change immediately. */

@@ -158,13 +158,15 @@ dashboardTest(
     await rows.nth(1).getByText("75.0 %").waitFor();
     expect(await rows.nth(1).textContent()).toContain("numeric");
     expect(await page.getByText(/numeric-\d{4}/).count()).toBe(0);
-    await page.getByRole("button", { name: "Profile", exact: true }).click();
+    await page.getByRole("button", { name: "Evaluator and profile", exact: true }).click();
     await page.waitForURL(/sort=profile/);
     const { pathname, search } = new URL(page.url());
     const elsewhere = await visit(pathname + search);
-    await elsewhere.getByRole("columnheader", { name: "Profile", exact: true }).waitFor();
+    await elsewhere.getByRole("columnheader", { name: "Evaluator and profile", exact: true }).waitFor();
     expect(
-      await elsewhere.getByRole("columnheader", { name: "Profile", exact: true }).getAttribute("aria-sort"),
+      await elsewhere
+        .getByRole("columnheader", { name: "Evaluator and profile", exact: true })
+        .getAttribute("aria-sort"),
     ).toBe("ascending");
   },
 );

@@ -9,7 +9,7 @@ import type {
   RunSampleListResponse,
   RunUpload,
 } from "@presage/contract";
-import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import { PresageError } from "../presage-error.ts";
 import { sleep } from "../sleep.ts";
@@ -59,7 +59,7 @@ export interface Runs extends RunReports {
   /** Gets one run: `GET /v1/runs/{id}`. */
   get(id: string, options?: CallOptions): Promise<Run>;
   /** Lists all runs, newest first: `GET /v1/runs`. */
-  list(filter?: RunFilter, options?: ListOptions): Promise<Run[]>;
+  list(filter?: RunFilter, options?: CallOptions): Promise<Run[]>;
   /** Lists one page, newest first: `GET /v1/runs`. `next` is null on the last page. */
   listPage(
     filter?: RunFilter & { limit?: number | undefined; after?: string | undefined },
@@ -150,11 +150,10 @@ export function runs(transport: Transport): Runs {
     ...runReports(transport),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     get: (id, options) => json(read(pathOf(id)), options),
-    list: (filter, { atMost, ...options } = {}) =>
+    list: (filter, options) =>
       listAllPages(
         (query) => json<RunListResponse>(read(path, { ...filter, ...query }), options),
         ({ data }) => data,
-        atMost,
       ),
     listPage: (filter, options) => json<RunListResponse>(read(path, { ...filter }), options),
     cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),

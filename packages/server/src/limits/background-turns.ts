@@ -29,17 +29,13 @@ export function createBackgroundTurns(
   async function run(): Promise<void> {
     isRunning = true;
     let owedMs = 0;
+    await nextLoop();
     while (waiting.length > 0) {
-      // Everything that has arrived is read first.
-      await nextLoop();
       const startedAtMs = nowMs();
       for (const begin of waiting.splice(0, hasLiveRequests() ? 1 : atOnceWhileIdle)) begin();
-      if (!hasLiveRequests()) {
-        owedMs = 0;
-        continue;
-      }
+      // By then, it is done, and everything that has arrived is read.
       await nextLoop();
-      owedMs += restPerWork * (nowMs() - startedAtMs);
+      owedMs = hasLiveRequests() ? owedMs + restPerWork * (nowMs() - startedAtMs) : 0;
       if (owedMs < shortestRestMs) continue;
       await rest(Math.min(owedMs, longestRestMs));
       owedMs = 0;

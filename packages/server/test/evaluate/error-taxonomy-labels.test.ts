@@ -54,7 +54,7 @@ onEachDatabase((database) => {
         await create({ error_taxonomy_name: name }),
       ];
       await Promise.all(
-        Array.from({ length: 10 }, (_, turn) => [
+        Array.from({ length: 5 }, (_, turn) => [
           ...rivals.map((rival, index) =>
             changeLabels("set-labels", rival, (turn + index) % 2 === 0 ? ["a", "b", "c"] : ["c", "b", "a"]),
           ),

@@ -51,8 +51,11 @@ describe("docs/evaluations.md", () => {
     expect(ran.failure).toBe("");
     expect(statusesIn(ran)).toEqual(new Set(["success"]));
     expect(judge.received).toHaveLength(2);
-    const findings = JSON.parse(ran.stdout.trim().split("\n").at(-1) ?? "");
-    expect(findings).toMatchObject({ evaluated: 1, findings: [{ count: 1 }] });
+    const ends = ran.stdout.trim().split("\n").slice(-2);
+    expect(ends.map((line) => JSON.parse(line))).toMatchObject([
+      { evaluated: 1, findings: [{ count: 1 }] },
+      { evaluated: 1, models: [{ findings: [{ count: 1 }] }] },
+    ]);
   });
 
   test("stops at a call that the server refuses", async () => {

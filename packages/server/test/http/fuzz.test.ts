@@ -28,5 +28,6 @@ onEachDatabase((database) => {
         database.name === "SQLite" ? (["sandbox", "faulty"] as const) : (["sandbox"] as const);
       expect((await Promise.all(upstreams.map(fuzz))).join("")).toBe("");
     }),
+    600_000,
   );
 });

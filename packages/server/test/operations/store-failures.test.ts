@@ -32,7 +32,7 @@ async function askAll(presage: SpawnedPresage): Promise<{ changes: Set<number>; 
     resultId: "1",
   };
   const ledger = openLedger(presage, fixtures);
-  const stop = ledger.askUntilStopped(5);
+  const stop = ledger.askUntilStopped(20);
   const reads = new Set<number>();
   while (ledger.entries.length <= 50) {
     for (const path of ["/v1/api-keys", "/v1/me", "/v1/apps", "/v1/evaluator-profiles", "/v1/usage"]) {
@@ -62,7 +62,7 @@ onEachDatabase((database) => {
       await asOperator(url, `alter database ${name} set default_transaction_read_only = on`, endSessions);
 
       const ledger = openLedger(presage, fixtures);
-      const stop = ledger.askUntilStopped(5);
+      const stop = ledger.askUntilStopped(20);
       const count = await eventually(
         () => ledger.entries.length,
         (entries) => entries > 20,

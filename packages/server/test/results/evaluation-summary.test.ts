@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
-import { foldDeltas } from "../../src/evaluation/results/keep/fold-store.ts";
 import { findConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
-import { isPostgres } from "../../src/storage/is-postgres.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -264,29 +262,30 @@ onEachDatabase((database) => {
       expect(locationsOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
     });
 
-    test("of more groups than the maximum is rejected, and of exactly the maximum is not", async () => {
-      await using opened = await openStore(presage.databaseUrl);
-      const inRuns = (from: number, to: number) =>
-        storeResults(
-          opened.database,
-          opened.owner.account_id,
-          Array.from({ length: to - from }, (_, index) => ({
-            createdAt: firstDay + 6 * day,
-            metadata: { app: "many runs", runId: `run ${from + index}` },
-          })),
-        );
-      const wanted = { group_by: ["run"], app: "many runs" };
-      for (let run = 0; run < 10_000; run += 500) await inRuns(run, run + 500);
-      if (isPostgres(opened.database)) await foldDeltas(opened.database);
-      expect((await summary(wanted)).groups).toHaveLength(10_000);
-      await inRuns(10_000, 10_001);
-      for (const request of [wanted, { ...wanted, after_id: 0 }]) {
-        const issues = await issuesOf(await post("/summary", request));
-        expect(issues).toMatchObject([
-          { type: "value_error", loc: ["body", "group_by"], msg: expect.stringMatching(/10000.*filter/) },
-        ]);
-      }
-    }, 120_000);
+    // The statements count no further than the maximum on either database.
+    if (database.name === "SQLite")
+      test("of more groups than the maximum is rejected, and of exactly the maximum is not", async () => {
+        await using opened = await openStore(presage.databaseUrl);
+        const inRuns = (from: number, to: number) =>
+          storeResults(
+            opened.database,
+            opened.owner.account_id,
+            Array.from({ length: to - from }, (_, index) => ({
+              createdAt: firstDay + 6 * day,
+              metadata: { app: "many runs", runId: `run ${from + index}` },
+            })),
+          );
+        const wanted = { group_by: ["run"], app: "many runs" };
+        for (let run = 0; run < 10_000; run += 500) await inRuns(run, run + 500);
+        expect((await summary(wanted)).groups).toHaveLength(10_000);
+        await inRuns(10_000, 10_001);
+        for (const request of [wanted, { ...wanted, after_id: 0 }]) {
+          const issues = await issuesOf(await post("/summary", request));
+          expect(issues).toMatchObject([
+            { type: "value_error", loc: ["body", "group_by"], msg: expect.stringMatching(/10000.*filter/) },
+          ]);
+        }
+      }, 120_000);
 
     test("shows nothing to another account", async () => {
       const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };

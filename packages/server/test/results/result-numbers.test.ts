@@ -100,12 +100,14 @@ onEachDatabase((database) => {
           });
           seen.push(...page.map(({ id }) => Number(id)));
           if (page.length === 0 && wasOver) return;
+          await Bun.sleep(5);
         }
       })();
       const folds = (async () => {
         while (isPostgres && !isOver) {
           await Promise.all([foldDeltas(store.database), foldDeltas(store.database)]);
           expect(await countTwice(store.database)).toMatchObject({ differ: 0 });
+          await Bun.sleep(5);
         }
       })();
       const answered = await Promise.all([

@@ -10,13 +10,12 @@ export function recentWorkQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["palette", "recent"],
     async queryFn({ signal }) {
-      const options = { signal, atMost: maxListed };
       const [runs, datasets] = await Promise.all([
-        presage.runs.list({}, options),
-        presage.datasets.list(options),
+        presage.runs.listPage({ limit: maxListed }, { signal }),
+        presage.datasets.list({ signal, atMost: maxListed }),
       ]);
       return {
-        runs: runs.map(({ id, name, status }) => ({ id, name, status })),
+        runs: runs.data.map(({ id, name, status }) => ({ id, name, status })),
         datasets: datasets.map(({ id, name }) => ({ id, name })),
       };
     },

@@ -3,7 +3,7 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { isBuiltIn, taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
+import { isBuiltIn, recentFindingsQuery, taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -14,6 +14,7 @@ import { TaxonomyActions } from "./taxonomy-actions.tsx";
 import type { TaxonomySearch } from "./taxonomy-search.ts";
 import { KindCard } from "./tree/kind-card.tsx";
 import { KindsCard } from "./tree/kinds-card.tsx";
+import { mostFrequentKind } from "./tree/most-frequent-kind.ts";
 
 export const errorTaxonomyRoute = createLazyRoute("/error-taxonomies/$taxonomyId")({
   component: ErrorTaxonomyPage,
@@ -51,6 +52,8 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
   const navigate = errorTaxonomyRoute.useNavigate();
   const shown = revisions.find(({ revision }) => revision === search.revision) ?? newest;
   const nodes = useMemo(() => readTaxonomy(shown.body), [shown.body]);
+  const recent = useQuery(recentFindingsQuery(usePresage(), shown.id));
+  const kind = search.kind ?? mostFrequentKind(recent.data);
   const others = revisions.filter(({ id }) => id !== shown.id);
   const against =
     others.find(({ revision }) => revision === search.against) ??
@@ -79,12 +82,12 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
           key={shown.id}
           revision={shown}
           nodes={nodes}
-          chosen={search.kind}
+          chosen={kind}
           onChoose={(kind) => change({ ...search, kind })}
         />
         <KindCard
-          revisionId={shown.id}
-          chosen={search.kind}
+          recent={recent}
+          kind={kind}
           openId={search.result}
           onOpen={(result) => {
             const { result: _, ...rest } = search;

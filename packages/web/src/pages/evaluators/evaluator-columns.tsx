@@ -12,34 +12,28 @@ import type { EvaluatorRow } from "./evaluator-rows.ts";
 export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
   {
     id: "profile",
-    label: "Profile",
-    value: ({ profileName, name }) => profileName ?? name,
-    cell: ({ profileName, profile, name }) => (
+    label: "Evaluator and profile",
+    hint: "An evaluator’s date is shown only where two versions of it were used in the period.",
+    value: ({ profileName, name }) => [name, profileName].filter(Boolean).join(", "),
+    cell: ({ profileName, profile, name, family }) => (
       <span className="inline-flex max-w-full items-center gap-2">
-        <span className="truncate font-medium text-ink" title={profile?.description ?? undefined}>
-          {profileName ?? name}
+        <span className="truncate font-medium text-ink" title={family?.description}>
+          {name}
         </span>
-        {profile?.archived_at != null && <Badge tone="warn">Archived</Badge>}
-      </span>
-    ),
-    widthPx: 176,
-    isElastic: true,
-    isFixed: true,
-  },
-  {
-    id: "evaluator",
-    label: "Evaluator",
-    hint: "Its date is shown only where two versions of it were used in the period.",
-    value: ({ name }) => name,
-    cell: ({ name, family }) => (
-      <span className="inline-flex max-w-full items-center gap-1.5" title={family?.description}>
-        <span className="truncate">{name}</span>
         {family?.uses_model && (
           <Sparkles className="size-3.5 shrink-0 text-accent-ink" aria-label="uses a model" />
         )}
+        {profileName !== null && (
+          <span className="truncate text-ink-2" title={profile?.description ?? undefined}>
+            {profileName}
+          </span>
+        )}
+        {profile?.archived_at != null && <Badge tone="warn">Archived</Badge>}
       </span>
     ),
-    widthPx: 168,
+    widthPx: 184,
+    isElastic: true,
+    isFixed: true,
   },
   {
     id: "uses",

@@ -98,7 +98,7 @@ function countColumn(
     },
     isNumber: true,
     isExtra,
-    widthPx: 116,
+    widthPx: 132,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Run } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { FlaskRound } from "lucide-react";
 import type { Period } from "../../data/figures/period.ts";
@@ -27,11 +28,11 @@ export function RunsCard({ period }: { period: Period }) {
       hint="Pass rates with 95 % intervals, clustered by trajectory. The grey mark is what predicting no change reaches."
       className="flex h-106 flex-col"
       actions={
-        <a href="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
+        <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
           {data === undefined || data.count <= data.runs.length
             ? "All runs"
             : `All ${formatCount(data.count)}${data.hasMore ? " and more" : ""}`}
-        </a>
+        </Link>
       }
     >
       <div className="min-h-0 flex-1 overflow-y-auto">
@@ -48,9 +49,9 @@ export function RunsCard({ period }: { period: Period }) {
             icon={FlaskRound}
             title={`No runs in the last ${periodLabels[period]}`}
             actions={
-              <a href="/runs/new" className={buttonClass({ size: "small" })}>
+              <Link to="/runs/new" className={buttonClass({ size: "small" })}>
                 New run
-              </a>
+              </Link>
             }
           >
             A run predicts every step of a dataset and says how far the model can be trusted.
@@ -118,7 +119,7 @@ function RunRow({
       <RowHeader className={onlyWide}>
         <RunName run={run} />
       </RowHeader>
-      <Cell className="max-md:first:pl-4">
+      <Cell className="max-md:pl-4">
         {/* On a phone there is no room for it beside the figures. */}
         <div className="mb-1 md:hidden">
           <RunName run={run} />
@@ -144,9 +145,13 @@ function RunName({ run: { id, name, status, target, mode } }: { run: Run }) {
   return (
     <>
       <span className="flex items-center gap-2">
-        <a href={`/runs/${id}`} className="truncate font-medium text-accent-ink hover:underline">
+        <Link
+          to="/runs/$runId"
+          params={{ runId: id }}
+          className="truncate font-medium text-accent-ink hover:underline"
+        >
           <InlineText text={name} />
-        </a>
+        </Link>
         {status !== "finished" && <Badge tone={tones[status]}>{status}</Badge>}
       </span>
       <span className="block truncate text-xs text-ink-3">

@@ -1,14 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useMemo } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { groupByStep, sumUsage, type UsageFigures } from "../../data/figures/usage-figures.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Sparkline } from "../../ui/charts/sparkline.tsx";
-import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { useNow } from "../../ui/use-now.ts";
 import type { UsageOfKey } from "./rank-keys.ts";
-import { describeUnpriced, UsageCells, UsageHeaderCells } from "./usage-cells.tsx";
+import { describeUnpriced, usageColumns } from "./usage-columns.tsx";
 
 interface KeysCardProps {
   keys: readonly UsageOfKey[];
@@ -22,44 +27,60 @@ export function KeysCard({ keys, all, currency, stepStarts }: KeysCardProps) {
   const nowMs = useNow();
   // Usage covers every key of the account but has no expiry; that is known only for the user's own keys.
   const { data: ownKeys } = useQuery(apiKeysQuery(presage));
-  const expired = new Set(
-    ownKeys?.flatMap(({ id, expires_at }) => (expires_at && Date.parse(expires_at) <= nowMs ? [id] : [])),
+  const rows = useMemo(() => {
+    const isOver = (expiry: string | null | undefined) =>
+      typeof expiry === "string" && Date.parse(expiry) <= nowMs;
+    const expired = new Set(ownKeys?.filter(({ expires_at }) => isOver(expires_at)).map(({ id }) => id));
+    return keys.map((usage) => ({ ...usage, isExpired: usage.keyId !== null && expired.has(usage.keyId) }));
+  }, [keys, ownKeys, nowMs]);
+  const figureColumns = useMemo(() => usageColumns(all, currency), [all, currency]);
+  const columns = useMemo(
+    (): DataColumn<KeyRow>[] => [nameColumn, timeColumn(stepStarts), ...figureColumns],
+    [stepStarts, figureColumns],
   );
+  const table = useDataTable({
+    label: "Usage by key",
+    view: useTableView("usage-keys", columns),
+    columns,
+    rows,
+    rowId: ({ keyId }) => keyId ?? "dashboard",
+    rowName: ({ name }) => name,
+    isMain: true,
+  });
+  function totalOf({ id }: DataColumn<KeyRow>): ReactNode {
+    if (id === nameColumn.id) return "All";
+    return figureColumns.find((column) => column.id === id)?.cell?.(all);
+  }
   return (
-    <Card title="By key" hint={describeUnpriced(all)}>
-      <Table label="Usage by key" className="whitespace-nowrap">
-        <thead>
-          <tr className="border-b border-line">
-            <HeaderCell>Key</HeaderCell>
-            <HeaderCell className="max-md:hidden">Requests over time</HeaderCell>
-            <UsageHeaderCells currency={currency} />
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((usage) => (
-            <tr key={usage.keyId} className="border-b border-line last:border-0 hover:bg-hover">
-              <RowHeader>
-                <KeyName usage={usage} isExpired={usage.keyId !== null && expired.has(usage.keyId)} />
-              </RowHeader>
-              <Cell className="max-md:hidden">
-                <Sparkline values={countBySteps(usage, stepStarts)} />
-              </Cell>
-              <UsageCells figures={usage} all={all} currency={currency} />
-            </tr>
-          ))}
-        </tbody>
-        {keys.length > 1 && (
-          <tfoot>
-            <tr className="border-t border-line-strong font-medium">
-              <RowHeader className="font-medium">All</RowHeader>
-              <Cell className="max-md:hidden" />
-              <UsageCells figures={all} all={all} currency={currency} />
-            </tr>
-          </tfoot>
-        )}
-      </Table>
+    <Card title="By key" hint={describeUnpriced(all)} actions={<TableTools table={table} />}>
+      <DataTable table={table} empty={null} totalOf={keys.length > 1 ? totalOf : undefined} />
     </Card>
   );
+}
+
+interface KeyRow extends UsageOfKey {
+  isExpired: boolean;
+}
+
+const nameColumn: DataColumn<KeyRow> = {
+  id: "key",
+  label: "Key",
+  value: ({ name }) => name,
+  cell: (row) => <KeyName usage={row} isExpired={row.isExpired} />,
+  widthPx: 190,
+  isElastic: true,
+  isFixed: true,
+};
+
+function timeColumn(stepStarts: readonly number[]): DataColumn<KeyRow> {
+  return {
+    id: "time",
+    label: "Over time",
+    hint: "Requests in each hour or day of the period",
+    cell: (usage) => <Sparkline values={countBySteps(usage, stepStarts)} />,
+    widthPx: 132,
+    isWideOnly: true,
+  };
 }
 
 function KeyName({ usage: { key, keyId, name }, isExpired }: { usage: UsageOfKey; isExpired: boolean }) {

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ChartColumn, Download } from "lucide-react";
+import { useMemo } from "react";
 import { defaultPeriod, periodLabels, stepStartsMs } from "../../data/figures/period.ts";
 import { sumUsage } from "../../data/figures/usage-figures.ts";
 import { usageQuery } from "../../data/usage.ts";
@@ -74,17 +75,13 @@ function UsagePage() {
 }
 
 function Usage({ since, until, step, currency, data, api_keys }: UsageResponse) {
-  const keys = rankKeys(data, api_keys);
-  const all = sumUsage(data);
+  const keys = useMemo(() => rankKeys(data, api_keys), [data, api_keys]);
+  const all = useMemo(() => sumUsage(data), [data]);
+  const stepStarts = useMemo(() => stepStartsMs(since, step, Date.parse(until)), [since, step, until]);
   return (
     <>
       <KeysChart since={since} until={until} step={step} keys={keys} />
-      <KeysCard
-        keys={keys}
-        all={all}
-        currency={currency}
-        stepStarts={stepStartsMs(since, step, Date.parse(until))}
-      />
+      <KeysCard keys={keys} all={all} currency={currency} stepStarts={stepStarts} />
       <OperationsCard rows={data} all={all} currency={currency} />
     </>
   );

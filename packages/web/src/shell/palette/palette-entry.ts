@@ -16,7 +16,7 @@ export interface PaletteEntry {
 export const pagesGroup = "Pages";
 const maxInGroup = 6;
 
-/** The entries with all words of a query, those that begin with it first; and a few of each group but the pages. */
+/** The entries with all words of a query, those that begin with it first; a few of each group but the pages. */
 export function findEntries(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const wanted = query.trim().toLowerCase();
   const words = wanted.split(/\s+/);
@@ -26,8 +26,8 @@ export function findEntries(entries: readonly PaletteEntry[], query: string): Pa
     .sort((one, other) => other.rank - one.rank)
     .map(({ entry }) => entry);
   // Groups stay in the order of their best entries.
-  return [...Map.groupBy(found, ({ group }) => group).values()].flatMap((group) =>
-    group.slice(0, maxInGroup),
+  return [...Map.groupBy(found, ({ group }) => group)].flatMap(([group, listed]) =>
+    group === pagesGroup ? listed : listed.slice(0, maxInGroup),
   );
 }
 

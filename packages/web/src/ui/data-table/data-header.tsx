@@ -47,16 +47,17 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
               type="button"
               onClick={() => table.toggleSort(column)}
               className={clsx(
-                "group/sort -mx-1.5 inline-flex max-w-[calc(100%+0.75rem)] items-center gap-1 rounded px-1.5 py-1 hover:text-ink",
-                isNumber && "flex-row-reverse",
+                "group/sort relative -mx-1.5 inline-block max-w-[calc(100%+0.75rem)] rounded px-1.5 py-1 hover:text-ink",
                 sort !== undefined && "text-ink",
               )}
             >
-              <span className="truncate">{label}</span>
+              <span className="block truncate">{label}</span>
               <Arrow
                 aria-hidden
+                // In the space between columns, or every label would be cut for it.
                 className={clsx(
-                  "size-3 shrink-0",
+                  "absolute top-1/2 size-3 -translate-y-1/2",
+                  isNumber ? "right-[calc(100%-0.25rem)]" : "left-[calc(100%-0.25rem)]",
                   sort === undefined &&
                     "opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60",
                 )}

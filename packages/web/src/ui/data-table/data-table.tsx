@@ -1,6 +1,7 @@
 import { clsx } from "clsx";
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent } from "react";
 import { useShortcut } from "../shortcuts/use-shortcut.ts";
+import type { DataColumn } from "./data-column.ts";
 import { DataHeader } from "./data-header.tsx";
 import { DataRow } from "./data-row.tsx";
 import { SkeletonTableRows } from "./skeleton-table-rows.tsx";
@@ -15,6 +16,8 @@ interface DataTableProps<Row> {
   expectedRows?: number;
   /** Takes the height of its parent, a flex column, in place of its rows'. */
   isFull?: boolean;
+  /** A row below the others, which stays in sight: what it has in a column. */
+  totalOf?: ((column: DataColumn<Row>) => ReactNode) | undefined;
   /** Below the last row. */
   end?: ReactNode;
   /** Called when the last row comes near. Also tells that there are more rows than are loaded. */
@@ -39,7 +42,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return <FilledTable {...props} />;
 }
 
-function FilledTable<Row>({ table, expectedRows = 8, isFull = false, end, onNearEnd }: DataTableProps<Row>) {
+function FilledTable<Row>({
+  table,
+  expectedRows = 8,
+  isFull = false,
+  totalOf,
+  end,
+  onNearEnd,
+}: DataTableProps<Row>) {
   const { activeId, isMain = false, label, rows, scroller, selection, shownColumns, sortedRows } = table;
   const isLoading = rows === undefined;
   const virtual = useVirtualRows(table, onNearEnd);
@@ -122,9 +132,39 @@ function FilledTable<Row>({ table, expectedRows = 8, isFull = false, end, onNear
             <Spacer heightPx={virtual.afterPx} columnCount={columnCount} />
           </tbody>
         )}
+        {totalOf !== undefined && !isLoading && <TotalRow table={table} totalOf={totalOf} />}
       </table>
       {end}
     </div>
+  );
+}
+
+function TotalRow<Row>({
+  table: { selection, shownColumns },
+  totalOf,
+}: {
+  table: DataTableModel<Row>;
+  totalOf(column: DataColumn<Row>): ReactNode;
+}) {
+  const className =
+    "sticky bottom-0 h-10 truncate border-t border-line-strong bg-surface px-3 font-medium first:pl-4 last:pr-4";
+  return (
+    <tfoot>
+      <tr>
+        {selection !== undefined && <td className={className} />}
+        {shownColumns.map((column, position) =>
+          position === 0 ? (
+            <th key={column.id} scope="row" className={clsx(className, "text-left")}>
+              {totalOf(column)}
+            </th>
+          ) : (
+            <td key={column.id} className={clsx(className, column.isNumber && "text-right tabular-nums")}>
+              {totalOf(column)}
+            </td>
+          ),
+        )}
+      </tr>
+    </tfoot>
   );
 }
 

@@ -1,7 +1,5 @@
 import type { RecentErrorFindingsResponse } from "@presage/sdk";
-import { useQuery } from "@tanstack/react-query";
-import { recentFindingsQuery } from "../../../data/error-taxonomies.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import type { UseQueryResult } from "@tanstack/react-query";
 import { formatCount, formatShare } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -12,18 +10,15 @@ import { ResultDrawer } from "../../evaluations/drawer/result-drawer.tsx";
 import { pathKey } from "./walk-nodes.ts";
 
 interface KindCardProps {
-  revisionId: string;
-  /** The key of the path of the chosen kind. Undefined: the most frequent one. */
-  chosen: string | undefined;
+  recent: UseQueryResult<RecentErrorFindingsResponse>;
+  /** The key of its path; undefined if none was found. */
+  kind: string | undefined;
   openId: string | undefined;
   onOpen(id: string | undefined): void;
 }
 
 /** One kind of error: how often each model makes it, and examples. */
-export function KindCard({ revisionId, chosen, openId, onOpen }: KindCardProps) {
-  const presage = usePresage();
-  const { data, error, refetch } = useQuery(recentFindingsQuery(presage, revisionId));
-  const kind = chosen ?? mostFrequent(data);
+export function KindCard({ recent: { data, error, refetch }, kind, openId, onOpen }: KindCardProps) {
   const path = kind === undefined ? [] : readPath(kind);
   const examples = data?.examples.find((of) => pathKey(of.path) === kind)?.results ?? [];
   return (
@@ -119,15 +114,6 @@ function ModelRow({
       </span>
     </li>
   );
-}
-
-function mostFrequent(found: RecentErrorFindingsResponse | undefined): string | undefined {
-  const counts = new Map<string, number>();
-  for (const { findings } of found?.models ?? []) {
-    for (const { path, count } of findings)
-      counts.set(pathKey(path), (counts.get(pathKey(path)) ?? 0) + count);
-  }
-  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
 /** The address may hold anything. */

@@ -1,4 +1,4 @@
-import type { EvaluatorProfile } from "@presage/sdk";
+import type { EvaluationSummaryGroup, EvaluatorProfile } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import {
@@ -8,6 +8,7 @@ import {
 } from "../../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
 import { periodLabels } from "../../../data/figures/period.ts";
+import { rateId, verdictsOf } from "../../../data/figures/rate-group.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
 import { periodRatesQuery } from "../../../data/summaries.ts";
 import { usePresage } from "../../../data/use-presage.ts";
@@ -89,7 +90,7 @@ function Profile({ revisions, newest }: ProfileProps) {
         period={period}
         rates={rates.data}
         title={`Pass rate by day, last ${periodLabels[period]}`}
-        chosen={rate}
+        chosen={rate ?? newestRate(rates.data)}
         onChoose={(id) => change({ rate: id })}
       />
       <DisagreementsCard
@@ -148,4 +149,12 @@ function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
       )}
     </>
   );
+}
+
+/** The newest revision that has verdicts: what an evaluation with the profile would use. */
+function newestRate(rates: readonly EvaluationSummaryGroup[] | undefined): string | undefined {
+  const revisionOf = ({ key }: EvaluationSummaryGroup) => key.evaluator_profile_revision ?? 0;
+  const judged = rates?.filter((figures) => verdictsOf(figures) > 0) ?? [];
+  const [newest] = judged.toSorted((a, b) => revisionOf(b) - revisionOf(a) || verdictsOf(b) - verdictsOf(a));
+  return newest && rateId(newest.key);
 }

@@ -39,10 +39,10 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
             <HeaderCell>Created</HeaderCell>
             <HeaderCell isNumber>Evaluations</HeaderCell>
             <HeaderCell className="w-72">Pass rate</HeaderCell>
-            <HeaderCell className="w-60">People agreed</HeaderCell>
+            <HeaderCell className="w-52">People agreed</HeaderCell>
             <HeaderCell isNumber>Reviewed</HeaderCell>
-            <HeaderCell isNumber>Should have failed</HeaderCell>
-            <HeaderCell isNumber>Should have passed</HeaderCell>
+            <HeaderCell isNumber>Should fail</HeaderCell>
+            <HeaderCell isNumber>Should pass</HeaderCell>
           </tr>
         </thead>
         <tbody>
