@@ -5,6 +5,7 @@ const dashboardTest = dashboardTests();
 const addresses = [
   ["/?period=yesterday", "Overview"],
   ["/usage?period=7&period=8", "Usage"],
+  ["/datasets?sort=+&columns=a+b", "Datasets"],
   ["/evaluators?q=true&archived=9", "Evaluators"],
   ["/evaluators?q=one&q=other", "Evaluators"],
   ["/evaluations?verdict=perhaps&min_score=9&since=never", "Evaluations"],
