@@ -30,7 +30,7 @@ export const overview: View = { name: "the overview's figures", path: "/", mark:
 
 export const runPageName = "a run's page";
 export const matrixName = "a run's samples";
-export const worstFirstName = "a run's samples, the lowest scores first";
+const worstFirstName = "a run's samples, the lowest scores first";
 
 export interface RunViews {
   readonly report: View;

@@ -58,7 +58,7 @@ export function comparedSampleQuery(
 }
 
 /** The mean of the repeats that have a verdict, as in a comparison. */
-export function sideOf(
+function sideOf(
   repeats: readonly RunSample[],
   { evaluator, profile_name }: ComparedEvaluatorFilter,
 ): SampleSide {
