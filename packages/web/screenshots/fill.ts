@@ -1,5 +1,6 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
 import { evaluateTransitions } from "./evaluate-transitions.ts";
+import { fillRuns } from "./fill-runs.ts";
 import type { Transition } from "./read-transitions.ts";
 import { type SetUp, setUp } from "./set-up.ts";
 import { startServer } from "./start-server.ts";
@@ -42,7 +43,10 @@ export async function fill(
       });
     }
     await sendInvalidRequests(as(fixtures.nightlyKey), 1 + (daysAgo % 4));
-    if (daysAgo === 0) await correctAndFail(as(apiKey));
+    if (daysAgo === 0) {
+      await correctAndFail(as(apiKey));
+      await fillRuns(server.url, apiKey, transitions);
+    }
     await server.stop();
   }
 }

@@ -21,6 +21,7 @@ try {
   const environment = {
     PRESAGE_DATABASE_URL: await postgres.createDatabase(),
     PRESAGE_BOOTSTRAP_KEY: apiKey,
+    PRESAGE_CAPTURE: "all",
   };
   await fill(environment, apiKey, transitions);
   const server = await startServer(environment, 0);

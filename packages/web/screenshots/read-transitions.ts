@@ -9,6 +9,8 @@ export interface Transition extends Pick<WorldModelRequest, "context" | "interac
   /** The transition's name in its file. */
   sampleId: string;
   nextState: string;
+  /** Absent: the file does not say which steps follow each other. */
+  trajectory?: { trajectory_id: string; step: number };
 }
 
 /** Reads a JSONL file, or all in a folder: lines with `interaction`, `next_state` and optionally `context`. */
@@ -26,6 +28,7 @@ async function readFile(file: string): Promise<Transition[]> {
   return lines.map((line, index) => {
     const { id, trajectory_id, step, context, interaction, next_state } = JSON.parse(line);
     const sampleId = id ?? (trajectory_id === undefined ? `line ${index + 1}` : `${trajectory_id} #${step}`);
-    return { environment, sampleId, context, interaction, nextState: next_state };
+    const trajectory = trajectory_id === undefined ? {} : { trajectory: { trajectory_id, step } };
+    return { environment, sampleId, context, interaction, nextState: next_state, ...trajectory };
   });
 }

@@ -15,10 +15,37 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   const [shown] = [...fails, ...results];
   const profiles = await presage.profiles.list({ name: "close enough" });
   const taxonomies = await presage.errorTaxonomies.list({ name: "world-model slips" });
+  const runs = await presage.runs.list();
+  const [dataset] = await presage.datasets.list();
+  const runId = (title: string) =>
+    runs.find(({ name, dataset_id }) => dataset_id === dataset?.id && name.endsWith(`, ${title}`))?.id ?? "";
+  const compared = ["no change", "sandbox", "degraded sandbox", "most frequent"].map(runId).join(",");
+  const worse = await presage.comparisons.listSamples(
+    { reference: runId("sandbox"), candidate: runId("degraded sandbox") },
+    { evaluator: "exact-match", direction: "worse", limit: 1 },
+  );
+  const [sample] = worse.data;
+  const place = encodeURIComponent(`${sample?.trajectory_id}/${sample?.step}`);
+  const trajectory = encodeURIComponent(sample?.trajectory_id ?? "");
+  const { data: predictions } = await presage.keptPredictions.list({ source: "live", limit: 1 });
   return [
     { name: "overview", path: "/?period=30d" },
     { name: "playground", path: "/playground", prepare: predict },
     { name: "deployments", path: "/deployments" },
+    { name: "predictions", path: "/predictions?source=live" },
+    { name: "prediction", path: `/predictions?source=live&open=${predictions[0]?.id}` },
+    { name: "runs", path: "/runs" },
+    { name: "run", path: `/runs/${runId("sandbox")}` },
+    { name: "run-free", path: `/runs/${runId("sandbox, free-running")}` },
+    { name: "run-trajectory", path: `/runs/${runId("sandbox")}/trajectories/${trajectory}` },
+    { name: "datasets", path: "/datasets" },
+    { name: "dataset", path: `/datasets/${dataset?.id}` },
+    { name: "compare", path: `/compare?runs=${compared}` },
+    {
+      name: "compare-sample",
+      path: `/compare?runs=${runId("sandbox")},${runId("degraded sandbox")}&open=${place}`,
+    },
+    { name: "review", path: "/review" },
     { name: "evaluations", path: "/evaluations" },
     { name: "evaluation", path: `/evaluations?result=${shown?.id}` },
     { name: "evaluators", path: "/evaluators" },

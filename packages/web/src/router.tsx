@@ -14,7 +14,6 @@ import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
 import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
 import { readRunSearch } from "./pages/runs/run/run-search.ts";
-import { readMatrixSearch } from "./pages/runs/samples/matrix-search.ts";
 import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
@@ -91,11 +90,6 @@ const datasetTrajectory = createRoute({
     (await loadPage(() => import("./pages/datasets/trajectory/dataset-trajectory-page.tsx")))
       .datasetTrajectoryRoute,
 );
-const runSamples = createRoute({
-  getParentRoute,
-  path: "/runs/$runId/samples",
-  validateSearch: readMatrixSearch,
-}).lazy(async () => (await loadPage(() => import("./pages/runs/samples/scratch-page.tsx"))).runSamplesRoute);
 const runTrajectory = createRoute({
   getParentRoute,
   path: "/runs/$runId/trajectories/$trajectoryId",
@@ -144,7 +138,6 @@ const routeTree = rootRoute.addChildren([
   datasets,
   dataset,
   datasetTrajectory,
-  runSamples,
   runTrajectory,
   errorTaxonomies,
   errorTaxonomy,

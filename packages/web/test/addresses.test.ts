@@ -12,6 +12,8 @@ const addresses = [
   ["/compare?runs=a&direction=up&open=x", "Compare"],
   ["/predictions?source=x&period=1y&category=no&status=9", "Predictions"],
   ["/review?order=up&blind=maybe&result=x&revision=0", "Review"],
+  ["/runs?status=done&mode=1&selected=x&sort=%20", "Runs"],
+  ["/runs/new?dataset=none&revision=0", "New run"],
 ] as const;
 
 dashboardTest("Invalid search parameters are ignored", async ({ visit }) => {

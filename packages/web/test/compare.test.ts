@@ -95,7 +95,7 @@ dashboardTest(
     const { reference, candidate } = await filling;
     const page = await visitor.visit(`/compare?runs=${reference},${candidate}`);
     await page.getByRole("radio", { name: /Got better/ }).click();
-    await page.getByRole("button", { name: "hall/1" }).click();
+    await page.getByRole("link", { name: "hall/1" }).click();
     const drawer = page.getByRole("dialog", { name: "Sample hall, step 1" });
     await drawer
       .getByRole("region", { name: "Output of A" })

@@ -271,3 +271,35 @@ async function download(page: Page, format: string): Promise<string> {
   await page.getByRole("menuitem", { name: format }).click();
   return await Bun.file(await (await downloading).path()).text();
 }
+
+dashboardTest("Results are read by sample, with the verdict of every evaluator", async (visitor) => {
+  const { visit, client } = visitor;
+  const verdict = (sample: string, evaluator_id: string, pass: boolean) => ({
+    evaluator_id,
+    pass,
+    evaluated_model_output: `output of ${sample}`,
+    dataset_id: "d",
+    dataset_sample_id: sample,
+    app: "by sample",
+  });
+  await client.results.importBatch([
+    verdict("room/10", "one", true),
+    verdict("room/9", "one", false),
+    verdict("room/9", "other", true),
+  ]);
+  const page = await visit("/evaluations?app=by+sample");
+  await showsResults(page, 3);
+  await page.getByRole("radio", { name: "By sample" }).click();
+  const row = page.getByRole("row").filter({ hasText: "room/9" });
+  await row.getByRole("img", { name: "Fail" }).waitFor();
+  await row.getByRole("img", { name: "Pass" }).waitFor();
+  expect(await page.locator("[data-row-link]").allTextContents()).toEqual(["room/9", "room/10"]);
+  await row.getByRole("link").press("Enter");
+  const verdicts = page.getByRole("navigation", { name: "Verdicts on this sample" });
+  await verdicts.getByRole("link", { name: /other/ }).click();
+  const { pathname, search } = new URL(page.url());
+  const elsewhere = await visit(pathname + search);
+  await elsewhere.getByRole("navigation", { name: "Verdicts on this sample" }).waitFor();
+  await elsewhere.getByRole("dialog").press("Escape");
+  await elsewhere.getByRole("row").filter({ hasText: "room/10" }).waitFor();
+});

@@ -15,6 +15,8 @@ dashboardTest(
       .waitFor({ timeout: 40_000 });
     expect((await client.runs.list()).map(({ status }) => status)).toEqual(["finished", "finished"]);
 
+    await page.getByRole("link", { name: "Datasets" }).click();
+    await page.getByRole("region", { name: "The example" }).waitFor();
     await page.getByRole("link", { name: "Overview" }).click();
     await page.getByRole("link", { name: "Compare the example’s runs" }).waitFor();
     await page.getByRole("button", { name: "Remove the example" }).click();

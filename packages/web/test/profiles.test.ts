@@ -164,7 +164,9 @@ dashboardTest(
     const elsewhere = await visit(pathname + search);
     await elsewhere.getByRole("columnheader", { name: "Evaluator and profile", exact: true }).waitFor();
     expect(
-      await elsewhere.getByRole("columnheader", { name: "Evaluator and profile", exact: true }).getAttribute("aria-sort"),
+      await elsewhere
+        .getByRole("columnheader", { name: "Evaluator and profile", exact: true })
+        .getAttribute("aria-sort"),
     ).toBe("ascending");
   },
 );

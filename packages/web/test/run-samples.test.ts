@@ -63,7 +63,7 @@ const rows = (page: Page) => page.locator("[data-row-link]");
 dashboardTest("The matrix is filtered, sorted and browsed, and shared by its address", async (visitor) => {
   const { visit, client } = visitor;
   const id = await runOn(client, "matrix", walk, mostlyRight);
-  const page = await visit(`/runs/${id}/samples`);
+  const page = await visit(`/runs/${id}?tab=samples`);
   await page.getByText("8 of 8 predictions").waitFor();
   await page.getByRole("columnheader", { name: "rouge-l" }).getByRole("button").press("Enter");
   await page.getByRole("columnheader", { name: "rouge-l" }).getByRole("button").press("Enter");
@@ -86,7 +86,7 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
   await elsewhere.getByRole("dialog").waitFor({ state: "hidden" });
   await elsewhere.getByRole("button", { name: "Clear" }).click();
   await elsewhere.getByText("8 of 8 predictions").waitFor();
-  expect(new URL(elsewhere.url()).search).toBe("?sort=e1");
+  expect(new URL(elsewhere.url()).search).toBe("?tab=samples&sort=e1");
   await rows(elsewhere).first().press("Enter");
   await elsewhere
     .getByText("No prediction for this sample", { exact: false })
@@ -100,7 +100,7 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
 dashboardTest("What the agent saw: a trajectory names where it diverged, step by step", async (visitor) => {
   const { visit, client } = visitor;
   const id = await runOn(client, "trajectory", walk, mostlyRight);
-  const page = await visit(`/runs/${id}/samples?sample=a%2F1`);
+  const page = await visit(`/runs/${id}?tab=samples&sample=a%2F1`);
   await page.getByRole("link", { name: "Whole trajectory" }).click();
   await page.getByRole("heading", { level: 1, name: "a" }).waitFor();
   await page.getByRole("heading", { name: /^Step 1/ }).waitFor();
@@ -146,12 +146,12 @@ dashboardTest("Of many samples at most 200 rows are in the page", async ({ visit
     next_state: `there ${index}`,
   }));
   const id = await runOn(client, "many", many, ({ next_state }) => next_state);
-  const page = await visit(`/runs/${id}/samples`);
+  const page = await visit(`/runs/${id}?tab=samples`);
   const end = page.getByText("900 of 900 predictions");
   await rows(page).first().waitFor();
   let most = 0;
   while (!(await end.isVisible())) {
-    await page.getByRole("table").hover();
+    await page.getByRole("table", { name: "Samples" }).hover();
     await page.mouse.wheel(0, 20_000);
     most = Math.max(most, await page.getByRole("row").count());
   }

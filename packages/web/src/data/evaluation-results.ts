@@ -26,7 +26,8 @@ const summaryFreshMs = 60_000;
 
 /** Matching results, page by page. Loaded pages are never refetched, so that rows do not move while the user reads. */
 export function resultPagesQuery(presage: Presage, filter: ResultFilter, order: Order) {
-  const bound = order === "created_at" ? "after_id" : "before_id";
+  // By sample, an id is a place in that order.
+  const bound = order === "-created_at" ? "before_id" : "after_id";
   return infiniteQueryOptions({
     queryKey: [...pagesKey, order, filter],
     async queryFn({ pageParam, signal }): Promise<ResultRow[]> {
@@ -114,6 +115,7 @@ export interface ResultRow
     EvaluationResult,
     | "app"
     | "created_at"
+    | "dataset_id"
     | "dataset_sample_id"
     | "error_message"
     | "evaluation_run_id"
@@ -137,6 +139,7 @@ export function toResultRow(result: EvaluationResult): ResultRow {
     id: result.id ?? "",
     app: result.app,
     created_at: result.created_at,
+    dataset_id: result.dataset_id,
     dataset_sample_id: result.dataset_sample_id,
     error_message: result.error_message,
     evaluation_run_id: result.evaluation_run_id,

@@ -11,8 +11,6 @@ const predictionsAtOnce = 1_000;
 const maxRepeats = 20;
 /** A list that the user left is loaded from the start again after this time. */
 const listCacheMs = 15_000;
-/** Texts may take megabytes. */
-const textsCacheMs = 60_000;
 
 export function runQuery(presage: Presage, id: string) {
   return queryOptions({
@@ -73,16 +71,5 @@ export function runTrajectoryQuery(presage: Presage, runId: string, trajectoryId
       }
       return { samples: all, isWhole: false };
     },
-  });
-}
-
-/** A prediction with its texts. */
-export function predictionTextQuery(presage: Presage, id: string) {
-  return queryOptions({
-    queryKey: ["kept-predictions", "one", id],
-    queryFn: ({ signal }) => presage.keptPredictions.get(id, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: textsCacheMs,
-    structuralSharing: false,
   });
 }

@@ -1,4 +1,5 @@
 import type { Presage } from "@presage/sdk";
+import { finishRun, uploadHousehold } from "./household.ts";
 
 /** Gives every page data to show, and returns the ids of some resources. */
 export async function fillDashboard(presage: Presage) {
@@ -50,32 +51,24 @@ export async function fillDashboard(presage: Presage) {
     .filter((id) => typeof id === "string");
   const [result = ""] = results;
   await presage.results.correct(result, { pass: false, comment: "The door is not named." });
-  const { dataset, runs } = await fillRuns(presage);
-  return { dataset, runs, profile: profile.public_id, taxonomy: taxonomy.error_taxonomy_id, result };
-}
-
-/** A dataset of two short trajectories with two finished runs. */
-async function fillRuns(presage: Presage): Promise<{ dataset: string; runs: string[] }> {
-  const { id } = await presage.datasets.create({ name: "kitchens", description: "Two kitchens." });
-  const lines = ["a", "b"].flatMap((trajectory_id) =>
-    [0, 1, 2].map((step) => ({
-      trajectory_id,
-      step,
-      interaction: { state: `You are in kitchen ${step}.`, action: "wait" },
-      next_state: step === 1 ? "You are in kitchen 1." : `You are in kitchen ${step + 1}.`,
-    })),
-  );
-  await presage.datasets.upload(id, lines.map((line) => JSON.stringify(line)).join("\n"));
-  const runs: string[] = [];
-  for (const baseline of ["no-change", "most-frequent"] as const) {
-    const run = await presage.runs.create({
-      name: `${baseline} in kitchens`,
-      dataset_id: id,
-      target: { baseline },
-      evaluators: [{ evaluator: "exact-match" }, { evaluator: "state-change" }],
-    });
-    await presage.runs.waitUntilEnded(run.id, { pollEveryMs: 50 });
-    runs.push(run.id);
-  }
-  return { dataset: id, runs };
+  const dataset = await uploadHousehold(presage, "household");
+  const target = { dataset_id: dataset.id, evaluators: [{ evaluator: "exact-match" }] };
+  const run = await finishRun(presage, {
+    ...target,
+    name: "nothing changes",
+    target: { baseline: "no-change" },
+  });
+  const other = await finishRun(presage, {
+    ...target,
+    name: "the commonest",
+    target: { baseline: "most-frequent" },
+  });
+  return {
+    profile: profile.public_id,
+    taxonomy: taxonomy.error_taxonomy_id,
+    result,
+    dataset: dataset.id,
+    run: run.id,
+    other: other.id,
+  };
 }

@@ -12,6 +12,7 @@ import {
   type RunSampleFilter,
   type RunSamplePage,
   type RunSampleRow,
+  selectExcerpts,
   selectRunSamples,
   selectRunTexts,
   selectRunVerdicts,
@@ -29,6 +30,7 @@ export async function listRunSamples(
   run: Run,
   filter: RunSampleFilter,
   page: RunSamplePage,
+  textLimit: number | undefined,
 ): Promise<{ samples: RunSample[]; next: OrderedPlace | undefined }> {
   const { limit, order } = page;
   const { store } = services;
@@ -36,20 +38,24 @@ export async function listRunSamples(
   const found = await selectRunSamples(reader, withDataset(run), filter, { ...page, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const samples = await withVerdicts(reader, run, rows);
-  const last = rows.at(-1);
+  const last = found.length > limit ? rows.at(-1) : undefined;
   return {
-    samples:
-      page.textLimit === undefined
-        ? samples
-        : samples.map(({ prediction, ...sample }, index) => ({
-            ...sample,
-            prediction: { ...prediction, excerpt: rows[index]?.excerpt ?? null },
-          })),
-    next:
-      found.length > limit && last !== undefined
-        ? { position: last.position, repeat: last.repeat, value: last.ordered_by ?? undefined }
-        : undefined,
+    samples: textLimit === undefined ? samples : await withExcerpts(reader, samples, textLimit),
+    next: last && { position: last.position, repeat: last.repeat, value: last.ordered_by ?? undefined },
   };
+}
+
+async function withExcerpts(
+  reader: Database,
+  samples: readonly RunSample[],
+  textLimit: number,
+): Promise<RunSample[]> {
+  const ids = samples.map(({ prediction }) => prediction.id);
+  const excerpts = await selectExcerpts(reader, ids, textLimit);
+  return samples.map(({ prediction, ...sample }) => ({
+    ...sample,
+    prediction: { ...prediction, excerpt: excerpts.get(prediction.id) ?? null },
+  }));
 }
 
 /** All predictions of a run with their texts and verdicts, as JSON lines, a piece at a time. */

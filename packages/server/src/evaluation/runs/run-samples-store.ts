@@ -27,15 +27,9 @@ export interface RunSamplePage extends RunSampleSort {
   limit: number;
   /** Absent: from the start. */
   after: OrderedPlace | undefined;
-  /** How many characters of each prediction are read. */
-  textLimit: number | undefined;
 }
 
-export const inPlace: Omit<RunSamplePage, "limit" | "after"> = {
-  order: "position",
-  evaluator: undefined,
-  textLimit: undefined,
-};
+export const inPlace: RunSampleSort = { order: "position", evaluator: undefined };
 
 export interface RunSampleFilter {
   /** The evaluator's place in the run's list. */
@@ -65,8 +59,6 @@ export interface RunSampleRow extends RunPlace {
   prompt_tokens: number;
   completion_tokens: number;
   latency_micros: number | null;
-  /** The beginning of the text. */
-  excerpt: string | null;
   /** What the page is sorted by; null if that is the place. */
   ordered_by: number | null;
 }
@@ -100,15 +92,10 @@ export async function selectRunSamples(
   reader: Database,
   { id, dataset }: OfRun,
   { evaluator, pass, status, trajectoryId, sampleId, step, isChanged }: RunSampleFilter,
-  { limit, after, order, evaluator: ordering, textLimit }: RunSamplePage,
+  { limit, after, order, evaluator: ordering }: RunSamplePage,
 ): Promise<RunSampleRow[]> {
   const isDescending = order.startsWith("-");
   const figure = figures[isDescending ? order.slice(1) : order];
-  const excerpt =
-    textLimit === undefined
-      ? sql<string | null>`null`
-      : sql<string | null>`(select substr(output, 1, ${textLimit}) from prediction_payloads
-          where prediction_id = predictions.id)`;
   let query = reader
     .selectFrom("predictions")
     .innerJoin("dataset_samples as sample", (join) =>
@@ -145,7 +132,6 @@ export async function selectRunSamples(
       "sample.step",
       "traits.changes",
       "traits.verb",
-      excerpt.as("excerpt"),
       sql<number | null>`${figure ?? sql`null`}`.as("ordered_by"),
     ])
     .where("predictions.run_id", "=", id);
@@ -213,6 +199,21 @@ export async function selectRunVerdicts(
     .where("position", "in", positions)
     .orderBy("evaluator")
     .execute();
+}
+
+/** The beginnings of predictions, by their ids. Not with the list: SQLite would read those of all rows that it sorts. */
+export async function selectExcerpts(
+  reader: Database,
+  ids: readonly string[],
+  characters: number,
+): Promise<Map<string, string | null>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("prediction_payloads")
+    .select(["prediction_id", sql<string | null>`substr(output, 1, ${characters})`.as("excerpt")])
+    .where("prediction_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ prediction_id, excerpt }) => [prediction_id, excerpt]));
 }
 
 /** The texts of predictions, by their ids. */

@@ -9,6 +9,7 @@ import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { ExampleNote } from "../example/example-note.tsx";
 import { ChosenRuns } from "./choose-runs/chosen-runs.tsx";
 import { RunChooser } from "./choose-runs/run-chooser.tsx";
 import { CurvesCard } from "./curves/curves-card.tsx";
@@ -64,6 +65,7 @@ function ComparePage() {
           <ComparedRuns comparison={data} state={state} />
         </div>
       )}
+      <ExampleNote onRemoved={() => choose([])} />
     </Page>
   );
 }

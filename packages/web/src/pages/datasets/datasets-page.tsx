@@ -8,6 +8,8 @@ import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ExampleNote } from "../example/example-note.tsx";
+import { ExampleOffer } from "../example/example-offer.tsx";
 import { DatasetTable } from "./dataset-table.tsx";
 import { UploadDialog } from "./upload/upload-dialog.tsx";
 
@@ -36,7 +38,12 @@ function DatasetsPage() {
             <EmptyState
               icon={Database}
               title="No datasets yet"
-              actions={<Button onClick={() => setUploadOpen(true)}>Upload a file</Button>}
+              actions={
+                <>
+                  <Button onClick={() => setUploadOpen(true)}>Upload a file</Button>
+                  <ExampleOffer />
+                </>
+              }
             >
               A run predicts every sample of a dataset and says how far the model can be trusted. Upload
               recorded transitions as JSON Lines; <code className="font-mono">presage datasets import</code>{" "}
@@ -45,6 +52,7 @@ function DatasetsPage() {
           }
         />
       )}
+      <ExampleNote />
       <UploadDialog
         isOpen={isUploadOpen}
         onClose={() => setUploadOpen(false)}

@@ -8,10 +8,12 @@ import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { type TableView, useTableView } from "../../ui/data-table/use-table-view.ts";
+import { Segmented } from "../../ui/form/segmented.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Drawer } from "../../ui/overlay/drawer.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useNarrow } from "../../ui/use-narrow.ts";
+import { SamplesView } from "./by-sample/samples-view.tsx";
 import { ResultDetails } from "./drawer/result-details.tsx";
 import { toResultFilter, toResultOrder } from "./explorer-filter.ts";
 import { changeSearch } from "./explorer-search.ts";
@@ -24,10 +26,56 @@ import { type Explorer, useExplorer } from "./use-explorer.ts";
 
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
+const views = [
+  { value: "verdicts", label: "Verdicts" },
+  { value: "samples", label: "By sample" },
+] as const;
+
 function EvaluationsPage() {
-  const presage = usePresage();
   const queryClient = useQueryClient();
   const explorer = useExplorer();
+  const { search, change } = explorer;
+  return (
+    <Page
+      title="Evaluations"
+      isFull
+      actions={
+        <>
+          <Segmented
+            label="Rows"
+            value={search.view ?? "verdicts"}
+            options={views}
+            onChange={(view) =>
+              change({ view: view === "samples" ? view : undefined, result: undefined, columns: undefined })
+            }
+          />
+          <IconButton
+            label="Refresh"
+            icon={<RefreshCw aria-hidden />}
+            onClick={() => refreshResults(queryClient)}
+          />
+          <ExportMenu search={search} />
+        </>
+      }
+    >
+      <FilterBar explorer={explorer} />
+      <section
+        aria-label="Results"
+        className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+      >
+        {search.view === "samples" ? (
+          <SamplesView explorer={explorer} />
+        ) : (
+          <VerdictsView explorer={explorer} />
+        )}
+      </section>
+    </Page>
+  );
+}
+
+/** One row a verdict. */
+function VerdictsView({ explorer }: { explorer: Explorer }) {
+  const presage = usePresage();
   const { search, change } = explorer;
   const openId = search.result;
   const filter = toResultFilter(search);
@@ -51,36 +99,17 @@ function EvaluationsPage() {
   const { row, previousId, nextId } = useNeighbours(rows, openId);
 
   return (
-    <Page
-      title="Evaluations"
-      isFull
-      actions={
-        <>
-          <IconButton
-            label="Refresh"
-            icon={<RefreshCw aria-hidden />}
-            onClick={() => refreshResults(queryClient)}
-          />
-          <ExportMenu search={search} />
-        </>
-      }
-    >
-      <FilterBar explorer={explorer} />
-      <section
-        aria-label="Results"
-        className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
-      >
-        <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
-          <SummaryLine explorer={explorer} />
-          <TableTools table={table} />
-        </div>
-        <ResultList
-          key={JSON.stringify([filter, search.order])}
-          list={list}
-          table={table}
-          explorer={explorer}
-        />
-      </section>
+    <>
+      <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
+        <SummaryLine explorer={explorer} />
+        <TableTools table={table} />
+      </div>
+      <ResultList
+        key={JSON.stringify([filter, search.order])}
+        list={list}
+        table={table}
+        explorer={explorer}
+      />
       <Drawer
         isOpen={openId !== undefined}
         onClose={() => change({ result: undefined })}
@@ -100,7 +129,7 @@ function EvaluationsPage() {
           />
         )}
       </Drawer>
-    </Page>
+    </>
   );
 }
 

@@ -21,6 +21,7 @@ const whole: Required<ExplorerSearch> = {
   until: "2026-11-22T06:30:00.123Z",
   after: "10",
   before: "99",
+  view: "samples",
   order: "oldest",
   result: "42",
   columns: "verdict,when",

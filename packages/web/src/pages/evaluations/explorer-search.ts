@@ -43,6 +43,8 @@ export interface ExplorerSearch {
   after?: string;
   /** Only smaller ids. */
   before?: string;
+  /** Absent: one row a verdict. */
+  view?: "samples";
   /** Absent: newest first. */
   order?: "oldest";
   /** The result that is open. */
@@ -76,6 +78,7 @@ export function readExplorerSearch(search: Record<string, unknown>): ExplorerSea
     until: instantOf(search.until),
     after: idOf(search.after),
     before: idOf(search.before),
+    view: search.view === "samples" ? "samples" : undefined,
     order: search.order === "oldest" ? "oldest" : undefined,
     result: idOf(search.result),
     columns: readTableSearch(search).columns,

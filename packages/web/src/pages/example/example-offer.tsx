@@ -9,7 +9,7 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
 /** Loads an example with one click, so that an empty Presage has something to look at, and removes it with one. */
-export function ExampleOffer() {
+export function ExampleOffer({ onRemoved }: { onRemoved?: () => void }) {
   const presage = usePresage();
   const navigate = useNavigate();
   const [isRemoving, setRemoving] = useState(false);
@@ -17,7 +17,12 @@ export function ExampleOffer() {
   const load = useLoadExample({
     onSuccess: ({ runIds }) => navigate({ to: "/compare", search: { runs: runIds.join(",") } }),
   });
-  const remove = useRemoveExample({ onSuccess: () => setRemoving(false) });
+  const remove = useRemoveExample({
+    onSuccess() {
+      setRemoving(false);
+      onRemoved?.();
+    },
+  });
   // Nothing is offered before it is known which.
   if (example === undefined) return null;
   const error = load.error ?? remove.error;

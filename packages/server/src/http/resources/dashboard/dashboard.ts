@@ -18,7 +18,6 @@ const pages = [
   "/datasets",
   "/datasets/:dataset_id",
   "/datasets/:dataset_id/trajectories/:trajectory_id",
-  "/runs/:run_id/samples",
   "/runs/:run_id/trajectories/:trajectory_id",
   "/evaluations",
   "/evaluators",

@@ -45,11 +45,17 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
       const page = {
         order,
         evaluator: readOrderEvaluator(query, run),
-        textLimit: query.text_limit === undefined ? undefined : Number(query.text_limit),
         limit: Number(query.limit ?? defaultRunSampleLimit),
         after: query.after === undefined ? undefined : readPlace(query.after),
       };
-      const { samples, next } = await listRunSamples(evaluation, requesterOf(call), run, filter, page);
+      const { samples, next } = await listRunSamples(
+        evaluation,
+        requesterOf(call),
+        run,
+        filter,
+        page,
+        query.text_limit === undefined ? undefined : Number(query.text_limit),
+      );
       const response: RunSampleListResponse = {
         data: samples,
         next: next === undefined ? null : toPlace(next),

@@ -1,5 +1,6 @@
 import type { Comparison } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { ArrowUpToLine, Plus, X } from "lucide-react";
 import { useState } from "react";
 import { datasetNamesQuery } from "../../../data/compared-runs.ts";
@@ -42,7 +43,13 @@ export function ChosenRuns({ marked, runs, runIds, choose }: ChosenRunsProps) {
         {marked.map((one, index) => (
           <li key={one.run.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2 text-sm">
             <span className="flex min-w-0 basis-80 items-center gap-2 font-medium max-sm:basis-full">
-              <RunName marked={one} />
+              <Link
+                to="/runs/$runId"
+                params={{ runId: one.run.id }}
+                className="min-w-0 rounded-sm hover:underline"
+              >
+                <RunName marked={one} />
+              </Link>
               {index === 0 && <Badge tone="accent">Reference</Badge>}
             </span>
             <span className="min-w-0 flex-1 basis-64 text-xs text-ink-3">

@@ -1,26 +1,23 @@
 import type { ComparedSample } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { clsx } from "clsx";
+import { useMemo } from "react";
 import { comparedSamplesQuery } from "../../../data/comparisons.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { formatPoints } from "../../../format/format-difference.ts";
-import { formatCount, formatScore } from "../../../format/format-number.ts";
-import { Button } from "../../../ui/button.tsx";
+import { formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Select } from "../../../ui/form/inputs.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
-import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
-import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { directions, readPlace, writePlace } from "../compare-search.ts";
 import type { ComparedEvaluator } from "../name-evaluator.ts";
-import { RunMark } from "../run-mark.tsx";
 import { type MarkedRun, nameRun } from "../run-marks.ts";
 import type { CompareState } from "../use-compare.ts";
+import { sampleColumns } from "./sample-columns.tsx";
 import { SampleDrawer } from "./sample-drawer.tsx";
-import { SideBadge } from "./side-badge.tsx";
-import { useListKeys } from "./use-list-keys.ts";
 
 interface ChangedSamplesCardProps {
   evaluator: ComparedEvaluator;
@@ -50,7 +47,24 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
   const open = samples.find((sample) => writePlace(sample) === search.open);
   const openSample = (sample: ComparedSample) =>
     change({ open: writePlace(sample) }, { replace: search.open !== undefined });
-  const { activeIndex, previous, next } = useListKeys(samples, open, openSample);
+  const index = open === undefined ? -1 : samples.indexOf(open);
+  const columns = useMemo(
+    () => sampleColumns({ reference: reference?.letter ?? "", candidate: candidate?.letter ?? "" }),
+    [reference?.letter, candidate?.letter],
+  );
+  const view = useTableView("compared-samples", columns);
+  const table = useDataTable({
+    label: "Samples that differ",
+    view,
+    columns,
+    rows: list.data,
+    rowId: (sample) => writePlace(sample),
+    rowName: ({ dataset_sample_id }) => dataset_sample_id,
+    link: (sample) => ({ to: "/compare", search: { ...search, open: writePlace(sample) } }),
+    openId: search.open,
+    sorting: "server",
+    isMain: true,
+  });
   if (reference === undefined || candidate === undefined || figures === undefined) return null;
   const counts = { worse: figures.losses, better: figures.wins };
   return (
@@ -82,6 +96,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
             }))}
             onChange={(value) => change({ direction: value, open: undefined })}
           />
+          <TableTools table={table} />
         </>
       }
     >
@@ -90,95 +105,30 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
           <ErrorNotice error={list.error} onRetry={list.refetch} />
         </div>
       )}
-      {list.isPending ? (
-        <SkeletonRows count={6} className="h-6" />
-      ) : (
-        <SampleTable
-          {...{ samples, reference, candidate, activeIndex, openId: search.open }}
-          onOpen={openSample}
+      {(list.error === null || list.data !== undefined) && (
+        <DataTable
+          table={table}
+          expectedRows={6}
+          empty={<p className="px-4 py-6 text-sm text-ink-2">There are none.</p>}
+          onNearEnd={list.hasNextPage && !list.isFetchingNextPage ? () => list.fetchNextPage() : undefined}
+          end={
+            list.isFetchingNextPage && (
+              <p className="sticky left-0 px-4 py-3 text-xs text-ink-3">Loading more…</p>
+            )
+          }
         />
-      )}
-      {list.hasNextPage && (
-        <div className="border-t border-line px-4 py-2">
-          <Button size="small" isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
       )}
       <SampleDrawer
         place={readPlace(search.open)}
         sample={open}
         filter={filter}
-        {...{ reference, candidate, previous, next }}
+        {...{ reference, candidate }}
+        previous={samples[index - 1]}
+        next={index < 0 ? undefined : samples[index + 1]}
+        onCloseAutoFocus={table.takeFocusBack}
         onOpen={openSample}
         onClose={() => change({ open: undefined }, { replace: true })}
       />
     </Card>
-  );
-}
-
-interface SampleTableProps {
-  samples: readonly ComparedSample[];
-  reference: MarkedRun;
-  candidate: MarkedRun;
-  activeIndex: number;
-  openId: string | undefined;
-  onOpen(sample: ComparedSample): void;
-}
-
-function SampleTable({ samples, reference, candidate, activeIndex, openId, onOpen }: SampleTableProps) {
-  if (samples.length === 0) return <p className="px-4 py-6 text-sm text-ink-2">There are none.</p>;
-  return (
-    <Table label="Samples that differ">
-      <thead>
-        <tr className="border-b border-line">
-          <HeaderCell>Sample</HeaderCell>
-          <HeaderCell isNumber>Step</HeaderCell>
-          {[reference, candidate].map((one) => (
-            <HeaderCell key={one.run.id}>
-              <span className="inline-flex items-center gap-1.5">
-                <RunMark {...one} /> {one === reference ? "reference" : "compared"}
-              </span>
-            </HeaderCell>
-          ))}
-          <HeaderCell isNumber>Difference</HeaderCell>
-        </tr>
-      </thead>
-      <tbody>
-        {samples.map((sample, index) => (
-          <tr
-            key={sample.dataset_sample_id}
-            data-row={index}
-            data-active={index === activeIndex || undefined}
-            className={clsx(
-              "border-b border-line last:border-0 hover:bg-hover data-active:bg-hover",
-              writePlace(sample) === openId && "bg-accent-soft!",
-            )}
-          >
-            <RowHeader className="max-w-80">
-              <button
-                type="button"
-                className="block max-w-full truncate text-left text-accent-ink hover:underline"
-                onClick={() => onOpen(sample)}
-              >
-                <InlineText text={sample.dataset_sample_id} />
-              </button>
-            </RowHeader>
-            <Cell isNumber>{sample.step}</Cell>
-            {[sample.reference, sample.candidate].map((side, place) => (
-              <Cell key={place === 0 ? "reference" : "candidate"}>
-                <span className="inline-flex items-center gap-2">
-                  <SideBadge passRate={side.pass_rate} />
-                  <span className="text-xs text-ink-3 tabular-nums">{formatScore(side.score)}</span>
-                </span>
-              </Cell>
-            ))}
-            <Cell isNumber className="font-medium">
-              {formatPoints(sample.difference)}
-            </Cell>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
   );
 }

@@ -27,10 +27,11 @@ interface SampleDrawerProps {
   next: ComparedSample | undefined;
   onOpen(sample: ComparedSample): void;
   onClose(): void;
+  onCloseAutoFocus(event: Event): void;
 }
 
 /** One sample: what both runs predicted, beside what was recorded. */
-export function SampleDrawer({ place, sample, onClose, ...props }: SampleDrawerProps) {
+export function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: SampleDrawerProps) {
   const { filter, reference, candidate, previous, next, onOpen } = props;
   const presage = usePresage();
   const { href } = useLocation();
@@ -43,7 +44,13 @@ export function SampleDrawer({ place, sample, onClose, ...props }: SampleDrawerP
   const sides = sample ?? found.data;
   const title = place === undefined ? "" : `${place.trajectory_id}, step ${place.step}`;
   return (
-    <Drawer isOpen={place !== undefined} onClose={onClose} title={`Sample ${title}`} isWide>
+    <Drawer
+      isOpen={place !== undefined}
+      onClose={onClose}
+      title={`Sample ${title}`}
+      isWide
+      onCloseAutoFocus={onCloseAutoFocus}
+    >
       <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
         <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
           <InlineText text={title} />

@@ -1,4 +1,5 @@
 import type { Dataset, DatasetRevision } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
 import { Download, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
 import { Button, buttonClass } from "../../../ui/button.tsx";
@@ -33,13 +34,14 @@ export function DatasetActions({ dataset, revision, onUpload }: DatasetActionsPr
         Upload revision
       </Button>
       {revision !== undefined && (
-        <a
-          href={`/runs/new?dataset=${dataset.id}&revision=${revision.revision}`}
+        <Link
+          to="/runs/new"
+          search={{ dataset: dataset.id, revision: revision.revision }}
           className={buttonClass({ variant: "primary" })}
         >
           <Play aria-hidden />
           Run on this
-        </a>
+        </Link>
       )}
       <DeleteDatasetDialog dataset={dataset} isOpen={isDeleteOpen} onClose={() => setDeleteOpen(false)} />
     </>

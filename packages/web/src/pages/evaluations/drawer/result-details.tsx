@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type ResultRow, resultQuery } from "../../../data/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -19,11 +19,13 @@ interface ResultDetailsProps {
   previousId: string | undefined;
   nextId: string | undefined;
   explorer: Explorer;
+  /** Above the result: what belongs to its sample. */
+  above?: ReactNode;
   onOpen(id: string): void;
   onClose(): void;
 }
 
-export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps) {
+export function ResultDetails({ id, row, explorer, above, ...ways }: ResultDetailsProps) {
   const presage = usePresage();
   const [text, chooseText] = useState<TextName>();
   const { data: result, error, refetch } = useQuery(resultQuery(presage, id));
@@ -31,6 +33,7 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
   return (
     <>
       <ResultHeader id={id} {...ways} />
+      {above}
       <ScrollRegion
         key={id}
         ref={region}

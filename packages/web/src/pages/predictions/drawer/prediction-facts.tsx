@@ -1,5 +1,6 @@
 import type { KeptPredictionDetail } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
 import { apiKeysQuery } from "../../../data/api-keys.ts";
@@ -34,7 +35,21 @@ export function PredictionFacts({ prediction, log }: PredictionFactsProps) {
         <One name="Source" onFilter={filterBy({ source })}>
           {sourceLabels[source]}
         </One>
-        <Text name="Run" text={run_id} onFilter={filterBy({ run: run_id ?? undefined })} />
+        {run_id !== null && (
+          <One name="Run" onFilter={filterBy({ run: run_id })}>
+            {source === "run" ? (
+              <Link
+                to="/runs/$runId"
+                params={{ runId: run_id }}
+                className="text-accent-ink underline underline-offset-2"
+              >
+                {run_id}
+              </Link>
+            ) : (
+              run_id
+            )}
+          </One>
+        )}
         <Text
           name="Deployment"
           text={deployment}

@@ -32,7 +32,7 @@ export const runColumns: DataColumn<RunRow>[] = [
         <InlineText text={run.name} />
       </span>
     ),
-    widthPx: 170,
+    widthPx: 140,
     isElastic: true,
     isFixed: true,
   },
@@ -54,7 +54,7 @@ export const runColumns: DataColumn<RunRow>[] = [
       ) : (
         <RunStatus status={run.status} />
       ),
-    widthPx: 130,
+    widthPx: 105,
   },
   {
     id: "target",
@@ -62,7 +62,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     hint: "What predicts.",
     value: ({ run }) => describeTarget(run.target),
     cell: ({ run }) => <InlineText text={describeTarget(run.target)} />,
-    widthPx: 130,
+    widthPx: 112,
     isWideOnly: true,
   },
   {
@@ -70,7 +70,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     label: "Mode",
     hint: "Teacher-forced: each step is told the recorded state. Free-running: each step is told what was predicted for the step before.",
     value: ({ run }) => run.mode,
-    widthPx: 115,
+    widthPx: 125,
     isWideOnly: true,
   },
   {
@@ -83,17 +83,17 @@ export const runColumns: DataColumn<RunRow>[] = [
         {run.revision !== null && <span className="text-ink-3"> r{run.revision}</span>}
       </span>
     ),
-    widthPx: 140,
+    widthPx: 105,
     isWideOnly: true,
   },
   {
     id: "pass_rate",
     label: "Pass rate",
-    hint: "By the run's first evaluator, with its interval at 95 %, clustered by trajectory. The dark mark is what predicting no change reaches.",
+    hint: "By the run's first evaluator, with its interval at 95 %, clustered by trajectory. The mark beside it is what predicting no change reaches.",
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} />,
     isNumber: true,
-    widthPx: 230,
+    widthPx: 215,
   },
   {
     id: "no_change",
@@ -112,7 +112,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.progress.samples,
     cell: ({ run }) => formatCount(run.progress.samples),
     isNumber: true,
-    widthPx: 105,
+    widthPx: 108,
     isWideOnly: true,
   },
   {
@@ -127,7 +127,7 @@ export const runColumns: DataColumn<RunRow>[] = [
         <span className="text-warn">{formatCount(run.progress.failed)}</span>
       ),
     isNumber: true,
-    widthPx: 75,
+    widthPx: 80,
     isWideOnly: true,
   },
   {
@@ -136,7 +136,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.started_at ?? run.created_at,
     cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
-    widthPx: 125,
+    widthPx: 118,
     isWideOnly: true,
   },
 ];

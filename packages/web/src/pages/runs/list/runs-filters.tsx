@@ -88,7 +88,7 @@ function Choice({ label, any, value, options, onChange }: ChoiceProps) {
       <option value="">{any}</option>
       {shown.map((option) => (
         <option key={option.value} value={option.value}>
-          {option.label} ({formatCount(option.count)})
+          {option.label} · {formatCount(option.count)}
         </option>
       ))}
     </Select>

@@ -17,6 +17,7 @@ import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
+import { ExampleNote } from "../../example/example-note.tsx";
 import { ExampleOffer } from "../../example/example-offer.tsx";
 import { findRuns } from "./find-runs.ts";
 import { type RunRow, runColumns } from "./run-columns.tsx";
@@ -70,6 +71,7 @@ function RunsPage() {
           onSelect={(selected) => change({ selected })}
         />
       )}
+      <ExampleNote />
     </Page>
   );
 }

@@ -57,6 +57,12 @@ function NewRunPage() {
   const revision = datasets?.find(({ id }) => id === draft.dataset)?.latest_revision ?? undefined;
   const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
 
+  // Every sample has one.
+  const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true }).map((group) => ({
+    ...group,
+    choices: group.choices.map((choice) => ({ ...choice, needsGoldAnswer: false })),
+  }));
+
   function submit() {
     setSent(true);
     // After React has rendered the issues.
@@ -108,7 +114,7 @@ function NewRunPage() {
                 issue={issues.profiles ?? issueAt(refused, "evaluators")}
               >
                 <EvaluatorPicker
-                  groups={evaluatorChoices(families, profiles, { hasSystemTurn: true })}
+                  groups={choices}
                   chosenIds={chosenIds}
                   onChoose={(ids) => stored.change({ profiles: [...ids].join(",") })}
                 />

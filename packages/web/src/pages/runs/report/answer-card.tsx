@@ -61,6 +61,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         lower: found.interval?.lower ?? null,
         upper: found.interval?.upper ?? null,
         pValue: formatP(found.p_adjusted),
+        count: found.count,
         basis: `${found.wins} better, ${found.losses} worse, ${found.ties} same`,
       },
     ];
@@ -114,7 +115,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           format={formatShare}
           formatTick={(value) => `${Math.round(value * 100)}`}
           referenceLabel="No change"
-          note="The dark mark is what predicting no change reaches on the same samples."
+          note="The mark across a row is what predicting no change reaches on the same samples."
         />
         {differences.length > 0 && (
           <IntervalDots
@@ -124,6 +125,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             explanation="Paired difference of the mean scores from those of predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95 %, clustered by trajectory; p is Holm’s."
             rows={differences}
             format={formatPoints}
+            formatTick={(value) => formatPoints(value).replace(/\.0$/, "")}
             note="Difference of the mean scores from the run that predicts no change, in percentage points."
           />
         )}

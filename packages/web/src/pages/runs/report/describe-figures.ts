@@ -28,13 +28,14 @@ export const measureExplanations: Record<Measure, string> = {
 export function figureOf(
   figures: RunFigures,
   measure: Measure,
-): Required<Pick<IntervalRow, "value" | "lower" | "upper" | "reference" | "basis">> {
+): Required<Pick<IntervalRow, "value" | "lower" | "upper" | "reference" | "count" | "basis">> {
   const interval = measure === "mean" ? figures.interval : figures.pass_interval;
   return {
     value: figures[measure],
     lower: interval?.lower ?? null,
     upper: interval?.upper ?? null,
     reference: figures.no_change?.[measure] ?? null,
+    count: figures.count,
     basis: describeBasis(figures),
   };
 }

@@ -71,43 +71,47 @@ export function ReportTab({ run, report }: ReportTabProps) {
           onChange={(value) => change({ measure: value })}
         />
       </div>
-      <div className="grid min-w-0 items-start gap-4 xl:grid-cols-2">
-        <StepCard report={report} chosen={chosen} measure={measure} />
-        {survival !== undefined && <SurvivalCard survival={survival} />}
-        <StrataCard
-          title="By number of changes"
-          rowLabel="Changes"
-          hint="How much the state changed in the recording."
-          strata={chosen.strata.changes}
-          measure={measure}
-        />
-        <StrataCard
-          title="By action verb"
-          rowLabel="Verb"
-          hint="The first word of the action, the most frequent 50."
-          strata={chosen.strata.verb}
-          measure={measure}
-          isLowestFirst
-        />
-        <StrataCard
-          title="Worst trajectories"
-          rowLabel="Trajectory"
-          hint={describeLeftOut(chosen.strata_left_out.trajectory)}
-          strata={chosen.strata.trajectory}
-          measure={measure}
-          runId={run.id}
-        />
-        {chosen.strata.tag.length > 0 && (
+      <div className="grid min-w-0 items-start gap-4 *:flex *:min-w-0 *:flex-col *:gap-4 xl:grid-cols-2">
+        <div>
+          <StepCard report={report} chosen={chosen} measure={measure} />
           <StrataCard
-            title="By tag"
-            rowLabel="Tag"
-            hint="The most frequent 200."
-            strata={chosen.strata.tag}
+            title="By action verb"
+            rowLabel="Verb"
+            hint="The first word of the action, the most frequent 50; the lowest first."
+            strata={chosen.strata.verb}
+            measure={measure}
+            isLowestFirst
+          />
+          <FailuresCard report={report} />
+        </div>
+        <div>
+          {survival !== undefined && <SurvivalCard survival={survival} />}
+          <StrataCard
+            title="By number of changes"
+            rowLabel="Changes"
+            hint="How much the state changed in the recording."
+            strata={chosen.strata.changes}
             measure={measure}
           />
-        )}
-        <FailuresCard report={report} />
-        <EffortCard run={run} report={report} />
+          <StrataCard
+            title="Worst trajectories"
+            rowLabel="Trajectory"
+            hint={describeLeftOut(chosen.strata_left_out.trajectory)}
+            strata={chosen.strata.trajectory}
+            measure={measure}
+            runId={run.id}
+          />
+          {chosen.strata.tag.length > 0 && (
+            <StrataCard
+              title="By tag"
+              rowLabel="Tag"
+              hint="The most frequent 200."
+              strata={chosen.strata.tag}
+              measure={measure}
+            />
+          )}
+          <EffortCard run={run} report={report} />
+        </div>
       </div>
       <ProvenanceCard run={run} report={report} />
     </div>

@@ -55,7 +55,8 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
         yLabel={measureLabels[measure]}
         series={series}
         format={formatShare}
-        note={measureExplanations[measure]}
+        formatTick={(value) => `${Math.round(value * 100)} %`}
+        note={`${measureExplanations[measure]} Pale where a single trajectory is left, which has no interval.`}
       />
     </Card>
   );

@@ -23,6 +23,7 @@ export function SurvivalCard({ survival }: { survival: RunSurvival }) {
         yLabel="Not diverged"
         series={series}
         format={formatShare}
+        formatTick={(value) => `${Math.round(value * 100)} %`}
         note={`${median === null ? "At most half have diverged as far as is known." : `Half have diverged after ${formatCount(median + 1)} steps.`} Kaplan–Meier with 95 % intervals by ${survival.seed === null ? "log-log Greenwood" : "2,000 bootstraps over trajectories"}; ends of recordings and failures are censored.`}
       />
     </Card>

@@ -1,10 +1,11 @@
 import { type Measure, measures } from "../report/describe-figures.ts";
+import { type MatrixSearch, readMatrixSearch } from "../samples/matrix-search.ts";
 
 const tabs = ["report", "samples"] as const;
 export type RunTab = (typeof tabs)[number];
 
-/** The search parameters of a run. */
-export interface RunSearch {
+/** The search parameters of a run: of its report, and of its samples. */
+export interface RunSearch extends MatrixSearch {
   /** Absent: the report. */
   tab?: RunTab;
   /** The key of the evaluator whose groups are shown. Absent: the first. */
@@ -21,5 +22,6 @@ export function readRunSearch(search: Record<string, unknown>): RunSearch {
     ...(tab !== undefined && { tab }),
     ...(typeof search.evaluator === "string" && search.evaluator !== "" && { evaluator: search.evaluator }),
     ...(measure !== undefined && { measure }),
+    ...readMatrixSearch(search),
   };
 }

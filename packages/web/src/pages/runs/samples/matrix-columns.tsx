@@ -1,6 +1,7 @@
 import type { RunEvaluator, RunSample } from "@presage/sdk";
 import { formatCount, formatDuration } from "../../../format/format-number.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { SampleName } from "../../../ui/sample-name.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { verdictOf } from "../verdict-of.ts";
 import { evaluatorColumnId } from "./matrix-request.ts";
@@ -20,7 +21,7 @@ export function matrixColumns(
       cell: (sample) => <VerdictCell sample={sample} verdict={verdictOf(sample, evaluator)} />,
       isNumber: true,
       isSortable: true,
-      widthPx: 104,
+      widthPx: 124,
     }),
   );
   return [first, step, ...ofEvaluators, ...rest];
@@ -31,7 +32,11 @@ const first: DataColumn<RunSample> = {
   label: "Sample",
   hint: "The sample’s ID in its dataset, in the order of the dataset unless another column is sorted",
   value: ({ dataset_sample_id }) => dataset_sample_id,
-  cell: (sample) => <SampleName sample={sample} />,
+  cell: ({ dataset_sample_id, repeat }) => (
+    <SampleName id={dataset_sample_id}>
+      {repeat > 0 && <span className="text-ink-3"> ·{repeat + 1}</span>}
+    </SampleName>
+  ),
   isSortable: false,
   isFixed: true,
   widthPx: 220,
@@ -44,8 +49,8 @@ const step: DataColumn<RunSample> = {
   value: ({ step }) => step,
   isNumber: true,
   isSortable: true,
-  widthPx: 64,
-  isWideOnly: true,
+  widthPx: 80,
+  isExtra: true,
 };
 
 const rest: DataColumn<RunSample>[] = [
@@ -64,7 +69,7 @@ const rest: DataColumn<RunSample>[] = [
       ),
     isSortable: false,
     isElastic: true,
-    widthPx: 180,
+    widthPx: 160,
   },
   {
     id: "verb",
@@ -83,8 +88,8 @@ const rest: DataColumn<RunSample>[] = [
     value: ({ changes }) => changes,
     isNumber: true,
     isSortable: true,
-    widthPx: 88,
-    isWideOnly: true,
+    widthPx: 104,
+    isExtra: true,
   },
   {
     id: "tokens",
@@ -94,7 +99,7 @@ const rest: DataColumn<RunSample>[] = [
     cell: ({ prediction }) => formatCount(prediction.usage.completion_tokens ?? 0),
     isNumber: true,
     isSortable: true,
-    widthPx: 76,
+    widthPx: 92,
     isWideOnly: true,
   },
   {
@@ -114,21 +119,4 @@ const rest: DataColumn<RunSample>[] = [
 /** For copies and screen readers: what a row is called. */
 export function nameOfRow({ dataset_sample_id, repeat }: RunSample): string {
   return repeat === 0 ? dataset_sample_id : `${dataset_sample_id}, repeat ${repeat + 1}`;
-}
-
-/** Of a long name the end is what differs from the row above. */
-function SampleName({ sample: { dataset_sample_id: id, step, repeat } }: { sample: RunSample }) {
-  const end = `/${step}`;
-  const isSplit = id.endsWith(end);
-  return (
-    <span title={id} className="flex min-w-0 font-mono text-xs text-ink">
-      <span className="truncate">
-        <InlineText text={isSplit ? id.slice(0, -end.length) : id} />
-      </span>
-      <span className="shrink-0">
-        {isSplit && end}
-        {repeat > 0 && <span className="text-ink-3"> ·{repeat + 1}</span>}
-      </span>
-    </span>
-  );
 }

@@ -14,9 +14,9 @@ interface MatrixFiltersProps {
 
 /** What the rows must have. All of it stands in the address. */
 export function MatrixFilters({ view: { search, change }, names }: MatrixFiltersProps) {
-  const { evaluator = 0, verdict, recorded, failed, trajectory, at } = search;
+  const { judge = 0, verdict, recorded, failed, trajectory, at } = search;
   const isFiltered = [verdict, recorded, failed, trajectory, at].some((value) => value !== undefined);
-  const verdictValue = verdict === undefined ? "" : `${evaluator}:${verdict}`;
+  const verdictValue = verdict === undefined ? "" : `${judge}:${verdict}`;
   return (
     <div className="flex flex-wrap items-center gap-2">
       <Select
@@ -26,7 +26,7 @@ export function MatrixFilters({ view: { search, change }, names }: MatrixFilters
         onChange={({ target }) => {
           const [index, chosen] = target.value.split(":");
           change({
-            evaluator: index === "" || index === "0" ? undefined : Number(index),
+            judge: index === "" || index === "0" ? undefined : Number(index),
             verdict: matrixVerdicts.find((known) => known === chosen),
           });
         }}
@@ -77,7 +77,7 @@ export function MatrixFilters({ view: { search, change }, names }: MatrixFilters
           size="small"
           onClick={() =>
             change({
-              evaluator: undefined,
+              judge: undefined,
               verdict: undefined,
               recorded: undefined,
               failed: undefined,

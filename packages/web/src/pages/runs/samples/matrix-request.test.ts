@@ -19,10 +19,10 @@ test("a verdict is of the chosen evaluator, otherwise of the first", () => {
     profile_name: "of a",
     pass: false,
   });
-  expect(toMatrixRequest({ verdict: "pass", evaluator: 1 }, undefined, evaluators).evaluator).toBe("b");
+  expect(toMatrixRequest({ verdict: "pass", judge: 1 }, undefined, evaluators).evaluator).toBe("b");
   // The run of a link may have fewer evaluators.
-  expect(toMatrixRequest({ verdict: "pass", evaluator: 7 }, undefined, evaluators)).toEqual({});
-  expect(toMatrixRequest({ evaluator: 1 }, undefined, evaluators)).toEqual({});
+  expect(toMatrixRequest({ verdict: "pass", judge: 7 }, undefined, evaluators)).toEqual({});
+  expect(toMatrixRequest({ judge: 1 }, undefined, evaluators)).toEqual({});
 });
 
 test("a column of an evaluator is sorted by its score, others by their figure", () => {

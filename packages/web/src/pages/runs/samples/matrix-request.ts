@@ -21,8 +21,8 @@ export function toMatrixRequest(
   sort: Sort | undefined,
   evaluators: readonly RunEvaluator[],
 ): RunSampleFilter & RunSampleView {
-  const { evaluator = 0, verdict, recorded, failed, trajectory, at } = search;
-  const judge = verdict === undefined ? undefined : evaluators[evaluator];
+  const { judge: index = 0, verdict, recorded, failed, trajectory, at } = search;
+  const judge = verdict === undefined ? undefined : evaluators[index];
   const request = {
     ...(judge && {
       evaluator: judge.evaluator,

@@ -4,7 +4,7 @@ import { type MatrixSearch, readMatrixSearch } from "./matrix-search.ts";
 
 test("all parameters round-trip through the URL", () => {
   const whole: Required<MatrixSearch> = {
-    evaluator: 1,
+    judge: 1,
     verdict: "fail",
     recorded: "unchanged",
     failed: true,
@@ -20,7 +20,7 @@ test("all parameters round-trip through the URL", () => {
 
 test("invalid values are ignored", () => {
   const search = {
-    evaluator: -1,
+    judge: -1,
     verdict: "maybe",
     recorded: "x",
     failed: false,

@@ -7,7 +7,7 @@ export const recordedChanges = ["changed", "unchanged"] as const;
 /** What of a run's samples is shown. The evaluators are named by their places in the run. */
 export interface MatrixSearch extends TableSearch {
   /** Whose verdict `verdict` is; absent: the first one's. */
-  evaluator?: number;
+  judge?: number;
   verdict?: (typeof matrixVerdicts)[number];
   /** Only samples whose state changed in the recording, or those whose state did not. */
   recorded?: (typeof recordedChanges)[number];
@@ -23,13 +23,13 @@ export interface MatrixSearch extends TableSearch {
 
 /** Reads the URL; invalid values are ignored. */
 export function readMatrixSearch(search: Record<string, unknown>): MatrixSearch {
-  const { evaluator, at, repeat, failed } = search;
+  const { judge, at, repeat, failed } = search;
   const verdict = matrixVerdicts.find((known) => known === search.verdict);
   const recorded = recordedChanges.find((known) => known === search.recorded);
   const trajectory = idOf(search.trajectory);
   const sample = idOf(search.sample);
   return {
-    ...(isStep(evaluator) && { evaluator }),
+    ...(isStep(judge) && { judge }),
     ...(verdict && { verdict }),
     ...(recorded && { recorded }),
     ...(failed === true && { failed }),

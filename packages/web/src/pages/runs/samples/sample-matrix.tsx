@@ -47,6 +47,7 @@ export function SampleMatrix({ run }: { run: Run }) {
       search: (current: Record<string, unknown>) =>
         withChanges(current, { sample, repeat: repeat === 0 ? undefined : repeat }),
     }),
+    hasDrawer: true,
     openId,
     sorting: "server",
     isMain: true,

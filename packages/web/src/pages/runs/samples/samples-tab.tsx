@@ -1,47 +1,30 @@
-import type { Run, RunSample } from "@presage/sdk";
-import { useQuery } from "@tanstack/react-query";
-import { usePresage } from "../../../data/use-presage.ts";
-import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
-import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
+import type { Run } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { ListChecks } from "lucide-react";
+import { buttonClass } from "../../../ui/button.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { SampleMatrix } from "./sample-matrix.tsx";
 
-const shownCount = 50;
-
-/** The first samples of a run with their verdicts. */
+/** A run's samples. What a client has made itself has results only. */
 export function SamplesTab({ run }: { run: Run }) {
-  const presage = usePresage();
-  const { data: samples = [] } = useQuery({
-    queryKey: ["runs", "first samples", run.id],
-    async queryFn({ signal }) {
-      const samples: RunSample[] = [];
-      for await (const sample of presage.runs.iterateSamples(run.id, {}, { signal })) {
-        samples.push(sample);
-        if (samples.length === shownCount) break;
-      }
-      return samples;
-    },
-  });
+  if (run.dataset_id === null) {
+    return (
+      <EmptyState
+        icon={ListChecks}
+        title="This run has results, and no predictions"
+        actions={
+          <Link to="/evaluations" search={{ run: run.id, view: "samples" }} className={buttonClass({})}>
+            Its results by sample
+          </Link>
+        }
+      >
+        A client made them and sent the verdicts.
+      </EmptyState>
+    );
+  }
   return (
-    <Table label="Samples">
-      <thead>
-        <tr>
-          <HeaderCell>Sample</HeaderCell>
-          {run.evaluators.map(({ evaluator, profile_name }) => (
-            <HeaderCell key={`${evaluator} ${profile_name}`}>{evaluator}</HeaderCell>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {samples.map(({ dataset_sample_id, repeat, verdicts }) => (
-          <tr key={`${dataset_sample_id} ${repeat}`} className="border-t border-line">
-            <RowHeader>{dataset_sample_id}</RowHeader>
-            {verdicts.map((verdict) => (
-              <Cell key={`${verdict.evaluator} ${verdict.profile_name}`}>
-                <VerdictBadge status={verdict.status} pass={verdict.pass} />
-              </Cell>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <div className="flex h-[max(28rem,calc(100dvh-11rem))] flex-col gap-3 pt-4">
+      <SampleMatrix run={run} />
+    </div>
   );
 }

@@ -8,6 +8,7 @@ import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Badge } from "../../../ui/badge.tsx";
+import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
@@ -38,8 +39,8 @@ function RunTrajectoryPage() {
       title="Run"
       query={run}
       actions={
-        <Link to="/evaluations" search={{ run: runId }}>
-          Evaluations
+        <Link to="/runs" className={buttonClass({})}>
+          All runs
         </Link>
       }
     />
@@ -173,9 +174,9 @@ function Origin({ run, trajectoryId, steps }: { run: Run; trajectoryId: string; 
     <span className="flex flex-wrap items-center gap-x-1.5 gap-y-1">
       <span>
         Trajectory of run{" "}
-        <a href={`/runs/${id}`} className={look}>
+        <Link to="/runs/$runId" params={{ runId: id }} className={look}>
           <InlineText text={name} />
-        </a>
+        </Link>
         {datasetId !== null && (
           <>
             {" "}

@@ -18,6 +18,8 @@ export interface CurveChartProps {
   /** Of the values; 0 to 1 if not given. */
   domain?: Range | undefined;
   format(value: number): string;
+  /** For the axis, where space is limited. */
+  formatTick?(value: number): string;
   /** What the figures are and how their intervals were made. */
   note?: ReactNode;
 }

@@ -20,7 +20,7 @@ const tickWidth = 64;
 
 /** Curves with their bands. The pointer and the arrow keys read them at one place. */
 export function CurvePlot(props: CurvePlotProps) {
-  const { label, xLabel, series, domain, xs, shape, format } = props;
+  const { label, xLabel, series, domain, xs, shape, format, formatTick = format } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const [place, setPlace] = useState<number>();
@@ -61,7 +61,7 @@ export function CurvePlot(props: CurvePlotProps) {
     >
       {width > 0 && (
         <svg aria-hidden width={width} height={height} className="absolute inset-0">
-          <Axes {...{ xLabel, format, toX, toY, domain, ends, width }} />
+          <Axes {...{ xLabel, format: formatTick, toX, toY, domain, ends, width }} />
           {series.map((one) => (
             <Curve key={one.key} series={one} shape={shape} toX={toX} toY={toY} />
           ))}
@@ -107,17 +107,19 @@ interface CurveProps {
 }
 
 function Curve({ series: { points, color, isDashed = false }, shape, toX, toY }: CurveProps) {
-  const { line, band, lone } = curvePaths(points, shape, toX, toY);
+  const { line, sure, band, lone } = curvePaths(points, shape, toX, toY);
   return (
     <g stroke={color} fill={color}>
       <path d={band} fillOpacity="0.15" stroke="none" />
       <path
         d={line}
         fill="none"
-        strokeWidth="1.75"
+        strokeWidth="1.25"
         strokeLinejoin="round"
+        strokeOpacity={sure === "" ? 1 : 0.4}
         strokeDasharray={isDashed ? "5 3" : undefined}
       />
+      <path d={sure} fill="none" strokeWidth="2" strokeLinejoin="round" />
       {lone.map(({ x, value, lower, upper }) => (
         <g key={x}>
           {lower != null && upper != null && (

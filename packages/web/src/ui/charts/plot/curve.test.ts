@@ -21,8 +21,9 @@ test("a step keeps its value until the next", () => {
 });
 
 test("a band is there only where there is an interval", () => {
-  const { band } = curvePaths([point(0, 1, 0, 2), point(1, 1, 0, 3), point(2, 1)], "line", same, same);
+  const { band, sure } = curvePaths([point(0, 1, 0, 2), point(1, 1, 0, 3), point(2, 1)], "line", same, same);
   expect(band).toBe("M0.0,2.0L1.0,3.0L1.0,0.0L0.0,0.0Z");
+  expect(sure).toBe("M0.0,1.0L1.0,1.0");
 });
 
 test("between two points a step curve has the value of the earlier, and none after its end", () => {
@@ -32,4 +33,9 @@ test("between two points a step curve has the value of the earlier, and none aft
   expect(pointAt(series, 5, "step")).toBeUndefined();
   expect(pointAt(series, 3, "line")).toBeUndefined();
   expect(placesOf([series, { ...series, points: [point(2, 0)] }])).toEqual([0, 2, 4]);
+});
+
+test("a step keeps its interval until the next point, even if that one has none", () => {
+  const { band } = curvePaths([point(0, 1), point(1, 0.5, 0, 1), point(3, 0)], "step", same, same);
+  expect(band).toBe("M1.0,1.0L3.0,1.0L3.0,1.0L3.0,0.0L3.0,0.0L1.0,0.0Z");
 });

@@ -27,6 +27,8 @@ type Place = readonly [x: number, y: number];
 
 export interface CurvePaths {
   line: string;
+  /** The stretches of it that have an interval; of a step curve all of it. */
+  sure: string;
   band: string;
   /** Points that no line reaches. */
   lone: readonly CurvePoint[];
@@ -41,16 +43,31 @@ export function curvePaths(
 ): CurvePaths {
   const lone: CurvePoint[] = [];
   const lines: string[] = [];
+  const drawn = (stretch: readonly CurvePoint[], read: ReadPoint) => places(stretch, shape, toX, toY, read);
   for (const stretch of stretchesWhere(points, ({ value }) => value !== null)) {
     if (stretch.length === 1) lone.push(...stretch);
-    lines.push(open(places(stretch, shape, toX, toY, ({ value }) => value)));
+    lines.push(open(drawn(stretch, ({ value }) => value)));
   }
-  const bands = stretchesWhere(points, hasInterval).map((stretch) => {
-    const upper = places(stretch, shape, toX, toY, (point) => point.upper);
-    const lower = places(stretch, shape, toX, toY, (point) => point.lower);
+  const withInterval = stretchesWhere(points, hasInterval).map((stretch) =>
+    shape === "step" ? untilNext(stretch, points) : stretch,
+  );
+  const sure = withInterval.map((stretch) => open(drawn(stretch, ({ value }) => value)));
+  const bands = withInterval.map((stretch) => {
+    const upper = drawn(stretch, (point) => point.upper);
+    const lower = drawn(stretch, (point) => point.lower);
     return `${open([...upper, ...lower.toReversed()])}Z`;
   });
-  return { line: lines.join(""), band: bands.join(""), lone };
+  const line = lines.join("");
+  return { line, sure: shape === "step" ? line : sure.join(""), band: bands.join(""), lone };
+}
+
+type ReadPoint = (point: CurvePoint) => number | null | undefined;
+
+/** A step keeps its interval up to the next point, even if that one has none. */
+function untilNext(stretch: readonly CurvePoint[], points: readonly CurvePoint[]): readonly CurvePoint[] {
+  const last = stretch.at(-1);
+  const next = last && points[points.indexOf(last) + 1];
+  return last === undefined || next === undefined ? stretch : [...stretch, { ...last, x: next.x }];
 }
 
 function hasInterval({ value, lower, upper }: CurvePoint): boolean {
@@ -81,7 +98,7 @@ function places(
   shape: CurveShape,
   toX: (x: number) => number,
   toY: (value: number) => number,
-  read: (point: CurvePoint) => number | null | undefined,
+  read: ReadPoint,
 ): Place[] {
   return points.flatMap((point, index): Place[] => {
     const here: Place = [toX(point.x), toY(read(point) ?? 0)];

@@ -39,7 +39,7 @@ export function IntervalRowMark({ mark, row, domain }: IntervalRowMarkProps) {
   const toX = (one: number) => percent(scale(Math.min(domain[1], Math.max(domain[0], one))));
   const zero = Math.min(domain[1], Math.max(domain[0], 0));
   return (
-    <svg aria-hidden className="block h-5 w-full min-w-32 overflow-visible">
+    <svg aria-hidden className="block h-5 w-full min-w-24 overflow-visible">
       {niceTicks(domain, 4).map((one) => (
         <line key={one} x1={toX(one)} x2={toX(one)} y1="-4" y2="24" className="stroke-line" />
       ))}

@@ -1,5 +1,5 @@
-import { clsx } from "clsx";
 import { type ReactNode, useState } from "react";
+import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../button.tsx";
 import { CopyButton } from "../../copy-button.tsx";
 import { ScrollRegion } from "../../scroll-region.tsx";
@@ -20,7 +20,9 @@ export interface IntervalRow {
   upper?: number | null | undefined;
   /** Marked on the axis as well, for example a baseline. */
   reference?: number | null | undefined;
-  /** What it was made from, for example “120 samples in 12 trajectories”. */
+  /** How many samples it is of. */
+  count?: number | undefined;
+  /** What it was made from, for example “120 samples in 12 trajectories”: shown on hover, and copied. */
   basis?: string | undefined;
   /** As text. */
   pValue?: string | undefined;
@@ -70,7 +72,8 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
   const domain = props.domain ?? domainWithZero(rows.flatMap(valuesOf));
   const shown = isAll ? rows : rows.slice(0, most);
   const hasP = rows.some(({ pValue }) => pValue !== undefined);
-  const hasBasis = rows.some(({ basis }) => basis !== undefined);
+  const hasIntervals = rows.some(({ lower, upper }) => lower != null && upper != null);
+  const hasCount = rows.some(({ count }) => count !== undefined);
   const hasReference = rows.some(({ reference }) => reference != null);
   return (
     <figure aria-label={label} className="flex min-w-0 flex-col pb-2">
@@ -80,20 +83,22 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
       >
         <table className="w-full border-collapse text-sm tabular-nums">
           <thead>
-            <tr className="text-xs text-ink-3 *:px-2 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4">
+            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4">
               <th scope="col" className="text-left">
                 {rowLabel}
               </th>
-              <th scope="col" className="w-1/2 min-w-40 text-left">
+              <th scope="col" className="w-1/2 min-w-32 text-left">
                 <IntervalAxis domain={domain} format={formatTick} />
                 <span className="sr-only">Drawn</span>
               </th>
               <th scope="col" className="text-right">
                 <ExplainedName name={valueLabel} explanation={explanation} />
               </th>
-              <th scope="col" className="text-right">
-                95 % interval
-              </th>
+              {hasIntervals && (
+                <th scope="col" className="text-right">
+                  95 % interval
+                </th>
+              )}
               {hasReference && (
                 <th scope="col" className="text-right">
                   {referenceLabel}
@@ -104,9 +109,12 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
                   p
                 </th>
               )}
-              {hasBasis && (
-                <th scope="col" className="text-left">
-                  Of
+              {hasCount && (
+                <th scope="col" className="text-right">
+                  <ExplainedName
+                    name="n"
+                    explanation="Samples with a verdict. How many trajectories they are in, and how many failed, is shown where a row is pointed at, and copied."
+                  />
                 </th>
               )}
             </tr>
@@ -115,23 +123,33 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
             {shown.map((row) => (
               <tr
                 key={row.key}
-                className="border-t border-line *:px-2 *:py-1 *:first:pl-4 *:last:pr-4 hover:bg-hover/60"
+                title={row.basis}
+                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 hover:bg-hover/60"
               >
-                <th scope="row" className="max-w-56 truncate text-left font-normal" title={row.label}>
+                <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
                   {row.shown ?? row.label}
                 </th>
                 <td aria-hidden>
                   <IntervalRowMark mark={mark} row={row} domain={domain} />
                 </td>
                 <td className="text-right font-medium whitespace-nowrap">{show(row.value, format)}</td>
-                <td className={clsx("text-right whitespace-nowrap", "text-ink-2")}>
-                  {intervalText(row, format)}
-                </td>
+                {hasIntervals && (
+                  <td className="text-right text-xs whitespace-nowrap text-ink-2">
+                    {intervalText(row, format)}
+                  </td>
+                )}
                 {hasReference && (
-                  <td className="text-right whitespace-nowrap text-ink-2">{show(row.reference, format)}</td>
+                  <td className="text-right whitespace-nowrap text-xs text-ink-2">
+                    {show(row.reference, format)}
+                  </td>
                 )}
                 {hasP && <td className="text-right whitespace-nowrap">{row.pValue ?? "–"}</td>}
-                {hasBasis && <td className="text-xs whitespace-nowrap text-ink-3">{row.basis}</td>}
+                {hasCount && (
+                  <td className="text-right text-ink-3">
+                    {row.count === undefined ? "–" : formatCount(row.count)}
+                    <span className="sr-only">{row.basis}</span>
+                  </td>
+                )}
               </tr>
             ))}
           </tbody>
@@ -171,5 +189,7 @@ function show(value: number | null | undefined, format: (value: number) => strin
 
 function intervalText({ value, lower, upper }: IntervalRow, format: (value: number) => string): string {
   if (value === null) return "–";
-  return lower == null || upper == null ? "no interval" : `${format(lower)} to ${format(upper)}`;
+  if (lower == null || upper == null) return "no interval";
+  // The unit once: “33.6 – 48.0 %”.
+  return `${format(lower).replace(/\s\D+$/, "")} – ${format(upper)}`;
 }

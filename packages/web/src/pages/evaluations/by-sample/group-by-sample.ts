@@ -1,0 +1,38 @@
+import type { ResultRow } from "../../../data/evaluation-results.ts";
+
+/** All results about one sample, of one run. */
+export interface SampleRow {
+  /** The id of its first result. */
+  id: string;
+  sampleId: string;
+  datasetId: string | null;
+  runId: string | null;
+  results: readonly ResultRow[];
+}
+
+/** Results in the order of their samples as one row a sample, dataset and run. */
+export function groupBySample(results: readonly ResultRow[]): SampleRow[] {
+  const rows = new Map<string, SampleRow & { results: ResultRow[] }>();
+  for (const result of results) {
+    const { dataset_sample_id, dataset_id: datasetId, evaluation_run_id: runId } = result;
+    const sampleId = String(dataset_sample_id);
+    const key = JSON.stringify([sampleId, datasetId, runId]);
+    const row = rows.get(key);
+    if (row === undefined) rows.set(key, { id: result.id, sampleId, datasetId, runId, results: [result] });
+    else row.results.push(result);
+  }
+  return [...rows.values()];
+}
+
+/** An evaluator with a profile, whose verdicts are a column. */
+export interface Judge {
+  evaluator: string;
+  profile: string | null;
+}
+
+/** The results of one judge about a sample, the last one first: it counts. */
+export function resultsOf({ results }: SampleRow, { evaluator, profile }: Judge): ResultRow[] {
+  return results
+    .filter(({ evaluator_id, profile_name }) => evaluator_id === evaluator && profile_name === profile)
+    .toReversed();
+}
