@@ -40,7 +40,11 @@ export function SavedViews({ name, search }: SavedViewsProps) {
     <Popover
       label="Saved views"
       trigger={
-        <Button icon={<Bookmark aria-hidden />} className="max-w-56" aria-label={open === undefined ? "Saved views" : `Saved views: ${open.name}`}>
+        <Button
+          icon={<Bookmark aria-hidden />}
+          className="max-w-56"
+          aria-label={open === undefined ? "Saved views" : `Saved views: ${open.name}`}
+        >
           <span className="truncate">{open?.name ?? "Views"}</span>
         </Button>
       }
