@@ -31,7 +31,6 @@ const pages = [
   "GET /review",
   "GET /runs",
   "GET /runs/:run_id",
-  "GET /runs/:run_id/samples",
   "GET /runs/:run_id/trajectories/:trajectory_id",
   "GET /runs/new",
   "GET /usage",
