@@ -33,7 +33,8 @@ function recentRunsQuery(presage: Presage, period: Period) {
 
 function reportQuery(presage: Presage, run: Run) {
   return queryOptions({
-    queryKey: ["runs", "headline", run.id, run.status, run.evaluators.length],
+    // Not one of the keys of runs: when those are read again, this one's run may just have been deleted.
+    queryKey: ["headlines of runs", run.id, run.status, run.evaluators.length],
     async queryFn({ signal }): Promise<Headline[]> {
       return (await presage.runs.report(run.id, { signal })).evaluators.map(toHeadline);
     },
