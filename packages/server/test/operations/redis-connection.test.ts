@@ -169,7 +169,8 @@ describe.skipIf(redisProgram === undefined)("A connection", () => {
     await server.start();
     await expectEventually(redis.isUp, true);
     expect(await answerOf(redis, (client) => client.get("a"))).toBeNull();
-    expect(messages()).toEqual([gone, back]);
+    // On a busy machine it may also have answered too late before.
+    expect(messages().filter((one) => one === gone || one === back)).toEqual([gone, back]);
     redis.stop();
   });
 
