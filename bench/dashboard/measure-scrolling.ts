@@ -38,7 +38,7 @@ const readCpuMs = async (devTools: DevTools): Promise<number> => {
   return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN) * 1000;
 };
 
-/** Turns the mouse wheel once a frame until so many rows of a view have been shown. */
+/** Turns the mouse wheel once a frame until the wanted number of rows has been shown. */
 export const measureScrolling = async (visitor: Visitor, view: View, rows: number): Promise<ScrollSample> =>
   await withPage(visitor, async (page) => {
     await visit(page, visitor.origin, view);

@@ -3,7 +3,7 @@ import { makeExample } from "../../sandbox/src/example/make-example.ts";
 import type { Transition } from "./read-transitions.ts";
 
 const evaluators = [{ evaluator: "exact-match" }, { evaluator: "state-change" }, { evaluator: "rouge-l" }];
-/** The degraded copy forgets the change in one of so many predictions. */
+/** In one of this many predictions, the degraded copy forgets the change. */
 const forgetsEvery = 3;
 
 /** A dataset of each environment with runs of the sandbox, both baselines and a degraded copy of the sandbox. */

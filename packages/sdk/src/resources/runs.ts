@@ -35,7 +35,7 @@ export interface RunSampleFilter
 
 /** In which order a run's predictions are, and how much of their texts comes with them. An order by score needs an evaluator. */
 export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator" | "order_profile_name"> & {
-  /** So many characters of each prediction. Absent: none. */
+  /** How many characters of each prediction to return. Absent: none. */
   text_limit?: number | undefined;
 };
 

@@ -42,64 +42,35 @@ const kitchen = placeOf({
   },
 });
 
-/** A goal is what the world answers to the last action. */
-const goals: readonly { split: TaskSplitName; place: Place; prompt: string; goal: string }[] = [
-  { split: "train", place: workshop, prompt: "Turn on the lantern.", goal: "The lantern is now activated." },
-  { split: "train", place: workshop, prompt: "Open the chest.", goal: "The chest is now open." },
-  {
-    split: "train",
-    place: workshop,
-    prompt: "Take the hammer.",
-    goal: "You move the hammer to the inventory.",
-  },
-  {
-    split: "train",
-    place: workshop,
-    prompt: "Put the hammer in the jar.",
-    goal: "You move the hammer to the jar.",
-  },
-  { split: "train", place: workshop, prompt: "Go to the yard.", goal: "You move to the yard." },
-  { split: "train", place: workshop, prompt: "Bring the kite.", goal: "You move the kite to the inventory." },
-  {
-    split: "train",
-    place: workshop,
-    prompt: "Focus on the rope in the yard.",
-    goal: "You focus on the rope.",
-  },
-  { split: "train", place: workshop, prompt: "Open the shed in the yard.", goal: "The shed is now open." },
-  { split: "train", place: kitchen, prompt: "Turn on the stove.", goal: "The stove is now activated." },
-  { split: "train", place: kitchen, prompt: "Open the cupboard.", goal: "The cupboard is now open." },
-  { split: "train", place: kitchen, prompt: "Take the apple.", goal: "You move the apple to the inventory." },
-  {
-    split: "train",
-    place: kitchen,
-    prompt: "Put the apple in the bowl.",
-    goal: "You move the apple to the bowl.",
-  },
-  { split: "train", place: kitchen, prompt: "Go to the pantry.", goal: "You move to the pantry." },
-  {
-    split: "train",
-    place: kitchen,
-    prompt: "Bring the broom.",
-    goal: "You move the broom to the inventory.",
-  },
-  {
-    split: "train",
-    place: kitchen,
-    prompt: "Turn on the lamp in the pantry.",
-    goal: "The lamp is now activated.",
-  },
-  { split: "train", place: kitchen, prompt: "Open the crate in the pantry.", goal: "The crate is now open." },
-  { split: "test", place: workshop, prompt: "Focus on the lantern.", goal: "You focus on the lantern." },
-  { split: "test", place: workshop, prompt: "Bring the rope.", goal: "You move the rope to the inventory." },
-  { split: "test", place: kitchen, prompt: "Eat the apple.", goal: "The apple was delicious." },
-  {
-    split: "test",
-    place: kitchen,
-    prompt: "Focus on the broom in the pantry.",
-    goal: "You focus on the broom.",
-  },
-];
+type Goal = readonly [place: Place, prompt: string, goal: string];
+
+/** A goal is the world's response to the last action of a solution. */
+const goals: Partial<Record<TaskSplitName, readonly Goal[]>> = {
+  train: [
+    [workshop, "Turn on the lantern.", "The lantern is now activated."],
+    [workshop, "Open the chest.", "The chest is now open."],
+    [workshop, "Take the hammer.", "You move the hammer to the inventory."],
+    [workshop, "Put the hammer in the jar.", "You move the hammer to the jar."],
+    [workshop, "Go to the yard.", "You move to the yard."],
+    [workshop, "Bring the kite.", "You move the kite to the inventory."],
+    [workshop, "Focus on the rope in the yard.", "You focus on the rope."],
+    [workshop, "Open the shed in the yard.", "The shed is now open."],
+    [kitchen, "Turn on the stove.", "The stove is now activated."],
+    [kitchen, "Open the cupboard.", "The cupboard is now open."],
+    [kitchen, "Take the apple.", "You move the apple to the inventory."],
+    [kitchen, "Put the apple in the bowl.", "You move the apple to the bowl."],
+    [kitchen, "Go to the pantry.", "You move to the pantry."],
+    [kitchen, "Bring the broom.", "You move the broom to the inventory."],
+    [kitchen, "Turn on the lamp in the pantry.", "The lamp is now activated."],
+    [kitchen, "Open the crate in the pantry.", "The crate is now open."],
+  ],
+  test: [
+    [workshop, "Focus on the lantern.", "You focus on the lantern."],
+    [workshop, "Bring the rope.", "You move the rope to the inventory."],
+    [kitchen, "Eat the apple.", "The apple was delicious."],
+    [kitchen, "Focus on the broom in the pantry.", "You focus on the broom."],
+  ],
+};
 
 /** Comes with Presage for every account, so that everything can be tried without a model. */
 export const sandboxEnvironment: EnvironmentRevision = {
@@ -113,24 +84,18 @@ export const sandboxEnvironment: EnvironmentRevision = {
     max_steps: 20,
     guards: { repeat_limit: 5 },
   },
-  tasks: { train: countOf("train"), test: countOf("test") },
+  tasks: { train: goals.train?.length ?? 0, test: goals.test?.length ?? 0 },
   times: undefined,
 };
 
 export function sandboxTasks(split: TaskSplitName): IndexedTask[] {
-  return goals
-    .filter((one) => one.split === split)
-    .map(({ place, prompt, goal }, index) => ({
-      index,
-      task: {
-        initial_state: place.start,
-        prompt,
-        context: { environment_state: place.map, task_context: prompt },
-        goal,
-      },
-    }));
-}
-
-function countOf(split: TaskSplitName): number {
-  return goals.filter((one) => one.split === split).length;
+  return (goals[split] ?? []).map(([place, prompt, goal], index) => ({
+    index,
+    task: {
+      initial_state: place.start,
+      prompt,
+      context: { environment_state: place.map, task_context: prompt },
+      goal,
+    },
+  }));
 }

@@ -3,7 +3,7 @@ import { createRoomForBytes } from "./room-for-bytes.ts";
 
 const patient = new AbortController().signal;
 
-/** Takes so many bytes, and says whether that was possible yet. */
+/** Asks for room for these bytes, and says whether there is any yet. */
 function taking(room: ReturnType<typeof createRoomForBytes>, bytes: number, signal = patient) {
   const state = { isIn: false, hasFailed: false };
   const taken = room.take(bytes, signal).then(

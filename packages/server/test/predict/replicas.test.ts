@@ -40,7 +40,7 @@ async function answererOf(response: Response): Promise<string> {
   return body.response.content;
 }
 
-/** So many that each of four replicas has some, whatever their ports are. */
+/** Enough that each of four replicas gets some, whatever their ports are. */
 const sessions = Array.from({ length: 64 }, (_, place) => `rollout-${place}`);
 
 /** Which replica answers each session, one after the other. */

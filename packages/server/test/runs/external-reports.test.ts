@@ -47,7 +47,7 @@ onEachDatabase((database) => {
     tags: { trajectory_id: `t${Math.floor(index / 2)}`, step: String(index % 2), split: "test" },
   });
 
-  test("the report of an external run is of the results that bear its id, clustered by trajectory", async () => {
+  test("the report of an external run covers the results with its id, clustered by trajectory", async () => {
     const id = await createExperiment();
     await importAll(
       sixScores.map((score, index) => ({

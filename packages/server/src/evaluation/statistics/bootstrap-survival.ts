@@ -6,7 +6,7 @@ import { type SurvivalCurve, survival } from "./survival.ts";
 const resamples = 2000;
 /** Bounds the memory, at 16 KB a step. */
 const mostSteps = 1000;
-/** Of draws and steps; after so many others take a turn. A few milliseconds. */
+/** Draws times steps before other work gets a turn: a few milliseconds. */
 const workAtOnce = 500_000;
 
 /**

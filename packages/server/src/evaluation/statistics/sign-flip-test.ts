@@ -6,7 +6,7 @@ const mostExactClusters = 20;
 const sampledFlips = 10_000;
 /** Signs that one table covers: a byte of a random word. */
 const tableBits = 8;
-/** Of additions; after so many others take a turn. A few milliseconds. */
+/** Additions before other work gets a turn: a few milliseconds. */
 const workAtOnce = 1_000_000;
 
 /**

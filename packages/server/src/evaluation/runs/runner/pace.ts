@@ -1,6 +1,6 @@
 import { orAborted } from "../../../limits/deadline.ts";
 
-/** So many failures in a row mean that the deployment is away. */
+/** After this many failures in a row, the deployment counts as away. */
 const maxFailuresInARow = 20;
 const firstProbeMs = 1_000;
 const longestProbeMs = 30_000;
