@@ -34,6 +34,12 @@ const shownId = async (page: Page) => {
   return name?.replace("Result ", "") ?? "";
 };
 
+/** Presses a key of the verdicts once there is a result that it can be about. */
+const press = async (page: Page, key: "p" | "f" | "s") => {
+  await shownId(page);
+  await page.keyboard.press(key);
+};
+
 dashboardTest(
   "Results are reviewed with one key each, and a key takes the last one back",
   async (visitor) => {
@@ -43,11 +49,11 @@ dashboardTest(
     await page.getByText("0 reviewed now, 3 left here").waitFor();
     await region(page).getByText("Nobody has reviewed this profile yet.").waitFor();
     const first = await shownId(page);
-    await page.keyboard.press("p");
+    await press(page, "p");
     await page.getByText("1 reviewed now, 2 left here").waitFor();
     const second = await shownId(page);
     expect(second).not.toBe(first);
-    await page.keyboard.press("f");
+    await press(page, "f");
     await page.getByText("2 reviewed now, 1 left here").waitFor();
     const correctionOf = async (result: string) => (await client.results.get(result)).correction;
     const saved = await eventually(
@@ -65,9 +71,9 @@ dashboardTest(
       () => correctionOf(second),
       (correction) => correction === null,
     );
-    await page.keyboard.press("s");
+    await press(page, "s");
     await page.getByText("1 reviewed now, 1 skipped, 1 left here").waitFor();
-    await page.keyboard.press("p");
+    await press(page, "p");
     await page.getByRole("heading", { name: "2 reviewed" }).waitFor();
     await page.getByRole("button", { name: "Load more" }).click();
     // The one that was skipped.
@@ -84,7 +90,7 @@ dashboardTest(
     const page = await visit(`/review?profile_id=${id}&order=random`);
     await page.getByText("0 reviewed now, 3 left here").waitFor();
     const first = await shownId(page);
-    await page.keyboard.press("s");
+    await press(page, "s");
     await page.getByText("1 skipped").waitFor();
     const second = await shownId(page);
     const { pathname, search } = new URL(page.url());
@@ -95,7 +101,7 @@ dashboardTest(
 
     expectErrors(/Failed to load resource/);
     await page.route("**/correction", (route) => route.abort());
-    await page.keyboard.press("f");
+    await press(page, "f");
     await region(page).getByRole("alert").waitFor();
     await page.getByText("0 reviewed now, 1 skipped, 2 left here").waitFor();
   },
@@ -105,10 +111,11 @@ dashboardTest("A key that is held decides on one result only", async ({ visit, c
   const id = await evaluate(client, "held", ["The door opens.", "No.", "Nothing."]);
   const page = await visit(`/review?profile_id=${id}`);
   await page.getByText("0 reviewed now, 3 left here").waitFor();
+  await shownId(page);
   for (let times = 0; times < 8; times += 1) await page.keyboard.down("p");
   await page.keyboard.up("p");
   await page.getByText("1 reviewed now, 2 left here").waitFor();
-  await page.keyboard.press("s");
+  await press(page, "s");
   await page.getByText("1 reviewed now, 1 skipped, 1 left here").waitFor();
 });
 

@@ -6,7 +6,6 @@ import type {
   RewardOutcome,
 } from "../environments/environment-services.ts";
 import { insertSteps } from "../environments/episodes/episodes-store.ts";
-import { createStepWriter } from "../environments/episodes/step-writer.ts";
 import { writeStepsInThread } from "../environments/episodes/write-steps-in-thread.ts";
 import { ServiceError } from "../errors.ts";
 import { exportSamples } from "../evaluation/datasets/read-samples.ts";
@@ -18,6 +17,7 @@ import { createRetryBudget } from "../limits/retry-budget.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
+import { writeTogether } from "../storage/writing/write-together.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {
@@ -43,7 +43,7 @@ export function composeEnvironments(
   const thread = sqlitePath === undefined ? undefined : writeStepsInThread(sqlitePath);
   return {
     store,
-    writeStep: createStepWriter(thread?.write ?? ((steps) => insertSteps(database, steps))),
+    writeStep: writeTogether(thread?.write ?? ((steps) => insertSteps(database, steps))),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     findPatternIssue,
     matches: (requester, pattern, text) => matches(evaluation, requester, pattern, text),

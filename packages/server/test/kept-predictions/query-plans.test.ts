@@ -7,11 +7,11 @@ import {
   selectPrediction,
   selectPredictions,
 } from "../../src/prediction/kept/kept-predictions-store.ts";
-import { insertRows } from "../../src/storage/insert-rows.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import type { PredictionsTable } from "../../src/storage/schema/predictions.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import { insertRows } from "../../src/storage/writing/insert-rows.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 

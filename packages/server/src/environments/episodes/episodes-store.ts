@@ -1,11 +1,11 @@
 import type { EnvironmentConfig } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
-import { insertRows } from "../../storage/insert-rows.ts";
 import { type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { insertRows } from "../../storage/writing/insert-rows.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {
   await database.insertInto("episodes").values(row).execute();

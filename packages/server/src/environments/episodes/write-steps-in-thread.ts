@@ -1,20 +1,14 @@
 import { Worker } from "node:worker_threads";
-import { type ThreadClient, threadClient } from "../../storage/thread-requests.ts";
-import type { WriteSteps } from "./step-writer.ts";
+import { writerThread } from "../../storage/threads/thread-requests.ts";
+import type { NewStep } from "./episodes-store.ts";
 
-/** Writes steps into an SQLite file on a thread of its own, which starts with the first write and is replaced if it dies. */
+/** Stores steps together. Says of each whether it was stored. */
+type WriteSteps = (steps: readonly NewStep[]) => Promise<boolean[]>;
+
+/** Writes steps into an SQLite file on a thread of its own, so that only that thread waits for the disk. */
 export function writeStepsInThread(sqlitePath: string): { write: WriteSteps; end(): Promise<void> } {
-  let thread: ThreadClient<string, boolean[]> | undefined;
-  return {
-    async write(steps) {
-      if (thread === undefined || thread.hasEnded())
-        thread = threadClient(
-          new Worker(new URL("./step-thread.ts", import.meta.url), { workerData: sqlitePath }),
-        );
-      return await thread.send(JSON.stringify(steps));
-    },
-    async end() {
-      await thread?.end();
-    },
-  };
+  const thread = writerThread<string, boolean[]>(
+    () => new Worker(new URL("./step-thread.ts", import.meta.url), { workerData: sqlitePath }),
+  );
+  return { write: (steps) => thread.send(JSON.stringify(steps)), end: thread.end };
 }

@@ -1,7 +1,7 @@
 import type { TaskSplitName } from "@presage/contract";
-import { insertRows } from "../../storage/insert-rows.ts";
 import type { EnvironmentTasksTable } from "../../storage/schema/environments.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { insertRows } from "../../storage/writing/insert-rows.ts";
 import type { Task, TaskCounts } from "../environment.ts";
 
 export async function insertTasks(

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { insertRows } from "../../storage/insert-rows.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../storage/schema/datasets.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { insertRows } from "../../storage/writing/insert-rows.ts";
 import type { Part } from "./canonical-samples.ts";
 
 /** Stores parts, except those that the revision has. */

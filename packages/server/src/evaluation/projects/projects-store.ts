@@ -1,6 +1,6 @@
-import { insertRows } from "../../storage/insert-rows.ts";
 import type { ProjectsTable } from "../../storage/schema/projects.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { insertRows } from "../../storage/writing/insert-rows.ts";
 
 export type Project = Omit<ProjectsTable, "account_id">;
 

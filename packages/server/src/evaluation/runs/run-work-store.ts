@@ -1,7 +1,7 @@
-import { insertRows } from "../../storage/insert-rows.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { insertRows } from "../../storage/writing/insert-rows.ts";
 import type { RunCounts } from "./run.ts";
 import { addProgress } from "./run-leases-store.ts";
 

@@ -1,5 +1,5 @@
 import { type Micros, nowMicros } from "../../storage/micros.ts";
-import { writeInBatches } from "../../storage/write-in-batches.ts";
+import { writeInBatches } from "../../storage/writing/write-in-batches.ts";
 
 export interface LastUseCollector {
   /** Records that a key was used now. `isFirst` writes it at once, so that a new key's first use is visible. */

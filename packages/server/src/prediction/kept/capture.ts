@@ -1,7 +1,7 @@
 import type { ByteBudget } from "../../limits/byte-budget.ts";
 import { splitByBytes } from "../../storage/read-in-pieces.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
-import { writeInBatches } from "../../storage/write-in-batches.ts";
+import { writeInBatches } from "../../storage/writing/write-in-batches.ts";
 import type { CapturedPrediction } from "./captured-rows.ts";
 import { type Captures, decideCapture } from "./decide-capture.ts";
 

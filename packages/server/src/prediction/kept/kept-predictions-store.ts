@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import { insertRows } from "../../storage/insert-rows.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
@@ -9,6 +8,7 @@ import type {
   PredictionsTable,
 } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { insertRows } from "../../storage/writing/insert-rows.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 
 export type StoredPrediction = Omit<PredictionsTable, "account_id" | "sent_model">;

@@ -1,23 +1,14 @@
 import { Worker } from "node:worker_threads";
-import { type ThreadClient, threadClient } from "../../storage/thread-requests.ts";
+import { writerThread } from "../../storage/threads/thread-requests.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 
 export type WriteCaptured = (rows: CapturedRows) => Promise<void>;
 
-/** Writes rows into an SQLite file on a thread of its own, which starts with the first write and is replaced if it dies. */
+/** Writes rows into an SQLite file on a thread of its own, so that only that thread waits for the disk. */
 export function writeCapturedInThread(sqlitePath: string): { write: WriteCaptured; end(): Promise<void> } {
-  let thread: ThreadClient<string, undefined> | undefined;
-  return {
-    async write(rows) {
-      if (thread === undefined || thread.hasEnded())
-        thread = threadClient(
-          new Worker(new URL("./captured-thread.ts", import.meta.url), { workerData: sqlitePath }),
-        );
-      // Copying objects to a thread takes five times as long as writing them as JSON.
-      await thread.send(JSON.stringify(rows));
-    },
-    async end() {
-      await thread?.end();
-    },
-  };
+  const thread = writerThread<string, undefined>(
+    () => new Worker(new URL("./captured-thread.ts", import.meta.url), { workerData: sqlitePath }),
+  );
+  // Copying objects to a thread takes five times as long as writing them as JSON.
+  return { write: (rows) => thread.send(JSON.stringify(rows)), end: thread.end };
 }

@@ -11,7 +11,7 @@ import {
 } from "kysely";
 import { orAborted, withDeadline } from "../../limits/deadline.ts";
 import { storeUnavailable } from "../store-error.ts";
-import { type ThreadClient, threadClient } from "../thread-requests.ts";
+import { type ThreadClient, threadClient } from "../threads/thread-requests.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
 
 /** Its results are rows as JSON. */

@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { serveRequests } from "../thread-requests.ts";
+import { serveRequests } from "../threads/thread-requests.ts";
 import { openSqliteReader } from "./open-sqlite.ts";
 import { createStatementCache, type StatementCache } from "./statement-cache.ts";
 

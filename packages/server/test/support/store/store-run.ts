@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { ErrorCategory, EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
 import type { RunEvaluator, RunTarget } from "../../../src/evaluation/runs/run.ts";
 import { insertRun } from "../../../src/evaluation/runs/runs-store.ts";
-import { insertRows } from "../../../src/storage/insert-rows.ts";
 import { type Micros, microsPerSecond, nowMicros } from "../../../src/storage/micros.ts";
 import type { PredictionsTable } from "../../../src/storage/schema/predictions.ts";
 import type { RunVerdictsTable } from "../../../src/storage/schema/runs.ts";
 import type { Database } from "../../../src/storage/schema/tables.ts";
+import { insertRows } from "../../../src/storage/writing/insert-rows.ts";
 
 export interface StoredSample {
   trajectory: string;

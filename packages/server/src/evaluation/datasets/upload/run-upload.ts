@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ServiceError } from "../../../errors.ts";
 import { createFairSlots } from "../../../limits/fair-slots.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { type ThreadClient, threadClient } from "../../../storage/thread-requests.ts";
+import { type ThreadClient, threadClient } from "../../../storage/threads/thread-requests.ts";
 import {
   type PredictionsUpload,
   type UploadedPredictions,

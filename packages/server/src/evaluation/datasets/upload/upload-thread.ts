@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads";
 import { ServiceError, type ServiceErrorCode } from "../../../errors.ts";
 import { openThreadDatabase } from "../../../storage/open-database.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { serveRequests } from "../../../storage/thread-requests.ts";
+import { serveRequests } from "../../../storage/threads/thread-requests.ts";
 import {
   type PredictionsUpload,
   type UploadedPredictions,

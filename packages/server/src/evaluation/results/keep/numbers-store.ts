@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { databaseNow } from "../../../storage/database-clock.ts";
-import { insertRows } from "../../../storage/insert-rows.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { type Micros, nowMicros } from "../../../storage/micros.ts";
 import {
@@ -11,6 +10,7 @@ import {
 } from "../../../storage/result-numbers.ts";
 import type { EvaluationTimesTable } from "../../../storage/schema/evaluation-results.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { insertRows } from "../../../storage/writing/insert-rows.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 
 /** The numbers (ids) of results that are stored together, ascending, and when that is. */

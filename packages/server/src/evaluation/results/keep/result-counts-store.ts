@@ -1,5 +1,4 @@
 import type { EvaluationStatus } from "@presage/contract";
-import { insertRows } from "../../../storage/insert-rows.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { microsPerDay } from "../../../storage/micros.ts";
 import type {
@@ -9,6 +8,7 @@ import type {
 } from "../../../storage/schema/evaluation-rollup.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { insertRows } from "../../../storage/writing/insert-rows.ts";
 import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { toThousandths } from "../record/result-rows.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { type Insertion, insertRows, insertTogether } from "../../../storage/insert-rows.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { type Insertion, insertRows, insertTogether } from "../../../storage/writing/insert-rows.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 import { toPayloadRow, toResultRow, toTagRows } from "../record/result-rows.ts";
 

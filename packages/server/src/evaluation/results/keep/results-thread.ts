@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
-import { serveRequests } from "../../../storage/thread-requests.ts";
+import { serveRequests } from "../../../storage/threads/thread-requests.ts";
 import { toRecords } from "./records-as-text.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 import { createWriteInParts } from "./write-results.ts";

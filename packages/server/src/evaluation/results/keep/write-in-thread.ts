@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { isStoreUncertain, storeUncertain } from "../../../storage/store-error.ts";
-import { type ThreadClient, threadClient } from "../../../storage/thread-requests.ts";
+import { writerThread } from "../../../storage/threads/thread-requests.ts";
 import { toText } from "./records-as-text.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 
@@ -13,19 +12,7 @@ export function writeInThread(
   sqlitePath: string,
   startWorker: (sqlitePath: string) => Worker = startResultsWorker,
 ): { write: WriteResults; end(): Promise<void> } {
-  let thread: ThreadClient<string, Written> | undefined;
-  return {
-    async write(records) {
-      if (thread === undefined || thread.hasEnded()) thread = threadClient(startWorker(sqlitePath));
-      const current = thread;
-      // Copying objects to a thread takes five times as long as writing them as JSON.
-      return await current.send(toText(records)).catch((error: unknown) => {
-        // A thread that dies may already have committed.
-        throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
-      });
-    },
-    async end() {
-      await thread?.end();
-    },
-  };
+  const thread = writerThread<string, Written>(() => startWorker(sqlitePath));
+  // Copying objects to a thread takes five times as long as writing them as JSON.
+  return { write: (records) => thread.send(toText(records)), end: thread.end };
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.ts";
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
-import { insertRows } from "../../../storage/insert-rows.ts";
 import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { insertRows } from "../../../storage/writing/insert-rows.ts";
 import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../../datasets/upload/batch-size.ts";
 import { atLine, createJsonLineReader } from "../../datasets/upload/read-json-line.ts";
 import { UploadError } from "../../datasets/upload/upload-error.ts";

@@ -1,3 +1,4 @@
+import { writeTogether } from "../../../storage/writing/write-together.ts";
 import type { RunWork } from "../run-work-store.ts";
 
 /** Stores work. Returns false if the run is not this process's any more. */
@@ -17,39 +18,16 @@ export type WorkWriter = ReturnType<typeof createWorkWriter>;
 
 const noCounts: RunWork["counts"] = { predicted: 0, evaluated: 0, failed: 0 };
 
-/** Batches what is done at the same time: while one batch is written, the next one collects. */
+/** What is done at the same time shares a commit. */
 export function createWorkWriter(ids: Pick<RunWork, "runId" | "leaseId">, write: WriteWork) {
-  let waiting: { part: WorkPart; stored: PromiseWithResolvers<void> }[] = [];
-  let isWriting = false;
-
-  async function writeWaiting(): Promise<void> {
-    if (isWriting) return;
-    isWriting = true;
-    // Parts that are added in the same turn of the event loop join the batch.
-    await Promise.resolve();
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        const isStored = await write({ ...ids, ...together(batch.map(({ part }) => part)) });
-        for (const { stored } of batch) {
-          if (isStored) stored.resolve();
-          else stored.reject(new LostRunError());
-        }
-      } catch (error) {
-        for (const { stored } of batch) stored.reject(error);
-      }
-    }
-    isWriting = false;
-  }
-
+  const add = writeTogether<WorkPart, boolean>(async (parts) => {
+    const isStored = await write({ ...ids, ...together(parts) });
+    return parts.map(() => isStored);
+  });
   return {
     /** Returns once the part is on disk. */
     async add(part: WorkPart): Promise<void> {
-      const stored = Promise.withResolvers<void>();
-      waiting.push({ part, stored });
-      void writeWaiting();
-      await stored.promise;
+      if (!(await add(part))) throw new LostRunError();
     },
   };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase } from "../../test/support/store/databases.ts";
+import { onEachDatabase } from "../../../test/support/store/databases.ts";
+import { openDatabase } from "../open-database.ts";
+import type { EvaluationResultsTable, EvaluationTagsTable } from "../schema/evaluation-results.ts";
 import { insertRows } from "./insert-rows.ts";
-import { openDatabase } from "./open-database.ts";
-import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/evaluation-results.ts";
 
 /** A row whose nullable columns are null. */
 const emptyRow: EvaluationResultsTable = {

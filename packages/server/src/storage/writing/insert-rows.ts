@@ -1,6 +1,6 @@
 import { CompiledQuery } from "kysely";
-import { isPostgres } from "./is-postgres.ts";
-import type { Database, Tables } from "./schema/tables.ts";
+import { isPostgres } from "../is-postgres.ts";
+import type { Database, Tables } from "../schema/tables.ts";
 
 /** PostgreSQL accepts twice as many in a statement. */
 const maxParameters = 32_000;

@@ -1,4 +1,5 @@
 import { parentPort, type Worker } from "node:worker_threads";
+import { isStoreUncertain, storeUncertain } from "../store-error.ts";
 
 /** An error's parts: the copy that another thread receives would lose its code. */
 interface ThreadError {
@@ -104,4 +105,24 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
 function threadEnded(cause: unknown): Error {
   const message = "The database's thread ended before it responded";
   return Object.assign(new Error(message, { cause }), { code: "ERR_WORKER_NOT_RUNNING" });
+}
+
+/** Sends requests to a writing thread, which starts with the first one and is replaced if it dies. */
+export function writerThread<Request, Result>(
+  start: () => Worker,
+): Pick<ThreadClient<Request, Result>, "send" | "end"> {
+  let thread: ThreadClient<Request, Result> | undefined;
+  return {
+    async send(request) {
+      if (thread === undefined || thread.hasEnded()) thread = threadClient(start());
+      const current = thread;
+      return await current.send(request).catch((error: unknown) => {
+        // A thread that dies may already have committed.
+        throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
+      });
+    },
+    async end() {
+      await thread?.end();
+    },
+  };
 }
