@@ -112,7 +112,26 @@ export type {
 export type { CallOptions, ListOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
-export type { ComparedPair, ComparedSampleFilter, ComparedSamplePage } from "./resources/comparisons.ts";
+export type { Environments } from "./resources/environments.ts";
+export type { Episodes } from "./resources/episodes.ts";
+export type { ErrorTaxonomyFilter } from "./resources/evaluation/error-taxonomies.ts";
+export type { IterateOptions } from "./resources/evaluation/evaluation-results.ts";
+export type { EvaluatorProfileFilter } from "./resources/evaluation/evaluator-profiles.ts";
+export type { ExperimentFilter } from "./resources/evaluation/experiments.ts";
+export type {
+  ExportRequest,
+  ResultFilter,
+  ReviewRequest,
+  SearchRequest,
+  SummaryRequest,
+} from "./resources/evaluation/result-filter.ts";
+export type {
+  KeptPredictionFilter,
+  KeptPredictionPage,
+  LivePredictionFilter,
+} from "./resources/kept-predictions.ts";
+export type { Prediction, PredictOptions } from "./resources/predictions.ts";
+export type { ComparedPair, ComparedSampleFilter, ComparedSamplePage } from "./resources/runs/comparisons.ts";
 export type {
   DatasetLines,
   DeleteDatasetOptions,
@@ -121,30 +140,11 @@ export type {
   TrajectoryFilter,
   TrajectoryOptions,
   UploadOptions,
-} from "./resources/datasets.ts";
-export type { Environments } from "./resources/environments.ts";
-export type { Episodes } from "./resources/episodes.ts";
-export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
-export type { IterateOptions } from "./resources/evaluation-results.ts";
-export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
-export type { ExperimentFilter } from "./resources/experiments.ts";
-export type {
-  KeptPredictionFilter,
-  KeptPredictionPage,
-  LivePredictionFilter,
-} from "./resources/kept-predictions.ts";
-export type { Prediction, PredictOptions } from "./resources/predictions.ts";
-export type {
-  ExportRequest,
-  ResultFilter,
-  ReviewRequest,
-  SearchRequest,
-  SummaryRequest,
-} from "./resources/result-filter.ts";
+} from "./resources/runs/datasets.ts";
 export type {
   PredictionsUploadOptions,
   RunFilter,
   RunSampleFilter,
   RunSampleView,
   WaitOptions,
-} from "./resources/runs.ts";
+} from "./resources/runs/runs.ts";

@@ -5,9 +5,9 @@ import { queryBoolean, queryInteger, queryNumber } from "../query.ts";
 import { smallRecord } from "../small-record.ts";
 import { storableText } from "../text.ts";
 import { EvaluationResult } from "./evaluation-result.ts";
-import { IntervalMethod } from "./interval-method.ts";
 import { deprecated, EvaluationStatus, ExplainStrategy } from "./result-fields.ts";
 import { resultId } from "./result-id.ts";
+import { IntervalMethod } from "./runs/interval-method.ts";
 
 const name = storableText().nullish();
 const instant = dateTime().meta({

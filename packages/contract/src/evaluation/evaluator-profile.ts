@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { defaultRevisionLimit, pageFields, queryBoolean, queryInteger } from "../query.ts";
 import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
-import { IntervalMethod } from "./interval-method.ts";
 import { deprecated } from "./result-fields.ts";
+import { IntervalMethod } from "./runs/interval-method.ts";
 
 const uuid = z.guid().meta({ format: "uuid" });
 const instant = z.iso.datetime({ offset: true });

@@ -1,6 +1,6 @@
 import type { EvaluationResult } from "@presage/contract";
 import { PresageError } from "../presage-error.ts";
-import type { ResultFilter, ResultOrder, SearchRequest } from "./result-filter.ts";
+import type { ResultFilter, ResultOrder, SearchRequest } from "./evaluation/result-filter.ts";
 
 const defaultPageSize = 100;
 

@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
 import { printable } from "../../printable.ts";
-import { findByName, type PlaceOptions, withRuns } from "./run-place.ts";
+import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
 
 /** Deletes a run with its predictions and verdicts. */
 export async function deleteRunCommand(

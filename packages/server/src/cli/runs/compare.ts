@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts";
 import { printableJson } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
 import { printComparison } from "./comparison-table.ts";
-import { findByName, type PlaceOptions, withRuns } from "./run-place.ts";
+import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
 
 /** Prints how runs differ from the first one. */
 export async function compareCommand(

@@ -5,8 +5,8 @@ import { printable } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
 import { nextSignal } from "../next-signal.ts";
 import { printNotice } from "../terminal/print-notice.ts";
+import type { Workplace } from "./places/workplace.ts";
 import { showProgress } from "./show-progress.ts";
-import type { Workplace } from "./workplace.ts";
 
 /** A person stopped the command; the run can be resumed. */
 export class InterruptedError extends Error {

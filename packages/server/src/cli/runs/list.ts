@@ -3,7 +3,7 @@ import type { Config } from "../../config.ts";
 import { printable } from "../../printable.ts";
 import { printList } from "../terminal/print-list.ts";
 import type { Column } from "../terminal/text-table.ts";
-import { type PlaceOptions, withRuns } from "./run-place.ts";
+import { type PlaceOptions, withRuns } from "./places/run-place.ts";
 
 /** Prints the runs, newest first. */
 export async function showRuns(

@@ -5,9 +5,9 @@ import { CommandError } from "../command-error.ts";
 import { toReference } from "../evaluate/evaluate-remotely.ts";
 import { describeIssues } from "../files/read-lines.ts";
 import { readTags } from "../read-tags.ts";
+import type { WantedRun } from "./places/workplace.ts";
 import { type Protocol, protocols } from "./protocols.ts";
 import { type RunOptions, readNumber, toFlag } from "./run-options.ts";
-import type { WantedRun } from "./workplace.ts";
 
 /** What `--protocol` sets unless other options do. */
 export function protocolOf({ protocol }: Pick<RunOptions, "protocol">): Protocol | undefined {

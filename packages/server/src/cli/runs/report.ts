@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { Config } from "../../config.ts";
 import { checkOutputFile } from "../files/file-options.ts";
-import { findByName, type PlaceOptions, withRuns } from "./run-place.ts";
+import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
 
 interface ReportOptions extends PlaceOptions {
   format: "html" | "md" | "json";

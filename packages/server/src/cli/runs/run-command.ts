@@ -24,11 +24,11 @@ import {
   readMinimum,
 } from "./gate.ts";
 import { hasEnded } from "./has-ended.ts";
+import { findByName } from "./places/run-place.ts";
+import { openWorkplace, type Workplace } from "./places/workplace.ts";
 import { protocolOf, readWantedRun } from "./read-wanted-run.ts";
 import { printReport } from "./report-table.ts";
 import { type RunOptions, readNumber, refuseContradictions } from "./run-options.ts";
-import { findByName } from "./run-place.ts";
-import { openWorkplace, type Workplace } from "./workplace.ts";
 
 /** For a gate that falls short. */
 const gateExitCode = 2;

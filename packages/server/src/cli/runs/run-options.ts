@@ -1,7 +1,7 @@
 import type { DatasetFormat, RunMode } from "@presage/contract";
 import { CommandError } from "../command-error.ts";
+import type { PlaceOptions } from "./places/run-place.ts";
 import type { ProtocolName } from "./protocols.ts";
-import type { PlaceOptions } from "./run-place.ts";
 
 /** The options of `presage run`, as Commander reads them. */
 export interface RunOptions extends PlaceOptions {

@@ -3,8 +3,8 @@ import type { Config } from "../../config.ts";
 import { countOf } from "../../count-of.ts";
 import { printable, printableJson } from "../../printable.ts";
 import { targetName } from "./list.ts";
+import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
 import { printReport } from "./report-table.ts";
-import { findByName, type PlaceOptions, withRuns } from "./run-place.ts";
 
 /** Prints a run and its figures so far. */
 export async function showRun(

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Database, Upload } from "lucide-react";
 import { useState } from "react";
-import { datasetsQuery } from "../../data/datasets.ts";
+import { datasetsQuery } from "../../data/runs/datasets.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";

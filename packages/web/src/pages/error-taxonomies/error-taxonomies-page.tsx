@@ -2,7 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
-import { isBuiltIn, labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
+import {
+  isBuiltIn,
+  labelledTaxonomiesQuery,
+  latestTaxonomiesQuery,
+} from "../../data/evaluation/error-taxonomies.ts";
 import { findQueryError } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";

@@ -3,7 +3,11 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { isBuiltIn, recentFindingsQuery, taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
+import {
+  isBuiltIn,
+  recentFindingsQuery,
+  taxonomyRevisionsQuery,
+} from "../../data/evaluation/error-taxonomies.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";

@@ -2,7 +2,7 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useNavigate } from "@tanstack/react-router";
 import { Copy, Pencil } from "lucide-react";
 import { useState } from "react";
-import { isBuiltIn } from "../../data/error-taxonomies.ts";
+import { isBuiltIn } from "../../data/evaluation/error-taxonomies.ts";
 import { Button } from "../../ui/button.tsx";
 import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
 

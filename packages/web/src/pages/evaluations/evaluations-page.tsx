@@ -2,7 +2,11 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { useMemo } from "react";
-import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/evaluation-results.ts";
+import {
+  type ResultRow,
+  refreshResults,
+  resultPagesQuery,
+} from "../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";

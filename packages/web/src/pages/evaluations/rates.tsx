@@ -2,7 +2,7 @@ import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChevronDown } from "lucide-react";
-import { resultRatesQuery } from "../../data/evaluation-results.ts";
+import { resultRatesQuery } from "../../data/evaluation/evaluation-results.ts";
 import { nameRate, profileOf, rateId, searchOfRate } from "../../data/figures/rate-group.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";

@@ -2,7 +2,7 @@ import type { UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, ListChecks, SearchX } from "lucide-react";
 import { useCallback } from "react";
-import type { ResultRow } from "../../data/evaluation-results.ts";
+import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
 import { describeCause } from "../../format/describe-cause.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";

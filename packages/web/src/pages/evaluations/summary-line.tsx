@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { CircleAlert } from "lucide-react";
-import { resultCountQuery } from "../../data/evaluation-results.ts";
+import { resultCountQuery } from "../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { describeCause } from "../../format/describe-cause.ts";
 import { formatCount } from "../../format/format-number.ts";

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { resultCountQuery } from "../../data/evaluation-results.ts";
+import { resultCountQuery } from "../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import type { Cause } from "../../format/describe-cause.ts";
 import { toResultFilter } from "./explorer-filter.ts";

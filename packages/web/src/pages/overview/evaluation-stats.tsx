@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { PeriodSummary } from "../../data/summaries.ts";
+import type { PeriodSummary } from "../../data/evaluation/summaries.ts";
 import { type Cause, describeCause } from "../../format/describe-cause.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
 import { compareAmounts, compareRatios } from "./compare.ts";

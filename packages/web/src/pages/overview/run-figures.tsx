@@ -1,5 +1,5 @@
 import type { Run } from "@presage/sdk";
-import type { Headline } from "../../data/recent-runs.ts";
+import type { Headline } from "../../data/runs/recent-runs.ts";
 import { describeInterval } from "../../format/describe-rate.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";

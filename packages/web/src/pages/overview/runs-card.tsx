@@ -4,7 +4,7 @@ import { clsx } from "clsx";
 import { FlaskRound } from "lucide-react";
 import type { Period } from "../../data/figures/period.ts";
 import { periodLabels } from "../../data/figures/period.ts";
-import { type Headline, isActive, useRecentRuns } from "../../data/recent-runs.ts";
+import { type Headline, isActive, useRecentRuns } from "../../data/runs/recent-runs.ts";
 import { describeTarget } from "../../format/describe-target.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";

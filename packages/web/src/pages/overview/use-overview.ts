@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { periodSummaryQuery, summaryRefreshMs } from "../../data/evaluation/summaries.ts";
 import type { Period } from "../../data/figures/period.ts";
 import { findQueryError } from "../../data/query-errors.ts";
-import { periodSummaryQuery, summaryRefreshMs } from "../../data/summaries.ts";
 import { latencyQuery, usageQuery } from "../../data/usage.ts";
 import { usePresage } from "../../data/use-presage.ts";
 

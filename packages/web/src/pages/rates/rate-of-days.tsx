@@ -1,9 +1,9 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
+import { type RateByDay, rateByDayQuery, summaryRefreshMs } from "../../data/evaluation/summaries.ts";
 import { type Period, stepStartsMs } from "../../data/figures/period.ts";
 import { nameRate, verdictsOf } from "../../data/figures/rate-group.ts";
-import { type RateByDay, rateByDayQuery, summaryRefreshMs } from "../../data/summaries.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
 import { formatShare } from "../../format/format-number.ts";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { profileAgreementQuery } from "../../data/evaluator-profiles.ts";
+import { profileAgreementQuery } from "../../data/evaluation/evaluator-profiles.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { RateCell } from "../../ui/verdict/rate-cell.tsx";

@@ -1,6 +1,6 @@
 import type { EvaluationResult, ReviewQueueItem } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { toResultRow } from "../../data/evaluation-results.ts";
+import { toResultRow } from "../../data/evaluation/evaluation-results.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";

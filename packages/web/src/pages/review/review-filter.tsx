@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import { usedRatesQuery } from "../../data/evaluation/review.ts";
 import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/figures/rate-group.ts";
-import { usedRatesQuery } from "../../data/review.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { resultQuery } from "../../data/evaluation-results.ts";
+import { resultQuery } from "../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { Button } from "../../ui/button.tsx";

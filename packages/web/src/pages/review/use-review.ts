@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { reviewQueueQuery, useVerdicts } from "../../data/review.ts";
+import { reviewQueueQuery, useVerdicts } from "../../data/evaluation/review.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 

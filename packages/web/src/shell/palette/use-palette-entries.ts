@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
-import { latestProfilesQuery } from "../../data/evaluator-profiles.ts";
+import { latestTaxonomiesQuery } from "../../data/evaluation/error-taxonomies.ts";
+import { latestProfilesQuery } from "../../data/evaluation/evaluator-profiles.ts";
 import { byIdQuery, recentWorkQuery, resultByIdQuery } from "../../data/palette.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { goKeysOf } from "../go-keys.ts";

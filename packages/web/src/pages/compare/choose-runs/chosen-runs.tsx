@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowUpToLine, Plus, X } from "lucide-react";
 import { useState } from "react";
-import { datasetNamesQuery } from "../../../data/compared-runs.ts";
+import { datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Badge } from "../../../ui/badge.tsx";

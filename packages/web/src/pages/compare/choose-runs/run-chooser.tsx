@@ -2,7 +2,7 @@ import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
 import { useId, useState } from "react";
-import { comparableRunsQuery, datasetNamesQuery } from "../../../data/compared-runs.ts";
+import { comparableRunsQuery, datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";

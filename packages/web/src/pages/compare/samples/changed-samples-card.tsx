@@ -1,7 +1,7 @@
 import type { ComparedSample } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { comparedSamplesQuery } from "../../../data/comparisons.ts";
+import { comparedSamplesQuery } from "../../../data/runs/comparisons.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";

@@ -2,7 +2,7 @@ import type { ComparedSample } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { type ComparedEvaluatorFilter, comparedSampleQuery } from "../../../data/comparisons.ts";
+import { type ComparedEvaluatorFilter, comparedSampleQuery } from "../../../data/runs/comparisons.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";

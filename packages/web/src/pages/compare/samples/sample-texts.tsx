@@ -1,8 +1,8 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { SampleSide } from "../../../data/comparisons.ts";
-import { resultQuery } from "../../../data/evaluation-results.ts";
+import { resultQuery } from "../../../data/evaluation/evaluation-results.ts";
+import type { SampleSide } from "../../../data/runs/comparisons.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { TextDifference } from "../../../ui/difference/text-difference.tsx";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router";
 import { Upload } from "lucide-react";
 import { useState } from "react";
-import { datasetQuery, revisionsQuery } from "../../../data/datasets.ts";
+import { datasetQuery, revisionsQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";

@@ -1,7 +1,7 @@
 import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { runsOnDatasetQuery, useDeleteDataset } from "../../../data/datasets.ts";
+import { runsOnDatasetQuery, useDeleteDataset } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { useCallback, useDeferredValue, useMemo } from "react";
-import { trajectoryPagesQuery } from "../../../data/datasets.ts";
+import { trajectoryPagesQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { formatCount } from "../../../format/format-number.ts";

@@ -2,7 +2,7 @@ import type { DatasetSample } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
-import { datasetQuery, trajectoryStepsQuery } from "../../../data/datasets.ts";
+import { datasetQuery, trajectoryStepsQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { buttonClass } from "../../../ui/button.tsx";

@@ -1,6 +1,6 @@
 import type { DatasetRevision } from "@presage/sdk";
 import { useRef, useState } from "react";
-import { useUploadRevision } from "../../../data/datasets.ts";
+import { useUploadRevision } from "../../../data/runs/datasets.ts";
 import { formatSize } from "../../../format/format-size.ts";
 import { Button } from "../../../ui/button.tsx";
 import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";

@@ -1,5 +1,5 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
-import { useSaveTaxonomy } from "../../../data/error-taxonomies.ts";
+import { useSaveTaxonomy } from "../../../data/evaluation/error-taxonomies.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { DraftForm } from "../../../ui/form/draft-form.tsx";
 import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";

@@ -1,5 +1,5 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
-import { useRemoveTaxonomyLabel } from "../../../data/error-taxonomies.ts";
+import { useRemoveTaxonomyLabel } from "../../../data/evaluation/error-taxonomies.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 

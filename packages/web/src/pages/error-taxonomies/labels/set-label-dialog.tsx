@@ -1,6 +1,6 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useId, useState } from "react";
-import { useSetTaxonomyLabel } from "../../../data/error-taxonomies.ts";
+import { useSetTaxonomyLabel } from "../../../data/evaluation/error-taxonomies.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";

@@ -3,7 +3,7 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { taxonomyFindingsQuery } from "../../../data/error-taxonomies.ts";
+import { taxonomyFindingsQuery } from "../../../data/evaluation/error-taxonomies.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../../ui/button.tsx";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ResultRow } from "../../../data/evaluation-results.ts";
+import type { ResultRow } from "../../../data/evaluation/evaluation-results.ts";
 import { groupBySample, resultsOf } from "./group-by-sample.ts";
 
 const row = (id: string, sample: string | number, more: Partial<ResultRow> = {}): ResultRow => ({

@@ -1,4 +1,4 @@
-import type { ResultRow } from "../../../data/evaluation-results.ts";
+import type { ResultRow } from "../../../data/evaluation/evaluation-results.ts";
 
 /** All results about one sample, of one run. */
 export interface SampleRow {

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ListChecks } from "lucide-react";
 import { useCallback, useMemo } from "react";
-import { resultPagesQuery, resultRatesQuery } from "../../../data/evaluation-results.ts";
+import { resultPagesQuery, resultRatesQuery } from "../../../data/evaluation/evaluation-results.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";

@@ -1,6 +1,6 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { CircleCheck, CircleX } from "lucide-react";
-import { useCorrectResult } from "../../../data/evaluation-results.ts";
+import { useCorrectResult } from "../../../data/evaluation/evaluation-results.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";

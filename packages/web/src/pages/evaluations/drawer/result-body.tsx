@@ -1,5 +1,5 @@
 import type { EvaluationResult } from "@presage/sdk";
-import { toResultRow } from "../../../data/evaluation-results.ts";
+import { toResultRow } from "../../../data/evaluation/evaluation-results.ts";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { CorrectionCard } from "./correction-card.tsx";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { type ResultRow, resultQuery } from "../../../data/evaluation-results.ts";
+import { type ResultRow, resultQuery } from "../../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { ScrollRegion } from "../../../ui/scroll-region.tsx";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { ResultRow } from "../../../data/evaluation-results.ts";
+import type { ResultRow } from "../../../data/evaluation/evaluation-results.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";

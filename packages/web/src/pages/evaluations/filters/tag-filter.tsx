@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { type SubmitEvent, useId, useState } from "react";
-import { tagNamesQuery, tagValuesQuery } from "../../../data/result-values.ts";
+import { tagNamesQuery, tagValuesQuery } from "../../../data/evaluation/result-values.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../../ui/button.tsx";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type Facet, resultValuesQuery } from "../../../data/result-values.ts";
+import { type Facet, resultValuesQuery } from "../../../data/evaluation/result-values.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { toResultFilter } from "../explorer-filter.ts";

@@ -1,5 +1,5 @@
 import { UserRoundPen } from "lucide-react";
-import type { ResultRow } from "../../../data/evaluation-results.ts";
+import type { ResultRow } from "../../../data/evaluation/evaluation-results.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { Time } from "../../../ui/time.tsx";

@@ -1,6 +1,6 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useMemo, useState } from "react";
-import { useSaveProfile } from "../../../data/evaluator-profiles.ts";
+import { useSaveProfile } from "../../../data/evaluation/evaluator-profiles.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { DraftForm } from "../../../ui/form/draft-form.tsx";
 import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";

@@ -1,6 +1,6 @@
 import type { EvaluatorFamily } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { latestTaxonomiesQuery, taxonomyRevisionsQuery } from "../../../data/error-taxonomies.ts";
+import { latestTaxonomiesQuery, taxonomyRevisionsQuery } from "../../../data/evaluation/error-taxonomies.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import type { JsonObject } from "../../../ui/form/parse-json.ts";
 import type { ConfigField } from "./config-field.ts";

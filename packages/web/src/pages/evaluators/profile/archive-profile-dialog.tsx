@@ -1,5 +1,5 @@
 import type { EvaluatorProfile } from "@presage/sdk";
-import { useArchiveProfile } from "../../../data/evaluator-profiles.ts";
+import { useArchiveProfile } from "../../../data/evaluation/evaluator-profiles.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 

@@ -2,7 +2,7 @@ import type { Disagreement } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { UserRoundCheck } from "lucide-react";
-import { disagreementsQuery } from "../../../data/evaluator-profiles.ts";
+import { disagreementsQuery } from "../../../data/evaluation/evaluator-profiles.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { buttonClass } from "../../../ui/button.tsx";

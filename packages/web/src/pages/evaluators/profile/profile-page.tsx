@@ -5,12 +5,12 @@ import {
   profileAgreementQuery,
   profileFiguresQuery,
   profileRevisionsQuery,
-} from "../../../data/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+} from "../../../data/evaluation/evaluator-profiles.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluation/evaluators.ts";
+import { periodRatesQuery } from "../../../data/evaluation/summaries.ts";
 import { periodLabels } from "../../../data/figures/period.ts";
 import { rateId, verdictsOf } from "../../../data/figures/rate-group.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
-import { periodRatesQuery } from "../../../data/summaries.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";

@@ -1,6 +1,6 @@
 import type { EvaluateItem, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Play } from "lucide-react";
-import { useEvaluate } from "../../../data/evaluations.ts";
+import { useEvaluate } from "../../../data/evaluation/evaluations.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
 import { Button } from "../../../ui/button.tsx";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { latestProfilesQuery } from "../../../data/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluation/evaluators.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";

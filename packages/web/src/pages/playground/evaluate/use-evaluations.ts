@@ -1,6 +1,6 @@
 import type { EvaluateItem, EvaluateRequest } from "@presage/sdk";
 import { useState } from "react";
-import { useEvaluate } from "../../../data/evaluations.ts";
+import { useEvaluate } from "../../../data/evaluation/evaluations.ts";
 import { useTabState } from "../../../data/use-tab-state.ts";
 import type { ModelResponse } from "../use-predictions.ts";
 import type { EvaluatorChoice } from "./evaluator-choices.ts";

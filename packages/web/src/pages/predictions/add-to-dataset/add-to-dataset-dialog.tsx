@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { useState } from "react";
-import { datasetChoicesQuery, type NewSample, useAddSample } from "../../../data/add-sample.ts";
+import { datasetChoicesQuery, type NewSample, useAddSample } from "../../../data/evaluation/add-sample.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../../ui/button.tsx";

@@ -1,5 +1,5 @@
 import type { DatasetSample, KeptPredictionDetail } from "@presage/sdk";
-import type { NewSample } from "../../../data/add-sample.ts";
+import type { NewSample } from "../../../data/evaluation/add-sample.ts";
 
 type Messages = NonNullable<DatasetSample["messages"]>;
 

@@ -1,5 +1,5 @@
 import type { Run } from "@presage/sdk";
-import { type Headline, isActive } from "../../../data/recent-runs.ts";
+import { type Headline, isActive } from "../../../data/runs/recent-runs.ts";
 import { describeInterval } from "../../../format/describe-rate.ts";
 import { describeTarget } from "../../../format/describe-target.ts";
 import { formatCount, formatShare } from "../../../format/format-number.ts";

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import { datasetsQuery } from "../../../data/datasets.ts";
 import { deploymentsQuery } from "../../../data/deployments.ts";
-import { latestProfilesQuery } from "../../../data/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
-import { useCreateRun } from "../../../data/runs.ts";
+import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluation/evaluators.ts";
+import { datasetsQuery } from "../../../data/runs/datasets.ts";
+import { useCreateRun } from "../../../data/runs/runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";

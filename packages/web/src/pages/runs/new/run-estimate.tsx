@@ -1,7 +1,7 @@
 import type { DatasetRevision, Run, RunCreateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { runsOnDatasetQuery } from "../../../data/datasets.ts";
-import { runReportQuery } from "../../../data/runs.ts";
+import { runsOnDatasetQuery } from "../../../data/runs/datasets.ts";
+import { runReportQuery } from "../../../data/runs/runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCost, formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";

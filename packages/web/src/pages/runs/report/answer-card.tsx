@@ -1,7 +1,7 @@
 import type { Run, RunReport } from "@presage/sdk";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
-import { differenceOf, useBaselineDifference } from "../../../data/baseline-difference.ts";
-import { useCreateRun } from "../../../data/runs.ts";
+import { differenceOf, useBaselineDifference } from "../../../data/runs/baseline-difference.ts";
+import { useCreateRun } from "../../../data/runs/runs.ts";
 import { formatP, formatPoints } from "../../../format/format-difference.ts";
 import { formatShare } from "../../../format/format-number.ts";
 import { Badge, type Tone } from "../../../ui/badge.tsx";

@@ -1,6 +1,6 @@
 import type { Run } from "@presage/sdk";
 import { CirclePause, TriangleAlert } from "lucide-react";
-import { isActive } from "../../../data/recent-runs.ts";
+import { isActive } from "../../../data/runs/recent-runs.ts";
 import { formatCount, formatShare } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
 import { ProgressBar } from "../progress-bar.tsx";

@@ -13,8 +13,8 @@ import {
   Trash2,
 } from "lucide-react";
 import { useState } from "react";
-import { isActive } from "../../../data/recent-runs.ts";
-import { useChangeRun, useDeleteRun } from "../../../data/runs.ts";
+import { isActive } from "../../../data/runs/recent-runs.ts";
+import { useChangeRun, useDeleteRun } from "../../../data/runs/runs.ts";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";

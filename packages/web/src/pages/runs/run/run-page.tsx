@@ -1,9 +1,9 @@
 import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
-import { datasetNamesQuery } from "../../../data/compared-runs.ts";
-import { isActive } from "../../../data/recent-runs.ts";
-import { runReportQuery, useLiveRun } from "../../../data/runs.ts";
+import { datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
+import { isActive } from "../../../data/runs/recent-runs.ts";
+import { runReportQuery, useLiveRun } from "../../../data/runs/runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { describeTarget } from "../../../format/describe-target.ts";
 import { formatCount } from "../../../format/format-number.ts";

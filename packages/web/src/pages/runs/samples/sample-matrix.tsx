@@ -2,7 +2,7 @@ import type { Run, RunSample } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ListChecks, SearchX } from "lucide-react";
 import { useCallback, useMemo } from "react";
-import { runSamplePagesQuery } from "../../../data/run-samples.ts";
+import { runSamplePagesQuery } from "../../../data/runs/run-samples.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";

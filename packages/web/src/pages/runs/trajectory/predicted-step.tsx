@@ -1,9 +1,9 @@
 import type { Run, RunSample } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
-import { datasetSampleQuery } from "../../../data/datasets.ts";
 import { keptPredictionQuery } from "../../../data/kept-predictions.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
+import { datasetSampleQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { dateTime } from "../date-time.ts";
+import { CaptureSetting } from "../prediction/capture.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { shortText } from "../text.ts";
+
+const instant = z.iso.datetime({ offset: true });
+
+const maxKeyLimit = 1_000_000_000;
+const keyLimit = z.int().min(1).max(maxKeyLimit);
+
+/** A key's own limits, and which of its predictions are kept; null or absent: the server's. */
+const keySettings = {
+  rate_limit_rpm: keyLimit.nullish().meta({
+    description:
+      "Requests per minute with this key; predictions and evaluations are counted separately. If null, the server's limit.",
+  }),
+  max_in_flight: keyLimit.nullish().meta({
+    description:
+      "Concurrent requests with this key to one server; its workers divide the limit, and each allows at least 1. Several servers count separately, as do predictions and evaluations. If null, the server's limit.",
+  }),
+  capture: CaptureSetting.nullish().meta({
+    description:
+      "Which predictions with this key are kept, for `GET /v1/predictions`: `off`, `failures`, `all`, or a share from 0 to 1. If null, the server's setting.",
+  }),
+};
+
+/** Body of `POST /v1/api-keys`. */
+export const ApiKeyCreateRequest = z
+  .object({
+    name: shortText(120).meta({ description: "What the key is for, as shown in lists." }),
+    expires_at: dateTime().nullish().meta({
+      description: "When the key stops working. UTC if no offset is given; a date alone is its midnight.",
+    }),
+    ...keySettings,
+  })
+  .meta({ id: "ApiKeyCreateRequest" });
+export type ApiKeyCreateRequest = z.infer<typeof ApiKeyCreateRequest>;
+
+/** Body of `PATCH /v1/api-keys/{key_id}`. What is absent stays as it is. */
+export const ApiKeyUpdateRequest = z.object(keySettings).meta({ id: "ApiKeyUpdateRequest" });
+export type ApiKeyUpdateRequest = z.infer<typeof ApiKeyUpdateRequest>;
+
+/** A key without its secret. */
+export const ApiKeyResponse = z
+  .object({
+    id: z.uuid().meta({ description: "The key's id. It is not secret." }),
+    name: z.string().meta({ description: "What the key is for." }),
+    prefix: z.string().meta({ description: "The key's first 8 characters." }),
+    last_four: z.string().meta({ description: "The key's last 4 characters." }),
+    created_at: instant.meta({ description: "When the key was created." }),
+    expires_at: instant
+      .nullable()
+      .optional()
+      .meta({ description: "When the key stops working; null if never." }),
+    revoked_at: instant
+      .nullable()
+      .optional()
+      .meta({ description: "When the key was revoked; null if it was not." }),
+    last_used_at: instant.nullable().optional().meta({
+      description: "When the key was last used, accurate to about 10 s; null if never.",
+    }),
+    ...keySettings,
+  })
+  .meta({ id: "ApiKeyResponse" });
+export type ApiKeyResponse = z.infer<typeof ApiKeyResponse>;
+
+/** Response of `POST /v1/api-keys`, the only one with the full key. */
+export const ApiKeyCreateResponse = ApiKeyResponse.extend({
+  key: z.string().meta({ description: "The full key. It is shown only once." }),
+}).meta({ id: "ApiKeyCreateResponse" });
+export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
+
+/** Query of `GET /v1/api-keys`. */
+export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+
+export const ApiKeyListResponse = z
+  .object({ data: z.array(ApiKeyResponse).meta({ description: "Newest first." }), next: nextCursor })
+  .meta({ id: "ApiKeyListResponse" });
+export type ApiKeyListResponse = z.infer<typeof ApiKeyListResponse>;
+
+/** Path parameters of one key. */
+export const ApiKeyPath = z.object({
+  key_id: z.guid().meta({
+    format: "uuid",
+    description: "The key's id.",
+    examples: ["01a2015d-17f6-75b4-a7a7-ccd9f62a3a59"],
+  }),
+});

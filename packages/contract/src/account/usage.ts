@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { dateTime } from "../date-time.ts";
+import { ErrorCategory } from "../errors.ts";
+
+const instant = z.iso.datetime({ offset: true });
+
+/** What a request was for. `judge`: one of an evaluation's calls to the judges' model. `run`: one of a run's calls to a deployment. */
+export const UsageOperation = z.enum(["predict", "chat", "evaluate", "judge", "run"]);
+export type UsageOperation = z.infer<typeof UsageOperation>;
+
+const outcomes = [...ErrorCategory.options, "invalid", "other"] as const;
+
+/** Why a request failed: an error's category, `invalid` for an invalid request, or `other`. */
+export const UsageFailure = z.enum(outcomes);
+export type UsageFailure = z.infer<typeof UsageFailure>;
+
+const period = {
+  since: dateTime().optional().meta({
+    description:
+      "Counts from the start of the step that contains this time. UTC if no offset is given. Defaults to 7 days before until.",
+  }),
+  until: dateTime().optional().meta({
+    description: "Counts every hour that starts before this time, in full. Defaults to now.",
+  }),
+  step: z
+    .enum(["hour", "day"])
+    .optional()
+    .meta({ default: "day", description: "The length of a step. Days are UTC days." }),
+};
+
+/** Query of `GET /v1/usage`. At most 400 days (31 days by the hour) and 100,000 rows; beyond that it is refused, with `since` as the location. */
+export const UsageQuery = z.object({
+  ...period,
+  api_key_id: z.guid().optional().meta({ format: "uuid", description: "Only requests with this key." }),
+});
+export type UsageQuery = z.infer<typeof UsageQuery>;
+
+/** The period that a response covers. */
+const coveredPeriod = {
+  since: instant.meta({ description: "Start of the period." }),
+  until: instant.meta({ description: "End of the period." }),
+  step: z.enum(["hour", "day"]).meta({ description: "The length of a step." }),
+};
+
+/** The requests of one key in one step, for one operation. */
+export const UsageRow = z
+  .object({
+    start: instant.meta({ description: "Start of the step." }),
+    api_key_id: z
+      .uuid()
+      .nullable()
+      .meta({ description: "The key; null for requests from the dashboard, and for runs." }),
+    operation: UsageOperation.meta({ description: "What the requests were for." }),
+    requests: z.int().meta({ description: "All requests, including failed ones." }),
+    failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Failed requests by cause." }),
+    prompt_tokens: z.int().meta({ description: "Prompt tokens, as counted by the upstream." }),
+    completion_tokens: z.int().meta({ description: "Completion tokens, as counted by the upstream." }),
+    cached_tokens: z.int().meta({
+      description:
+        "Prompt and completion tokens of predictions that came from the cache, or from an equal request at the same time: the upstream was not asked for them.",
+    }),
+    cost: z.number().nullable().meta({
+      description:
+        "What the tokens cost at today's prices, in `currency`: prompt and completion tokens of models that have a price. Null if none of them has one, or the server has no price list.",
+    }),
+    unpriced_tokens: z.int().meta({
+      description:
+        "Prompt and completion tokens that `cost` leaves out, as their model has no price or is not known. 0 if the server has no price list.",
+    }),
+  })
+  .meta({ id: "UsageRow" });
+export type UsageRow = z.infer<typeof UsageRow>;
+
+/** A key in one of the rows. It may belong to any user of the account. */
+export const UsageKey = z
+  .object({
+    id: z.uuid().meta({ description: "The key's id." }),
+    name: z.string().meta({ description: "What the key is for." }),
+    prefix: z.string().meta({ description: "The key's first 8 characters." }),
+    last_four: z.string().meta({ description: "The key's last 4 characters." }),
+    revoked_at: instant.nullable().meta({ description: "When the key was revoked; null if it was not." }),
+  })
+  .meta({ id: "UsageKey" });
+export type UsageKey = z.infer<typeof UsageKey>;
+
+/** Response of `GET /v1/usage`: the account's requests and tokens, accurate to about 10 s. Steps without requests have no row. */
+export const UsageResponse = z
+  .object({
+    ...coveredPeriod,
+    currency: z.string().nullable().meta({
+      description: "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
+    }),
+    data: z.array(UsageRow).meta({ description: "Oldest first." }),
+    api_keys: z.array(UsageKey).meta({ description: "The keys in the rows." }),
+  })
+  .meta({ id: "UsageResponse" });
+export type UsageResponse = z.infer<typeof UsageResponse>;
+
+/** Query of `GET /v1/usage/latency`. */
+export const LatencyQuery = z.object(period);
+export type LatencyQuery = z.infer<typeof LatencyQuery>;
+
+const quantiles = z
+  .object({
+    p50: z.number().meta({ description: "Median, in ms." }),
+    p95: z.number().meta({ description: "95 % took at most this long, in ms." }),
+  })
+  .nullable();
+const milliseconds = "In milliseconds, accurate to about 5 %; null if nothing was measured.";
+
+/** Latency of predictions: in total, and without the upstream's part. */
+export const Latency = z
+  .object({
+    count: z.int().meta({ description: "Predictions that reached the upstream." }),
+    total_ms: quantiles.meta({ description: `From the request's arrival to its response. ${milliseconds}` }),
+    overhead_ms: quantiles.meta({ description: `Presage's part: without the upstream's. ${milliseconds}` }),
+  })
+  .meta({ id: "Latency" });
+export type Latency = z.infer<typeof Latency>;
+
+/** Response of `GET /v1/usage/latency`: the account's predictions that reached the upstream. */
+export const LatencyResponse = z
+  .object({
+    ...coveredPeriod,
+    overall: Latency.meta({ description: "The whole period." }),
+    data: z
+      .array(Latency.extend({ start: instant.meta({ description: "Start of the step." }) }))
+      .meta({ description: "Oldest first." }),
+  })
+  .meta({ id: "LatencyResponse" });
+export type LatencyResponse = z.infer<typeof LatencyResponse>;

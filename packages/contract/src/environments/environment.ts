@@ -1,0 +1,264 @@
+import { z } from "zod";
+import { list } from "../list.ts";
+import { Context, Params } from "../prediction/prediction.ts";
+import { defaultPageLimit, nextCursor, pageQuery, queryBoolean, queryInteger } from "../query.ts";
+import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+
+const instant = z.iso.datetime({ offset: true });
+export const defaultMaxSteps = 30;
+/** An episode's prompt may have all of them. */
+const mostSteps = 1_000;
+const maxStops = 50;
+const maxPatternCharacters = 1_000;
+/** A name is part of an address and of a tool's name. */
+const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** A name of an environment, in a path or a body. */
+const environmentName = z
+  .string()
+  .regex(namePattern, "Names have 1 to 63 small letters, digits and hyphens, and do not begin with a hyphen");
+
+export const PromptForm = z.enum(["state-action", "chat"]);
+export type PromptForm = z.infer<typeof PromptForm>;
+
+export const EpisodeOutcome = z.enum(["success", "failure"]);
+export type EpisodeOutcome = z.infer<typeof EpisodeOutcome>;
+
+const pattern = shortText(maxPatternCharacters);
+const outcome = EpisodeOutcome.meta({ description: "How the episode ends." });
+const described = {
+  contains: "The observation contains this text. `{goal}` stands for the task's goal.",
+  matches:
+    "A part of the observation matches this pattern in RE2's syntax, which has neither look-around nor back references.",
+  actionEquals: "The action is this text. `{goal}` stands for the task's goal.",
+  actionMatches: "A part of the action matches this pattern in RE2's syntax.",
+};
+
+/** A rule that ends an episode. */
+export const EpisodeStop = z
+  .union([
+    z.strictObject({ output_contains: pattern.meta({ description: described.contains }), outcome }),
+    z.strictObject({ output_matches: pattern.meta({ description: described.matches }), outcome }),
+    z.strictObject({ action_equals: pattern.meta({ description: described.actionEquals }), outcome }),
+    z.strictObject({ action_matches: pattern.meta({ description: described.actionMatches }), outcome }),
+  ])
+  .meta({ id: "EpisodeStop" });
+export type EpisodeStop = z.infer<typeof EpisodeStop>;
+
+const limit = z.int().min(1).max(mostSteps);
+
+/** Limits that truncate an episode that no longer gets anywhere. */
+export const EpisodeGuards = z
+  .strictObject({
+    repeat_limit: limit.nullish().meta({ description: "The same action this often in a row." }),
+    unchanged_limit: limit.nullish().meta({
+      description: "This many observations in a row that are the same as the state before.",
+    }),
+  })
+  .meta({ id: "EpisodeGuards" });
+export type EpisodeGuards = z.infer<typeof EpisodeGuards>;
+
+export const EpisodeReward = z
+  .strictObject({
+    evaluator: shortText(200).meta({
+      description:
+        "An evaluator, as in `POST /v1/evaluate`. It sees the step as input, the observation as output and the task's goal as gold answer. Its score is the reward.",
+    }),
+    profile_name: shortText(200).nullish().meta({
+      default: "system:default",
+      description: "A profile of the evaluator's family.",
+    }),
+    when: z.enum(["last", "every-step"]).meta({
+      description: "`last`: the last step has the reward, and those before it null.",
+    }),
+  })
+  .meta({ id: "EpisodeReward" });
+export type EpisodeReward = z.infer<typeof EpisodeReward>;
+
+/** The tool that agents act with, for protocols that have tools. */
+export const EnvironmentTool = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/)
+      .meta({ description: "The tool's name." }),
+    description: boundedText(maxDescriptionCharacters).meta({ description: "What agents are told of it." }),
+    argument: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/)
+      .meta({ description: "The argument with the action." }),
+  })
+  .meta({ id: "EnvironmentTool" });
+export type EnvironmentTool = z.infer<typeof EnvironmentTool>;
+
+const configFields = {
+  description: boundedText(maxDescriptionCharacters)
+    .nullish()
+    .meta({ description: "What the environment is." }),
+  deployment: shortText(200).nullish().meta({
+    description: "What predicts, by its name; the default deployment if not given.",
+  }),
+  context: Context.nullish().meta({ description: "Background for the world model, in every step." }),
+  params: Params.nullish().meta({
+    description:
+      "Sampling and decoding. `temperature` is 0 unless it is given, so that the same action meets the same world.",
+  }),
+  prompt_form: PromptForm.nullish().meta({
+    default: "state-action",
+    description:
+      "`state-action`: each step is composed as in `POST /v1/predict`, with the observation before it as the state. `chat`: the whole episode is one conversation.",
+  }),
+  max_steps: limit.nullish().meta({ default: defaultMaxSteps, description: "Truncates longer episodes." }),
+  stop: list(EpisodeStop).max(maxStops).nullish().meta({
+    description: "Rules that end an episode, in the order in which they are tried.",
+  }),
+  guards: EpisodeGuards.nullish().meta({ description: "Limits that truncate an episode." }),
+  reward: EpisodeReward.nullish().meta({
+    description:
+      "Where rewards are from. If not given and a rule of `stop` leads to success, the last step has 1 for success, otherwise 0.",
+  }),
+  tool: EnvironmentTool.nullish().meta({
+    description: "The tool that agents act with; `act(action)` if not given.",
+  }),
+};
+
+/** What an environment is made of. */
+export const EnvironmentConfig = z.strictObject(configFields).meta({ id: "EnvironmentConfig" });
+export type EnvironmentConfig = z.infer<typeof EnvironmentConfig>;
+
+/** Body of `POST /v1/environments`. */
+export const EnvironmentCreateRequest = z
+  .strictObject({
+    name: environmentName.meta({ description: "No other environment of the account may have it." }),
+    ...configFields,
+  })
+  .meta({ id: "EnvironmentCreateRequest" });
+export type EnvironmentCreateRequest = z.infer<typeof EnvironmentCreateRequest>;
+
+export const TaskSplitName = z.enum(["train", "validation", "test"]);
+export type TaskSplitName = z.infer<typeof TaskSplitName>;
+
+/** An environment that a world model plays. */
+export const Environment = z
+  .object({
+    name: z.string().meta({ description: "Unique in the account." }),
+    revision: z
+      .int()
+      .meta({ description: "Counts its changes from 1. An episode keeps the one that it was started with." }),
+    config: EnvironmentConfig.meta({ description: "What it is made of, as given." }),
+    tasks: z.record(z.string(), z.int()).meta({ description: "The number of tasks of each split." }),
+    is_built_in: z.boolean().meta({ description: "Whether it comes with Presage and cannot be changed." }),
+    created_at: instant.nullable().meta({ description: "When it was created. Null if it is built in." }),
+    revised_at: instant
+      .nullable()
+      .meta({ description: "When this revision was made. Null if it is built in." }),
+  })
+  .meta({ id: "Environment" });
+export type Environment = z.infer<typeof Environment>;
+
+export const EnvironmentPath = z.object({
+  name: storableText().meta({ description: "The environment's name.", examples: ["sandbox"] }),
+});
+
+/** Query of `GET /v1/environments`. */
+export const EnvironmentListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export type EnvironmentListQuery = z.infer<typeof EnvironmentListQuery>;
+
+/** Response of `GET /v1/environments`. */
+export const EnvironmentListResponse = z
+  .object({
+    data: z
+      .array(Environment)
+      .meta({ description: "The account's own, newest first, then the built-in one." }),
+    next: nextCursor,
+  })
+  .meta({ id: "EnvironmentListResponse" });
+export type EnvironmentListResponse = z.infer<typeof EnvironmentListResponse>;
+
+/** Query of `DELETE /v1/environments/{name}`. */
+export const EnvironmentDeleteQuery = z.object({
+  with_episodes: queryBoolean().optional().meta({
+    default: false,
+    description:
+      "Deletes the environment's episodes as well. Otherwise an environment with episodes is not deleted.",
+  }),
+});
+export type EnvironmentDeleteQuery = z.infer<typeof EnvironmentDeleteQuery>;
+
+/** One line of an upload of tasks. */
+export const TaskLine = z
+  .strictObject({
+    split: TaskSplitName.nullish().meta({ default: "train", description: "What the task is for." }),
+    initial_state: z.string().min(1).meta({ description: "The first observation." }),
+    prompt: z.string().nullish().meta({ description: "What the agent is told to do." }),
+    context: Context.nullish().meta({
+      description: "Background for the world model. Its sections take the place of the environment's.",
+    }),
+    goal: z.string().min(1).nullish().meta({
+      description: "What success is: `{goal}` in rules of `stop`, and the gold answer of an evaluator.",
+    }),
+    metadata: boundedObject(10_000, "Metadata")
+      .nullish()
+      .meta({ description: "Anything that clients want to find again." }),
+  })
+  .meta({ id: "TaskLine" });
+export type TaskLine = z.infer<typeof TaskLine>;
+
+/** Body of `POST /v1/environments/{name}/tasks` as JSON, in place of lines. */
+export const TasksFromDataset = z
+  .strictObject({
+    dataset_id: shortText(200).meta({
+      description: "A dataset: each trajectory's first state becomes a task.",
+    }),
+    revision: z.int().min(1).nullish().meta({ description: "A number; the latest if not given." }),
+    split: TaskSplitName.nullish().meta({ default: "train", description: "What the tasks are for." }),
+  })
+  .meta({ id: "TasksFromDataset" });
+export type TasksFromDataset = z.infer<typeof TasksFromDataset>;
+
+/** A task of an environment. */
+export const EnvironmentTask = z
+  .object({
+    split: TaskSplitName.meta({ description: "What the task is for." }),
+    index: z.int().meta({ description: "Its place in the split, from 0." }),
+    initial_state: z.string().meta({ description: "The first observation." }),
+    prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
+    context: Context.nullable().meta({ description: "Background for the world model." }),
+    goal: z.string().nullable().meta({ description: "What success is." }),
+    metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "As given." }),
+  })
+  .meta({ id: "EnvironmentTask" });
+export type EnvironmentTask = z.infer<typeof EnvironmentTask>;
+
+/** Response of `POST /v1/environments/{name}/tasks`. */
+export const TasksAdded = z
+  .object({
+    added: z.record(z.string(), z.int()).meta({ description: "How many tasks each split got." }),
+    tasks: z.record(z.string(), z.int()).meta({ description: "How many each split has now." }),
+  })
+  .meta({ id: "TasksAdded" });
+export type TasksAdded = z.infer<typeof TasksAdded>;
+
+export const defaultTaskLimit = 100;
+
+/** Query of `GET /v1/environments/{name}/tasks`. */
+export const TaskListQuery = z.object({
+  split: TaskSplitName.optional().meta({ default: "train", description: "Only tasks of this split." }),
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
+    default: defaultTaskLimit,
+    description: "Maximum number of tasks on the page.",
+  }),
+  after: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({
+    description: "The `next` of an earlier response, to get the following page.",
+  }),
+});
+export type TaskListQuery = z.infer<typeof TaskListQuery>;
+
+/** Response of `GET /v1/environments/{name}/tasks`. */
+export const TaskListResponse = z
+  .object({
+    data: z.array(EnvironmentTask).meta({ description: "Tasks of one split, by index." }),
+    next: nextCursor,
+  })
+  .meta({ id: "TaskListResponse" });
+export type TaskListResponse = z.infer<typeof TaskListResponse>;

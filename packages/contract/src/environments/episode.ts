@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { shortText, storableText } from "../text.ts";
+import { EpisodeOutcome, TaskSplitName } from "./environment.ts";
+
+const instant = z.iso.datetime({ offset: true });
+/** A page of a site is longer than any action. */
+const maxActionCharacters = 100_000;
+
+export const EpisodeStatus = z.enum(["open", "finished", "expired"]);
+export type EpisodeStatus = z.infer<typeof EpisodeStatus>;
+
+/** Body of `POST /v1/episodes`. */
+export const EpisodeCreateRequest = z
+  .strictObject({
+    environment: shortText(63).meta({ description: "The environment's name." }),
+    split: TaskSplitName.nullish().meta({ default: "train", description: "The task's split." }),
+    index: z.int().min(0).nullish().meta({
+      description:
+        "The task's place in the split, from 0. If neither it nor the seed is given, a task is drawn.",
+    }),
+    seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
+      description: "Draws the task if no index is given, and is sent to the deployment with every step.",
+    }),
+  })
+  .meta({ id: "EpisodeCreateRequest" });
+export type EpisodeCreateRequest = z.infer<typeof EpisodeCreateRequest>;
+
+const described = {
+  observation: "What the agent sees.",
+  reward: "Null if the step has none.",
+  terminated: "Whether the episode ended by a rule of the environment.",
+  truncated: "Whether the episode was cut short, by its number of steps or a guard.",
+};
+
+/** What is known of a step beside what an agent learns from. */
+export const StepInfo = z
+  .object({
+    step: z.int().meta({ description: "Counts the episode's steps from 1." }),
+    outcome: EpisodeOutcome.nullable().meta({ description: "How the episode ended, if a rule says so." }),
+    stop_reason: z.string().nullable().meta({ description: "Why the episode ended." }),
+    reward_error: z.string().nullable().meta({
+      description: "Why there is no reward although the environment has an evaluator for it.",
+    }),
+    deployment: z.string().nullable().meta({ description: "The deployment that answered." }),
+    model: z.string().nullable().meta({ description: "The model, as the upstream named it." }),
+    prompt_tokens: z.int().meta({ description: "As the upstream counted them." }),
+    cached_tokens: z.int().meta({ description: "Those of them that the upstream had in its own cache." }),
+    completion_tokens: z.int().meta({ description: "As the upstream counted them." }),
+    latency_ms: z.number().nullable().meta({ description: "From the call to its response." }),
+  })
+  .meta({ id: "StepInfo" });
+export type StepInfo = z.infer<typeof StepInfo>;
+
+/** Response of `POST /v1/episodes`. */
+export const EpisodeStart = z
+  .object({
+    episode_id: z.uuid().meta({ description: "The episode's id." }),
+    observation: z.string().meta({ description: described.observation }),
+    info: z
+      .object({
+        environment: z.string().meta({ description: "The environment's name." }),
+        revision: z.int().meta({ description: "The revision of the environment that the episode keeps." }),
+        split: TaskSplitName.meta({ description: "The task's split." }),
+        index: z.int().meta({ description: "The task's place in the split." }),
+        prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
+        metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's." }),
+        max_steps: z.int().meta({ description: "When the episode is truncated." }),
+      })
+      .meta({ description: "What else is known at the start." }),
+  })
+  .meta({ id: "EpisodeStart" });
+export type EpisodeStart = z.infer<typeof EpisodeStart>;
+
+/** Body of `POST /v1/episodes/{id}/step`. */
+export const StepRequest = z
+  .strictObject({
+    action: shortText(maxActionCharacters).meta({ description: "What the agent does." }),
+  })
+  .meta({ id: "StepRequest" });
+export type StepRequest = z.infer<typeof StepRequest>;
+
+const stepFields = {
+  observation: z.string().meta({ description: described.observation }),
+  reward: z.number().nullable().meta({ description: described.reward }),
+  terminated: z.boolean().meta({ description: described.terminated }),
+  truncated: z.boolean().meta({ description: described.truncated }),
+  info: StepInfo.meta({ description: "What else is known of the step." }),
+};
+
+/** Response of `POST /v1/episodes/{id}/step`. */
+export const StepResponse = z.object(stepFields).meta({ id: "StepResponse" });
+export type StepResponse = z.infer<typeof StepResponse>;
+
+/** A step of an episode. */
+export const EpisodeStep = z
+  .object({ action: z.string().meta({ description: "What the agent did." }), ...stepFields })
+  .meta({ id: "EpisodeStep" });
+export type EpisodeStep = z.infer<typeof EpisodeStep>;
+
+const episodeFields = {
+  id: z.uuid().meta({ description: "The episode's id." }),
+  environment: z.string().meta({ description: "The environment's name." }),
+  revision: z.int().meta({ description: "The environment's revision." }),
+  split: TaskSplitName.meta({ description: "The task's split." }),
+  index: z.int().meta({ description: "The task's place in the split." }),
+  seed: z.int().nullable().meta({ description: "As given." }),
+  status: EpisodeStatus.meta({ description: "`expired`: nothing happened for 15 minutes." }),
+  outcome: EpisodeOutcome.nullable().meta({ description: "How it ended, if a rule says so." }),
+  stop_reason: z.string().nullable().meta({ description: "Why it ended." }),
+  steps_taken: z.int().meta({ description: "The number of its steps." }),
+  reward: z.number().nullable().meta({ description: "The sum of its rewards; null without any." }),
+  failed_steps: z.int().meta({
+    description: "How often a step could not be predicted. None of them is part of the episode.",
+  }),
+  created_at: instant.meta({ description: "When it was started." }),
+  last_active_at: instant.meta({ description: "When it was last used." }),
+};
+
+/** An episode in a list. */
+export const EpisodeSummary = z.object(episodeFields).meta({ id: "EpisodeSummary" });
+export type EpisodeSummary = z.infer<typeof EpisodeSummary>;
+
+/** An episode with its steps. */
+export const Episode = z
+  .object({
+    ...episodeFields,
+    initial_state: z.string().meta({ description: "The first observation." }),
+    prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
+    goal: z.string().nullable().meta({ description: "What success is." }),
+    steps: z.array(EpisodeStep).meta({ description: "In their order." }),
+  })
+  .meta({ id: "Episode" });
+export type Episode = z.infer<typeof Episode>;
+
+export const EpisodePath = z.object({
+  id: storableText().meta({
+    description: "The episode's id.",
+    examples: ["019aa5f7-1d10-7000-9b2e-4f6f5a2d9c41"],
+  }),
+});
+
+/** Query of `GET /v1/episodes`. */
+export const EpisodeListQuery = z.object({
+  environment: storableText().optional().meta({ description: "Only episodes of this environment." }),
+  ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
+});
+export type EpisodeListQuery = z.infer<typeof EpisodeListQuery>;
+
+/** Response of `GET /v1/episodes`: the account's episodes, newest first. */
+export const EpisodeListResponse = z
+  .object({
+    data: z.array(EpisodeSummary).meta({ description: "The episodes, newest first." }),
+    next: nextCursor,
+  })
+  .meta({ id: "EpisodeListResponse" });
+export type EpisodeListResponse = z.infer<typeof EpisodeListResponse>;

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { defaultPageLimit, pageFields } from "../../query.ts";
+import { boundedObject, shortText, storableText } from "../../text.ts";
+import { newTags } from "../result-fields.ts";
+
+const newMetadata = boundedObject(65_536, "An experiment's metadata");
+
+/** Results in a project, made by a client that evaluates a dataset. */
+export const Experiment = z
+  .object({
+    id: z.uuid().meta({ description: "Results name it in experiment_id." }),
+    project_id: z.uuid().meta({ description: "The project that it belongs to." }),
+    name: z.string().meta({ description: "Several experiments may have the same name." }),
+    tags: z.record(z.string(), z.string()).nullable().meta({ description: "Texts by name, as given." }),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: "Any JSON object, as given." }),
+    created_at: z.iso.datetime({ offset: true }).meta({ description: "When it was created." }),
+  })
+  .meta({ id: "Experiment" });
+export type Experiment = z.infer<typeof Experiment>;
+
+/** Body of `POST /v1/experiments`. */
+export const ExperimentCreateRequest = z
+  .object({
+    project_id: shortText(200).meta({ description: "The id of a project of the account." }),
+    name: shortText(200).meta({ description: "Several experiments may have the same name." }),
+    tags: newTags,
+    metadata: newMetadata.nullish().meta({ description: "Any JSON object of up to 64 KiB." }),
+  })
+  .meta({ id: "ExperimentCreateRequest" });
+export type ExperimentCreateRequest = z.infer<typeof ExperimentCreateRequest>;
+
+/** Body of `POST /v1/experiments/{id}`. */
+export const ExperimentUpdateRequest = z
+  .object({ metadata: newMetadata })
+  .meta({ id: "ExperimentUpdateRequest" });
+export type ExperimentUpdateRequest = z.infer<typeof ExperimentUpdateRequest>;
+
+export const ExperimentPath = z.object({
+  id: storableText().meta({
+    description: "The experiment's id.",
+    examples: ["019aa5f3-1b42-7000-9d1e-6a0c4f7e8d22"],
+  }),
+});
+
+export const ExperimentResponse = z
+  .object({ experiment: Experiment.meta({ description: "The experiment." }) })
+  .meta({ id: "ExperimentResponse" });
+export type ExperimentResponse = z.infer<typeof ExperimentResponse>;
+
+/** Query of `GET /v1/experiments`. */
+export const ExperimentListQuery = z.object({
+  project_id: storableText().optional().meta({ description: "Only this project's experiments." }),
+  ...pageFields(defaultPageLimit),
+});
+export type ExperimentListQuery = z.infer<typeof ExperimentListQuery>;
+
+/** Response of `GET /v1/experiments`: the account's experiments, newest first. */
+export const ExperimentListResponse = z
+  .object({ experiments: z.array(Experiment).meta({ description: "The experiments, newest first." }) })
+  .meta({ id: "ExperimentListResponse" });
+export type ExperimentListResponse = z.infer<typeof ExperimentListResponse>;

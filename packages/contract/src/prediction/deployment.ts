@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { ErrorCategory } from "../errors.ts";
+
+const ReplicaStatus = z.object({
+  url: z.string().meta({ description: "The base URL, without user, password and query." }),
+  state: z.enum(["up", "ejected", "returning"]).meta({
+    description:
+      "`ejected`: it failed three times in a row and is left out. `returning`: it answers again and has to answer one request before it gets its share.",
+  }),
+  in_flight: z.int().meta({ description: "Requests that it has not answered yet." }),
+  limit: z.int().nullable().meta({
+    description:
+      "How many requests it may have at once; a 429 halves it where there are other replicas. Null if there is no limit.",
+  }),
+  ejections: z.int().meta({ description: "How often it was ejected since the process started." }),
+  last_failure: z
+    .object({
+      at: z.iso.datetime().meta({ description: "When the request failed." }),
+      category: ErrorCategory.meta({ description: "How it failed." }),
+    })
+    .nullable()
+    .meta({
+      description: "The last request that this replica failed, other than by a 4xx. Null if there is none.",
+    }),
+  latency_ms: z
+    .object({
+      p50: z.number().meta({ description: "The median in milliseconds." }),
+      p99: z.number().meta({ description: "The 99th percentile in milliseconds." }),
+    })
+    .nullable()
+    .meta({ description: "Latency of its last 256 successful requests. Null before the first." }),
+  prefix_share: z.number().nullable().meta({
+    description:
+      "Share of its requests whose prefix it has most likely in memory: those that belong to it by their trajectory, or stayed after they had to move. The others came because another replica was full or out. Null before the first.",
+  }),
+});
+
+const DeploymentStatus = z.object({
+  name: z
+    .string()
+    .meta({ description: "As requests name it: in `x-presage-deployment`, or as `model` of a chat." }),
+  model: z.string().nullable().meta({
+    description:
+      "The model that requests are sent to. Null if it is not configured and the upstream was not asked yet.",
+  }),
+  is_default: z.boolean().meta({ description: "Whether it answers where a request names no deployment." }),
+  process_id: z.int().meta({ description: "The process that these figures are of. Each counts for itself." }),
+  replicas: z
+    .array(ReplicaStatus)
+    .optional()
+    .meta({ description: "Its replicas. Only for callers in the account `default`." }),
+});
+
+/** Response of `GET /v1/deployments`: the models behind this server, and their replicas as one process sees them. */
+export const DeploymentListResponse = z
+  .object({
+    data: z.array(DeploymentStatus).meta({ description: "The deployments, in the order of the file." }),
+  })
+  .meta({ id: "DeploymentListResponse" });
+export type DeploymentListResponse = z.infer<typeof DeploymentListResponse>;
+export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
+export type ReplicaStatus = z.infer<typeof ReplicaStatus>;

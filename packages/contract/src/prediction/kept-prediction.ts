@@ -1,0 +1,191 @@
+import { z } from "zod";
+import { dateTime } from "../date-time.ts";
+import { ErrorCategory } from "../errors.ts";
+import { nextCursor, pageQuery } from "../query.ts";
+import { storableText } from "../text.ts";
+import { Context, Interaction } from "./prediction.ts";
+
+const instant = z.iso.datetime({ offset: true });
+
+export const PredictionSource = z.enum(["live", "run", "episode"]);
+export type PredictionSource = z.infer<typeof PredictionSource>;
+
+/** Why there is no prediction. `missing`: an upload to a run had none for the sample. `not_reached`: an earlier step of a free-running run failed. */
+export const PredictionFailure = z.enum([...ErrorCategory.options, "missing", "not_reached"]);
+export type PredictionFailure = z.infer<typeof PredictionFailure>;
+
+const PredictionStatus = z.enum(["success", "failed"]);
+
+const tokens = (description: string) => z.int().meta({ description });
+
+/** A prediction that was kept, without its texts. */
+export const KeptPrediction = z
+  .object({
+    id: z.uuid().meta({ description: "The prediction's id." }),
+    source: PredictionSource.meta({
+      description: "`live`: a client's request. `run`, `episode`: what made it.",
+    }),
+    created_at: instant.meta({ description: "When the response, or the error, was there." }),
+    run_id: z.uuid().nullable().meta({ description: "Of the run or episode; null if live." }),
+    position: z.int().nullable().meta({
+      description: "The sample's place in the run's revision, or the episode's step; null if live.",
+    }),
+    repeat: z.int().nullable().meta({ description: "Which of a run's repeats; null if live." }),
+    status: PredictionStatus.meta({ description: "Whether there is a prediction." }),
+    error_category: PredictionFailure.nullable().meta({
+      description: "Why it failed. Null if it did not, or for a reason without a category.",
+    }),
+    deployment: z.string().nullable().meta({
+      description: "The deployment that answered; of a failure, the one that was asked.",
+    }),
+    model: z.string().nullable().meta({ description: "The model, as the upstream named it." }),
+    replica: z.string().nullable().meta({
+      description:
+        "The address of the replica that answered. Only for callers in the account `default`; null if the prediction failed or was taken from the cache.",
+    }),
+    finish_reason: z.string().nullable().meta({ description: "Why the completion ended." }),
+    prompt_tokens: tokens("As the upstream counted; 0 if it did not."),
+    cached_tokens: tokens("Prompt and completion tokens that were not asked for: they came from the cache."),
+    completion_tokens: tokens("As the upstream counted; 0 if it did not."),
+    latency_ms: z.number().nullable().meta({
+      description: "How long the upstream or the cache took, with retries.",
+    }),
+    api_key_id: z.uuid().nullable().meta({
+      description: "The key of the request; null with a session, or if not live.",
+    }),
+    request_id: z
+      .string()
+      .nullable()
+      .meta({ description: "The request's `x-request-id`; null if not live." }),
+  })
+  .meta({ id: "KeptPrediction" });
+export type KeptPrediction = z.infer<typeof KeptPrediction>;
+
+const cut = "Cut after 262,144 characters.";
+
+/** Response of `GET /v1/predictions/{id}`. */
+export const KeptPredictionDetail = KeptPrediction.extend({
+  context: Context.nullable().meta({
+    description: "Background for the world model. Null if there was none.",
+  }),
+  interaction: Interaction.nullable().meta({
+    description:
+      "The step that was predicted, as the model was told it: in free-running mode with the state that was predicted before. Null if messages were sent, or if the run's sample is gone.",
+  }),
+  messages: z.array(z.looseObject({})).nullable().meta({
+    description: "The messages of a chat, or of a run's sample. Null if an interaction was sent.",
+  }),
+  params: z.record(z.string(), z.unknown()).nullable().meta({
+    description: "Sampling, decoding and further fields, as they were sent.",
+  }),
+  requested_model: z
+    .string()
+    .nullable()
+    .meta({ description: "The `model` of a chat or of a run's target; null if it named none." }),
+  output: z
+    .string()
+    .nullable()
+    .meta({ description: `What was predicted. Null if it failed. ${cut}` }),
+  reasoning: z
+    .string()
+    .nullable()
+    .meta({ description: `The model's reasoning before it. ${cut}` }),
+  error_message: z.string().nullable().meta({
+    description: "What the caller was told of the failure, and what the upstream said. Null if it succeeded.",
+  }),
+}).meta({ id: "KeptPredictionDetail" });
+export type KeptPredictionDetail = z.infer<typeof KeptPredictionDetail>;
+
+export const KeptPredictionPath = z.object({
+  id: storableText().meta({
+    description: "The prediction's id.",
+    examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
+  }),
+});
+
+export const defaultPredictionLimit = 100;
+
+/** Filters that lists and deletions have in common. */
+const commonFilters = {
+  status: PredictionStatus.optional().meta({ description: "Only those that succeeded, or that failed." }),
+  category: PredictionFailure.optional().meta({ description: "Only those that failed in this way." }),
+  deployment: storableText().optional().meta({ description: "Only those of this deployment." }),
+  model: storableText()
+    .optional()
+    .meta({ description: "Only those of this model, as the upstream named it." }),
+  api_key_id: storableText()
+    .optional()
+    .meta({ description: "Only those that were requested with this key." }),
+  request_id: storableText()
+    .optional()
+    .meta({ description: "Only those of the request with this `x-request-id`." }),
+  from: dateTime().optional().meta({
+    description: "Only those since this time. UTC if no offset is given; a date alone is its midnight.",
+  }),
+};
+
+const filters = {
+  source: PredictionSource.optional().meta({
+    description: "Only those from live traffic, runs or episodes.",
+  }),
+  run_id: storableText().optional().meta({ description: "Only those of this run or episode." }),
+  ...commonFilters,
+  to: dateTime().optional().meta({ description: "Only those before this time." }),
+};
+
+/** Query of `GET /v1/predictions/count`. */
+export const KeptPredictionCountQuery = z.object(filters);
+export type KeptPredictionCountQuery = z.infer<typeof KeptPredictionCountQuery>;
+
+export const maxCountedPredictions = 10_000;
+
+/** Response of `GET /v1/predictions/count`. */
+export const KeptPredictionCountResponse = z
+  .object({
+    count: z.int().meta({
+      description: `How many predictions match, at most ${maxCountedPredictions.toLocaleString("en")}.`,
+    }),
+    has_more: z.boolean().meta({ description: "Whether there are more than were counted." }),
+  })
+  .meta({ id: "KeptPredictionCountResponse" });
+export type KeptPredictionCountResponse = z.infer<typeof KeptPredictionCountResponse>;
+
+/** Query of `GET /v1/predictions`. */
+export const KeptPredictionListQuery = z.object({
+  ...filters,
+  ...pageQuery({ maximum: 1000, default: defaultPredictionLimit }),
+});
+export type KeptPredictionListQuery = z.infer<typeof KeptPredictionListQuery>;
+
+/** Response of `GET /v1/predictions`: kept predictions of the account, newest first. */
+export const KeptPredictionListResponse = z
+  .object({
+    data: z
+      .array(KeptPrediction)
+      .meta({ description: "The predictions, newest first, without their texts." }),
+    next: nextCursor,
+  })
+  .meta({ id: "KeptPredictionListResponse" });
+export type KeptPredictionListResponse = z.infer<typeof KeptPredictionListResponse>;
+
+/** Query of `DELETE /v1/predictions`. */
+export const KeptPredictionDeleteQuery = z.object({
+  source: z.literal("live").meta({ description: "Only live traffic; predictions of a run go with the run." }),
+  before: dateTime().meta({
+    description: "All that were kept before this time are deleted. UTC if no offset is given.",
+    examples: ["2026-11-01T00:00:00Z"],
+  }),
+  ...commonFilters,
+});
+export type KeptPredictionDeleteQuery = z.infer<typeof KeptPredictionDeleteQuery>;
+
+/** Response of `DELETE /v1/predictions`. */
+export const KeptPredictionDeleteResponse = z
+  .object({
+    deleted: z.int().meta({ description: "How many were deleted." }),
+    has_more: z.boolean().meta({
+      description: "Whether more remain, because one request deletes for some seconds only. Repeat it.",
+    }),
+  })
+  .meta({ id: "KeptPredictionDeleteResponse" });
+export type KeptPredictionDeleteResponse = z.infer<typeof KeptPredictionDeleteResponse>;

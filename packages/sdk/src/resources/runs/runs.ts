@@ -1,0 +1,200 @@
+import type {
+  EvaluatorReference,
+  Run,
+  RunCreateRequest,
+  RunListQuery,
+  RunListResponse,
+  RunSample,
+  RunSampleListQuery,
+  RunSampleListResponse,
+  RunUpload,
+} from "@presage/contract";
+import type { CallOptions, WriteOptions } from "../../call.ts";
+import { listAllPages } from "../../paging/list-all-pages.ts";
+import { PresageError } from "../../presage-error.ts";
+import { sleep } from "../../sleep.ts";
+import type { Transport } from "../../transport.ts";
+import { underOneKey } from "../../under-one-key.ts";
+import type { DatasetLines, PageOptions } from "./datasets.ts";
+import { type RunReports, runReports } from "./run-reports.ts";
+
+/** Which runs: of a dataset, with a status, of a name. */
+export type RunFilter = Pick<RunListQuery, "dataset_id" | "status" | "name">;
+
+/** Which predictions of a run. `pass` needs `evaluator`. */
+export interface RunSampleFilter
+  extends Pick<
+    RunSampleListQuery,
+    "evaluator" | "profile_name" | "status" | "trajectory_id" | "dataset_sample_id"
+  > {
+  pass?: boolean | undefined;
+  step?: number | undefined;
+  /** Only samples whose state changed in the recording, or those whose state did not. */
+  changed?: boolean | undefined;
+}
+
+/** In which order a run's predictions are, and how much of their texts comes with them. An order by score needs an evaluator. */
+export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator" | "order_profile_name"> & {
+  /** How many characters of each prediction to return. Absent: none. */
+  text_limit?: number | undefined;
+};
+
+export interface PredictionsUploadOptions extends CallOptions {
+  /** Whether the lines are compressed with gzip. */
+  isGzip?: boolean | undefined;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Called with the run each time that it was read. What it throws ends the waiting. */
+  onProgress?: ((run: Run) => void) | undefined;
+  /** Pause between two reads in milliseconds. Default: 1,000. */
+  pollEveryMs?: number | undefined;
+  /** How long the server may be unreachable or too busy, in milliseconds, for example while it restarts. Default: 60,000. */
+  patienceMs?: number | undefined;
+}
+
+export interface Runs extends RunReports {
+  /** Creates a run, which begins soon: `POST /v1/runs`. */
+  create(request: RunCreateRequest, options?: WriteOptions): Promise<Run>;
+  /** Gets one run: `GET /v1/runs/{id}`. */
+  get(id: string, options?: CallOptions): Promise<Run>;
+  /** Lists all runs, newest first: `GET /v1/runs`. */
+  list(filter?: RunFilter, options?: CallOptions): Promise<Run[]>;
+  /** Lists one page, newest first: `GET /v1/runs`. `next` is null on the last page. */
+  listPage(
+    filter?: RunFilter & { limit?: number | undefined; after?: string | undefined },
+    options?: CallOptions,
+  ): Promise<{ data: Run[]; next: string | null }>;
+  /** Ends a run; what it has done stays. Cancelling it again changes nothing: `POST /v1/runs/{id}/cancel`. */
+  cancel(id: string, options?: CallOptions): Promise<Run>;
+  /** Stops a run until it is resumed: `POST /v1/runs/{id}/pause`. */
+  pause(id: string, options?: CallOptions): Promise<Run>;
+  /** Lets a paused run continue: `POST /v1/runs/{id}/resume`. */
+  resume(id: string, options?: CallOptions): Promise<Run>;
+  /** Deletes a run with its predictions and verdicts; evaluation results stay: `DELETE /v1/runs/{id}`. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Has its predictions judged by more evaluators; none is made again: `POST /v1/runs/{id}/evaluators`. */
+  addEvaluators(id: string, evaluators: readonly EvaluatorReference[], options?: CallOptions): Promise<Run>;
+  /** Gets one page of the predictions with their verdicts: `GET /v1/runs/{id}/samples`. */
+  pageOfSamples(
+    id: string,
+    filter?: RunSampleFilter & RunSampleView,
+    options?: PageOptions,
+  ): Promise<RunSampleListResponse>;
+  /** Yields the predictions with their verdicts in the order of the dataset, page by page: `GET /v1/runs/{id}/samples`. */
+  iterateSamples(
+    id: string,
+    filter?: RunSampleFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<RunSample, void, undefined>;
+  /** Yields all predictions with texts and verdicts, line by line as they arrive: `GET /v1/runs/{id}/export`. Throws if the export was cut off. */
+  exportLines(id: string, options?: CallOptions): AsyncGenerator<string, void, undefined>;
+  /**
+   * Uploads the predictions of a run whose target is `{"predictions": "imported"}`: `POST /v1/runs/{id}/predictions`. Set
+   * `timeoutMs` for long ones. A wrong line is named in the error's `issues`, and nothing is kept.
+   */
+  uploadPredictions(id: string, lines: DatasetLines, options?: PredictionsUploadOptions): Promise<RunUpload>;
+  /**
+   * Waits until a run is finished, cancelled or failed, and returns it. A paused run has not ended: use `onProgress` or `signal` to
+   * stop waiting. `timeoutMs` is the limit of each read.
+   */
+  waitUntilEnded(id: string, options?: WaitOptions): Promise<Run>;
+}
+
+const path = "/v1/runs";
+const defaultPollEveryMs = 1000;
+const defaultPatienceMs = 60_000;
+
+export function runs(transport: Transport): Runs {
+  const { json, lines } = transport;
+  const pathOf = (id: string, more = "") => `${path}/${encodeURIComponent(id)}${more}`;
+  const read = (of: string, query = {}) => ({ method: "GET", path: of, query, isRepeatable: true }) as const;
+  // Repeating it changes nothing.
+  const change = (of: string, body?: unknown) =>
+    ({ method: "POST", path: of, body, isRepeatable: true }) as const;
+
+  async function* iterateSamples(id: string, filter: RunSampleFilter = {}, options?: CallOptions) {
+    let after: string | null | undefined;
+    do {
+      const call = read(pathOf(id, "/samples"), { ...filter, after });
+      const page: RunSampleListResponse = await json<RunSampleListResponse>(call, options);
+      yield* page.data;
+      after = page.next;
+    } while (after !== null);
+  }
+
+  async function waitUntilEnded(
+    id: string,
+    {
+      onProgress,
+      pollEveryMs = defaultPollEveryMs,
+      patienceMs = defaultPatienceMs,
+      ...options
+    }: WaitOptions = {},
+  ): Promise<Run> {
+    let lastReadAtMs = Date.now();
+    for (;;) {
+      try {
+        const run = await json<Run>(read(pathOf(id)), options);
+        lastReadAtMs = Date.now();
+        onProgress?.(run);
+        if (hasEnded(run)) return run;
+      } catch (error) {
+        if (!isPassing(error) || Date.now() - lastReadAtMs >= patienceMs) throw error;
+      }
+      await sleep(pollEveryMs, options.signal);
+    }
+  }
+
+  return {
+    ...runReports(transport),
+    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
+    get: (id, options) => json(read(pathOf(id)), options),
+    list: (filter, options) =>
+      listAllPages(
+        (query) => json<RunListResponse>(read(path, { ...filter, ...query }), options),
+        ({ data }) => data,
+      ),
+    listPage: (filter, options) => json<RunListResponse>(read(path, { ...filter }), options),
+    cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
+    pause: (id, options) => json(change(pathOf(id, "/pause")), options),
+    resume: (id, options) => json(change(pathOf(id, "/resume")), options),
+    async delete(id, options) {
+      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+    },
+    addEvaluators: (id, evaluators, options) =>
+      json(change(pathOf(id, "/evaluators"), { evaluators }), options),
+    pageOfSamples: (id, filter, { limit, after, ...options } = {}) =>
+      json(read(pathOf(id, "/samples"), { ...filter, limit, after }), options),
+    iterateSamples,
+    exportLines: (id, options) => lines(read(pathOf(id, "/export")), options),
+    uploadPredictions: (id, content, { isGzip, ...options } = {}) =>
+      json(
+        {
+          method: "POST",
+          path: pathOf(id, "/predictions"),
+          content,
+          headers: {
+            "content-type": "application/x-ndjson",
+            ...(isGzip ? { "content-encoding": "gzip" } : {}),
+          },
+          // They are uploaded once.
+          isRepeatable: false,
+        },
+        options,
+      ),
+    waitUntilEnded,
+  };
+}
+
+function hasEnded({ status }: Run): boolean {
+  return status === "finished" || status === "cancelled" || status === "failed";
+}
+
+/** Whether a later try may succeed. */
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof PresageError &&
+    ["connection", "unavailable", "rate_limit", "timeout"].includes(error.category)
+  );
+}

@@ -1,0 +1,75 @@
+import type { OpenedStore } from "../../../compose/compose-command-line.ts";
+import { composePrices } from "../../../compose/compose-prices.ts";
+import type { Config } from "../../../config.ts";
+import { cancelRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
+import { compareRuns } from "../../../evaluation/runs/compare/compare-runs.ts";
+import { deleteRun } from "../../../evaluation/runs/delete-run.ts";
+import { findRun } from "../../../evaluation/runs/find-run.ts";
+import { listRuns } from "../../../evaluation/runs/list-runs.ts";
+import { reportRun } from "../../../evaluation/runs/report/report-run.ts";
+import type { Run } from "../../../evaluation/runs/run.ts";
+import type { RunServices } from "../../../evaluation/runs/run-services.ts";
+import { sweepRun } from "../../../evaluation/runs/sweep-run.ts";
+import { reportDocument } from "../../../http/resources/runs/report/report-document.ts";
+import { toHtml } from "../../../http/resources/runs/report/to-html.ts";
+import { toMarkdown } from "../../../http/resources/runs/report/to-markdown.ts";
+import { toRun } from "../../../http/resources/runs/run-response.ts";
+import { createLog } from "../../../observability/logger.ts";
+import type { Keyset } from "../../../storage/keyset.ts";
+import { isInMemory } from "../../../storage/open-database.ts";
+import { readAll } from "../../datasets/local-datasets.ts";
+import { findServer } from "../../find-server.ts";
+import type { RunPlace } from "./run-place.ts";
+
+const limit = 1_000;
+
+/** The owner's runs in an opened database. */
+export function runsOf(
+  store: OpenedStore,
+  config: Config,
+  runs: Pick<RunServices, "wake"> = { wake() {} },
+): RunPlace {
+  const services = { store, runs };
+  const requester = { accountId: store.owner.account_id, signal: new AbortController().signal };
+
+  async function report(id: string) {
+    const run = await findRun(services, requester, id);
+    const prices = await composePrices(config, createLog("silent").logger);
+    return { run: toRun(run), ...(await reportRun(services, requester, run, prices.current())) };
+  }
+
+  return {
+    list: (name) =>
+      readAll(async (after: Keyset | undefined) => {
+        const { rows, next } = await listRuns(services, requester, { name }, { limit, after });
+        return { items: rows.map(toRun), next };
+      }),
+    get: async (id) => toRun(await findRun(services, requester, id)),
+    cancel: async (id) => toRun(await cancelRun(services, requester, id)),
+    pause: async (id) => toRun(await pauseRun(services, requester, id)),
+    resume: async (id) => toRun(await resumeRun(services, requester, id)),
+    async delete(id) {
+      await deleteRun(services, requester, id);
+      await sweepRun(store.database, id);
+    },
+    report,
+    async reportAs(id, format) {
+      const found = await report(id);
+      const document = reportDocument(found);
+      return format === "md" ? toMarkdown(document) : toHtml(`Run ${found.run.name}`, document);
+    },
+    async compare(ids) {
+      const found: Run[] = [];
+      for (const id of ids) found.push(await findRun(services, requester, id));
+      const [reference, ...candidates] = found;
+      if (reference === undefined) throw new Error("A comparison has a reference");
+      const { leftOut, ...differences } = await compareRuns(services, requester, [reference, ...candidates]);
+      const compared = found.map((run, place) => ({ ...toRun(run), left_out: leftOut[place] ?? 0 }));
+      return { runs: compared, ...differences };
+    },
+    async findOrigin() {
+      if (isInMemory(config.databaseUrl)) return undefined;
+      return (await findServer(store.database, config)).running;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { composeRunner } from "../../../compose/compose-command-line.ts";
+import type { Config } from "../../../config.ts";
+import { createRun, InvalidRunError } from "../../../evaluation/runs/create-run.ts";
+import { uploadPredictions } from "../../../evaluation/runs/imported/upload-predictions.ts";
+import { readNewRun } from "../../../http/resources/runs/read-new-run.ts";
+import { toRun } from "../../../http/resources/runs/run-response.ts";
+import { createLog } from "../../../observability/logger.ts";
+import { readDatabaseClock } from "../../../storage/database-clock.ts";
+import { microsPerSecond } from "../../../storage/micros.ts";
+import type { OpenOptions } from "../../../storage/open-database.ts";
+import { CommandError } from "../../command-error.ts";
+import { datasetsOf, nameFile } from "../../datasets/local-datasets.ts";
+import { checkEvaluatorsLocally, namingOptions } from "../../evaluate/evaluate-locally.ts";
+import { hasEnded } from "../has-ended.ts";
+import { runsOf } from "./local-runs.ts";
+import type { Workplace } from "./workplace.ts";
+
+const pollEveryMs = 300;
+/** Until then no other process takes a run that this one has created. */
+const firstLeaseS = 30;
+
+/** Runs in the configured database, on which this process works. */
+export async function openLocalWorkplace(config: Config, options?: OpenOptions): Promise<Workplace> {
+  const runner = await composeRunner(config, createLog("warn"), options);
+  const { store, services } = runner;
+  const { owner, database } = store;
+  const accountId = owner.account_id;
+  const requester = { accountId, signal: new AbortController().signal };
+  const leaseId = Bun.randomUUIDv7();
+  const place = runsOf(store, config, services.runs);
+
+  return {
+    ...place,
+    datasets: datasetsOf(store, config),
+    checkEvaluators: (evaluators) =>
+      checkEvaluatorsLocally(services, accountId, evaluators, services.hasModel),
+    findDefaultDeployment: async () => runner.defaultDeployment,
+    async create(wanted, evaluators) {
+      const newRun = { ...readNewRun({ ...wanted, evaluators: [] }), evaluators, userId: owner.id };
+      // A server on this database may have other deployments of the same names.
+      const until = (await readDatabaseClock(database)) + firstLeaseS * microsPerSecond;
+      const isAsked = newRun.target.kind !== "imported";
+      const held = isAsked ? { ...newRun, heldBy: { leaseId, until } } : newRun;
+      const created = createRun(services, requester, held, undefined);
+      return toRun(
+        await created.catch((error: unknown) => {
+          throw error instanceof InvalidRunError
+            ? new CommandError(`${error.path.join(".")}: ${error.message}`)
+            : namingOptions(error, evaluators);
+        }),
+      );
+    },
+    async uploadPredictions(runId, { path, isGzip }) {
+      const upload = { accountId, runId, isGzip, maxBytes: config.datasets.maxBytes };
+      await nameFile(uploadPredictions(database, upload, Bun.file(path).stream()), path);
+    },
+    start: (id) => runner.start({ id, leaseId }),
+    async waitUntilEnded(id, onProgress, signal) {
+      for (;;) {
+        const run = await place.get(id);
+        onProgress(run);
+        if (hasEnded(run)) return run;
+        await Bun.sleep(pollEveryMs);
+        signal.throwIfAborted();
+      }
+    },
+    close: runner.stop,
+  };
+}

@@ -1,0 +1,31 @@
+import { CommandError } from "../../command-error.ts";
+import { connectToServer } from "../../connect-to-server.ts";
+import { datasetsBehind } from "../../datasets/remote-datasets.ts";
+import { checkEvaluatorsRemotely, toReference } from "../../evaluate/evaluate-remotely.ts";
+import { runsBehind } from "./remote-runs.ts";
+import type { Workplace } from "./workplace.ts";
+
+/** The runs of the Presage at `server`, which works on them. */
+export function openRemoteWorkplace(server: string, apiKey: string | undefined): Workplace {
+  const connection = connectToServer(server, apiKey);
+  const { call } = connection;
+  return {
+    ...runsBehind(connection),
+    datasets: datasetsBehind(connection),
+    checkEvaluators: (evaluators) => checkEvaluatorsRemotely(call, evaluators),
+    async findDefaultDeployment() {
+      const found = (await call(({ deployments }) => deployments.list())).find((one) => one.is_default);
+      if (found === undefined) throw new CommandError("The server has no deployment; name a target");
+      return found.name;
+    },
+    create: (wanted, evaluators) =>
+      call(({ runs }) => runs.create({ ...wanted, evaluators: evaluators.map(toReference) })),
+    async uploadPredictions(id, { path, isGzip }) {
+      await call(({ runs }) => runs.uploadPredictions(id, Bun.file(path), { isGzip }));
+    },
+    start() {},
+    waitUntilEnded: (id, onProgress, signal) =>
+      call(({ runs }) => runs.waitUntilEnded(id, { onProgress, signal })),
+    async close() {},
+  };
+}

@@ -1,0 +1,56 @@
+import type { Run, RunCreateRequest } from "@presage/contract";
+import type { Config } from "../../../config.ts";
+import type { WantedEvaluator } from "../../../evaluation/evaluate/evaluation-request.ts";
+import { inMemoryUrl, NoDatabaseError } from "../../../storage/open-database.ts";
+import type { DatasetTarget } from "../../datasets/dataset-target.ts";
+import { openLocalWorkplace } from "./local-workplace.ts";
+import { openRemoteWorkplace } from "./remote-workplace.ts";
+import type { RunPlace } from "./run-place.ts";
+
+/** What a run asks for, besides its evaluators. */
+export type WantedRun = Omit<RunCreateRequest, "evaluators">;
+
+export interface PredictionsFile {
+  path: string;
+  isGzip: boolean;
+}
+
+/** A place where runs are made. */
+export interface Workplace extends RunPlace {
+  datasets: DatasetTarget;
+  /** Refuses evaluators that cannot be used, before anything is stored. */
+  checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
+  findDefaultDeployment(): Promise<string>;
+  create(wanted: WantedRun, evaluators: readonly WantedEvaluator[]): Promise<Run>;
+  uploadPredictions(id: string, file: PredictionsFile): Promise<void>;
+  /** Sees to it that somebody works on a run. */
+  start(id: string): void;
+  /** Resolves once a run has ended. What `onProgress` throws ends the waiting. */
+  waitUntilEnded(id: string, onProgress: (run: Run) => void, signal: AbortSignal): Promise<Run>;
+  /** Stops the work of this process. */
+  close(): Promise<void>;
+}
+
+interface OpenWorkplaceOptions {
+  server: string | undefined;
+  evaluators: readonly WantedEvaluator[];
+  /** Whether a database may be created: the command needs nothing of it. */
+  mayCreate: boolean;
+}
+
+/** Opens another server, or the configured database. */
+export async function openWorkplace(
+  config: Config,
+  { server, evaluators, mayCreate }: OpenWorkplaceOptions,
+): Promise<Workplace> {
+  if (server !== undefined) return openRemoteWorkplace(server, config.clientApiKey);
+  try {
+    return await openLocalWorkplace(config, { mustExist: true });
+  } catch (error) {
+    if (!(error instanceof NoDatabaseError && mayCreate)) throw error;
+    // No database is created for a command that is refused: one in memory is as empty, and refuses the same.
+    const empty = await openLocalWorkplace({ ...config, databaseUrl: inMemoryUrl });
+    await empty.checkEvaluators(evaluators).finally(() => empty.close());
+    return await openLocalWorkplace(config);
+  }
+}

@@ -1,0 +1,155 @@
+import type { CorrectionRequest, EvaluationResult, Presage, ResultFilter, SearchRequest } from "@presage/sdk";
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { addUp, byRate, sortRates } from "../figures/rate-group.ts";
+import { usePresage } from "../use-presage.ts";
+import { profilesQueryKey } from "./evaluator-profiles.ts";
+
+type Order = NonNullable<SearchRequest["order"]>;
+
+const pagesKey = ["results", "pages"];
+export const summaryKey = ["results", "summary"];
+const resultKey = (id: string | null) => ["results", "one", id];
+
+const pageSize = 100;
+const excerptCharacters = 300;
+/** A list that the user left is loaded from the start again after this time. */
+const listCacheMs = 15_000;
+const resultCacheMs = 30_000;
+const summaryFreshMs = 60_000;
+
+/** Matching results, page by page. Loaded pages are never refetched, so that rows do not move while the user reads. */
+export function resultPagesQuery(presage: Presage, filter: ResultFilter, order: Order) {
+  // By sample, an id is a place in that order.
+  const bound = order === "-created_at" ? "before_id" : "after_id";
+  return infiniteQueryOptions({
+    queryKey: [...pagesKey, order, filter],
+    async queryFn({ pageParam, signal }): Promise<ResultRow[]> {
+      const page = { order, limit: pageSize, text_limit: excerptCharacters };
+      const from = pageParam === undefined ? {} : { [bound]: pageParam };
+      const results = await presage.results.search({ ...filter, ...page, ...from }, { signal });
+      return results.map(toResultRow);
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => (page.length < pageSize ? undefined : page.at(-1)?.id),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: listCacheMs,
+    // Comparing thousands of rows on each new page would be wasted work.
+    structuralSharing: false,
+  });
+}
+
+/** One result with its full texts. */
+export function resultQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: resultKey(id),
+    queryFn: ({ signal }) => presage.results.get(id, { signal }),
+    // A result can take megabytes: someone who opens hundreds should keep only the last ones in memory.
+    gcTime: resultCacheMs,
+    structuralSharing: false,
+  });
+}
+
+/** How many results match, including those without a verdict. */
+export function resultCountQuery(presage: Presage, filter: ResultFilter) {
+  return queryOptions({
+    queryKey: [...summaryKey, "count", filter],
+    async queryFn({ signal }) {
+      const { source, groups } = await presage.results.summarise({ ...filter, intervals: false }, { signal });
+      return { source, ...addUp(groups) };
+    },
+    staleTime: summaryFreshMs,
+  });
+}
+
+/** The figures of the matching results, one for each evaluator and profile, those with the most verdicts first. */
+export function resultRatesQuery(presage: Presage, filter: ResultFilter) {
+  return queryOptions({
+    queryKey: [...summaryKey, "rates", filter],
+    async queryFn({ signal }) {
+      const { groups } = await presage.results.summarise({ ...filter, group_by: [...byRate] }, { signal });
+      return sortRates(groups);
+    },
+    staleTime: summaryFreshMs,
+  });
+}
+
+/** Loads the list and its totals again, from the start. */
+export function refreshResults(queryClient: QueryClient): void {
+  void queryClient.resetQueries({ queryKey: pagesKey });
+  void queryClient.invalidateQueries({ queryKey: summaryKey });
+}
+
+export function useCorrectResult(id: string, { onSuccess }: { onSuccess(): void }) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (correction: CorrectionRequest) => presage.results.correct(id, correction),
+    onSuccess(corrected) {
+      replaceResult(queryClient, corrected);
+      onSuccess();
+      void queryClient.invalidateQueries({ queryKey: summaryKey });
+      void queryClient.invalidateQueries({ queryKey: profilesQueryKey });
+    },
+  });
+}
+
+/** Updates every cached copy of a result, without loading a list again. */
+export function replaceResult(queryClient: QueryClient, result: EvaluationResult): void {
+  queryClient.setQueryData(resultKey(result.id), result);
+  queryClient.setQueriesData<InfiniteData<ResultRow[]>>({ queryKey: pagesKey }, (list) => {
+    const replace = (row: ResultRow) => (row.id === result.id ? toResultRow(result) : row);
+    return list && { ...list, pages: list.pages.map((page) => page.map(replace)) };
+  });
+}
+
+/** The part of a result that a list shows, small enough to hold tens of thousands in memory. */
+export interface ResultRow
+  extends Pick<
+    EvaluationResult,
+    | "app"
+    | "created_at"
+    | "dataset_id"
+    | "dataset_sample_id"
+    | "error_message"
+    | "evaluation_run_id"
+    | "evaluator_id"
+    | "evaluator_profile_revision"
+    | "pass"
+    | "profile_name"
+    | "score_raw"
+    | "status"
+  > {
+  id: string;
+  /** A person's verdict, which overrides the evaluator's. */
+  corrected: { pass: boolean; score: number | null } | null;
+  /** The beginning of the output. */
+  excerpt: string | null;
+}
+
+export function toResultRow(result: EvaluationResult): ResultRow {
+  const { correction } = result;
+  return {
+    id: result.id ?? "",
+    app: result.app,
+    created_at: result.created_at,
+    dataset_id: result.dataset_id,
+    dataset_sample_id: result.dataset_sample_id,
+    error_message: result.error_message,
+    evaluation_run_id: result.evaluation_run_id,
+    evaluator_id: result.evaluator_id,
+    evaluator_profile_revision: result.evaluator_profile_revision,
+    pass: result.pass,
+    profile_name: result.profile_name,
+    score_raw: result.score_raw,
+    status: result.status,
+    corrected: correction && { pass: correction.pass, score: correction.score_raw },
+    excerpt: result.evaluated_model_output?.slice(0, excerptCharacters) ?? null,
+  };
+}
