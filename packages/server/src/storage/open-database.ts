@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
+import { commandName } from "../command-name.ts";
 import { ServiceError } from "../errors.ts";
 import type { QueueLimits } from "../limits/fair-slots.ts";
 import { hasPostgresSchema, hasSqliteSchema } from "./has-schema.ts";
@@ -69,7 +70,7 @@ export class OpenDatabaseError extends Error {
 export class NoDatabaseError extends Error {
   constructor(place: string) {
     super(
-      `There is no Presage database at ${place}. Check PRESAGE_DATABASE_URL and the current folder; npx presage migrate, or the server's first start, creates a database.`,
+      `There is no Presage database at ${place}. Check PRESAGE_DATABASE_URL and the current folder; ${commandName} migrate, or the server's first start, creates a database.`,
     );
     this.name = "NoDatabaseError";
   }

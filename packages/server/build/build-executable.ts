@@ -1,0 +1,19 @@
+// Compiles one executable: `bun packages/server/build/build-executable.ts TARGET RUNTIME FILE`, with Bun's program for that target.
+import { resolve } from "node:path";
+import { compileServer } from "./bundle-server.ts";
+
+const targets = { "linux-x64": "bun-linux-x64", "linux-arm64": "bun-linux-arm64" } as const;
+const [, , target = "", runtime, file] = process.argv;
+if (!isTarget(target) || runtime === undefined || file === undefined) {
+  throw new Error(`Usage: build-executable.ts ${Object.keys(targets).join("|")} RUNTIME FILE`);
+}
+await compileServer(resolve(file), {
+  target: targets[target],
+  runtime: resolve(runtime),
+  dashboardFolder: undefined,
+  commandName: "presage",
+});
+
+function isTarget(name: string): name is keyof typeof targets {
+  return Object.hasOwn(targets, name);
+}
