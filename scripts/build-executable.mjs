@@ -13,7 +13,9 @@ const runtimes = { "linux-x64": "@oven/bun-linux-x64", "linux-arm64": "@oven/bun
 const given = process.argv.slice(2);
 const unknown = given.filter((target) => !Object.hasOwn(runtimes, target));
 if (unknown.length > 0) {
-  process.stderr.write(`Unknown: ${unknown.join(", ")}. The targets are ${Object.keys(runtimes).join(", ")}.\n`);
+  process.stderr.write(
+    `Unknown: ${unknown.join(", ")}. The targets are ${Object.keys(runtimes).join(", ")}.\n`,
+  );
   process.exit(1);
 }
 await ensureInstalled({ forDevelopment: true });

@@ -72,15 +72,18 @@ function besideTheBundle({ dashboardFolder, commandName }: BundleOptions): BunPl
   return {
     name: "beside the bundle",
     setup(build) {
-      build.onLoad({ filter: /packages\/server\/src\/.*\.ts$|tinypool\/dist\/index\.js$/ }, ({ path, loader }) => {
-        const text = readFileSync(path, "utf8")
-          .replace(threadFile, 'new URL("./$1.js", import.meta.url)')
-          .replace(poolThreadFile, 'new URL("./worker.js", import.meta.url)')
-          .replace(dashboardUrl, `new URL("${folder}", import.meta.url)`);
-        if (path.endsWith("/src/command-name.ts"))
-          return { contents: text.replace('"npx presage"', JSON.stringify(commandName)), loader };
-        return { contents: text, loader };
-      });
+      build.onLoad(
+        { filter: /packages\/server\/src\/.*\.ts$|tinypool\/dist\/index\.js$/ },
+        ({ path, loader }) => {
+          const text = readFileSync(path, "utf8")
+            .replace(threadFile, 'new URL("./$1.js", import.meta.url)')
+            .replace(poolThreadFile, 'new URL("./worker.js", import.meta.url)')
+            .replace(dashboardUrl, `new URL("${folder}", import.meta.url)`);
+          if (path.endsWith("/src/command-name.ts"))
+            return { contents: text.replace('"npx presage"', JSON.stringify(commandName)), loader };
+          return { contents: text, loader };
+        },
+      );
       // They start threads that Presage does not use. Bun would write this machine's paths into the bundle.
       build.onLoad({ filter: /node_modules\/(ioredis|pino|thread-stream)\/.*\.js$/ }, ({ path, loader }) => ({
         contents: readFileSync(path, "utf8").replaceAll("__dirname", '"."'),

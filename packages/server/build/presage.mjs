@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command `presage` of the package: runs the server's code with the Bun that npm installed beside it.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,12 +16,23 @@ if (bun === undefined) {
   process.exit(1);
 }
 const args = [main, ...process.argv.slice(2)];
+const isUnderNpm = process.env.npm_lifecycle_event !== undefined;
 // Newer Node.js can become another program, so that signals reach it and nothing waits beside it.
-if (typeof process.execve === "function" && process.platform !== "win32") {
+if (typeof process.execve === "function" && process.platform !== "win32" && !isUnderNpm) {
   process.execve(bun, [bun, ...args], process.env);
 }
 const server = spawn(bun, args, { stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => server.kill(signal));
+// npx forwards no signals: if one ends it, nothing else would end the server.
+const { ppid } = process;
+if (isUnderNpm) {
+  const watch = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(watch);
+    server.kill("SIGTERM");
+  }, 250);
+  watch.unref();
+}
 server.on("error", (error) => {
   process.stderr.write(`Bun does not start: ${error.message}\n`);
   process.exitCode = 1;
@@ -38,19 +49,22 @@ function endAs(signal) {
 }
 
 /**
- * The program of Bun's package for this platform. The package `bun` itself would put it in place with an install script,
- * which many machines do not allow.
+ * Bun's program. The install script of the package `bun` moves it there; where npm runs no install scripts, it is still in the
+ * package for this platform.
  */
 function findBun() {
-  const ofBun = createRequire(createRequire(import.meta.url).resolve("bun/package.json"));
+  const manifest = createRequire(import.meta.url).resolve("bun/package.json");
+  const installed = join(dirname(manifest), "bin", "bun.exe");
+  // Before the install script it is a short placeholder.
+  if ((statSync(installed, { throwIfNoEntry: false })?.size ?? 0) > 1_000_000) return installed;
   const platform = { win32: "windows" }[process.platform] ?? process.platform;
   const processor = { arm64: "aarch64" }[process.arch] ?? process.arch;
-  const file = process.platform === "win32" ? "bun.exe" : "bun";
   // npm installs only the one for this machine's C library.
   for (const library of ["", "-musl"]) {
     try {
-      const manifest = ofBun.resolve(`@oven/bun-${platform}-${processor}${library}/package.json`);
-      const path = join(dirname(manifest), "bin", file);
+      const ofPlatform = `@oven/bun-${platform}-${processor}${library}/package.json`;
+      const folder = join(dirname(createRequire(manifest).resolve(ofPlatform)), "bin");
+      const path = join(folder, process.platform === "win32" ? "bun.exe" : "bun");
       if (existsSync(path)) return path;
     } catch {
       // Not installed.
