@@ -95,6 +95,36 @@ program
   .addHelpText("after", examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
   .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(configure()));
 
+program
+  .command("backup <file>")
+  .description("copy the configured SQLite database into a file; servers may keep running")
+  .addHelpText("after", examples("presage backup /backups/presage.db"))
+  .action(async (file: string) => (await import("./cli/backup/backup.ts")).backUp(configure(), file));
+
+program
+  .command("restore <file>")
+  .description("put a backup in the place of the configured SQLite database; no server may use it")
+  .option("--replace", "set aside the database that is there")
+  .addHelpText(
+    "after",
+    examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
+  )
+  .action(async (file: string, options) =>
+    (await import("./cli/backup/restore.ts")).restore(configure(), file, options),
+  );
+
+program
+  .command("doctor")
+  .description(
+    "check the configuration, the database and everything that the server calls, and say what to do",
+  )
+  .option(...json)
+  .addHelpText("after", examples("presage doctor", "presage doctor --json"))
+  .action(async (options) => {
+    const { doctor } = await import("./cli/doctor/doctor.ts");
+    process.exitCode = await doctor(process.env, options);
+  });
+
 const keys = program
   .command("keys")
   .description("create, list, change or revoke the owner's API keys in the configured database")

@@ -80,6 +80,11 @@ export function isSqlite(url: string): boolean {
   return url.startsWith(sqliteScheme);
 }
 
+/** The file of a database at an SQLite URL. */
+export function sqlitePath(url: string): string {
+  return url.slice(sqliteScheme.length);
+}
+
 /** An in-memory database: every process has its own, which is lost when it ends. */
 export const inMemoryUrl = sqliteScheme + inMemoryPath;
 
@@ -121,7 +126,7 @@ export async function openDatabase(
 
 /** The database at `url`, whose schema is up to date, on one connection: for a thread. */
 export async function openThreadDatabase(url: string): Promise<Database> {
-  if (isSqlite(url)) return openSqliteDatabase(url.slice(sqliteScheme.length));
+  if (isSqlite(url)) return openSqliteDatabase(sqlitePath(url));
   const { postgresDialect } = await import("./postgres/postgres-dialect.ts");
   const onConnectionLost = () => {};
   return new Kysely<Tables>({
@@ -135,7 +140,7 @@ async function connectAndMigrate(
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
   const connected = isSqlite(url)
-    ? await connectSqlite(url.slice(sqliteScheme.length), listeners.onSuccess, options)
+    ? await connectSqlite(sqlitePath(url), listeners.onSuccess, options)
     : await connectPostgres(url, listeners, options);
   const { closeReaders, ...opened } = connected;
   return {
