@@ -97,13 +97,13 @@ program
 
 program
   .command("backup <file>")
-  .description("copy the configured SQLite database into a file; servers may keep running")
+  .description("copy the SQLite database while servers run")
   .addHelpText("after", examples("presage backup /backups/presage.db"))
   .action(async (file: string) => (await import("./cli/backup/backup.ts")).backUp(configure(), file));
 
 program
   .command("restore <file>")
-  .description("put a backup in the place of the configured SQLite database; no server may use it")
+  .description("put a backup in the place of the database")
   .option("--replace", "set aside the database that is there")
   .addHelpText(
     "after",
@@ -115,9 +115,7 @@ program
 
 program
   .command("doctor")
-  .description(
-    "check the configuration, the database and everything that the server calls, and say what to do",
-  )
+  .description("check everything that the server needs")
   .option(...json)
   .addHelpText("after", examples("presage doctor", "presage doctor --json"))
   .action(async (options) => {
@@ -184,7 +182,7 @@ keys
 
 const users = program
   .command("users")
-  .description("list users or end all access of one in the configured database")
+  .description("list users, or end all access of one")
   .addHelpText("after", examples("presage users list", "presage users end ada@example.org"));
 users
   .command("list")
@@ -206,9 +204,7 @@ users
 addDatasetsCommands(program, configure, json);
 addRunsCommands(program, configure, json);
 
-const results = program
-  .command("results")
-  .description("repair evaluation results in the configured database");
+const results = program.command("results").description("repair evaluation results of the database");
 results
   .command("mend-times")
   .description(
@@ -220,7 +216,7 @@ results
 
 program
   .command("sign-in")
-  .description("print a one-time sign-in URL for the configured database; in local mode only")
+  .description("print a one-time sign-in URL, in local mode")
   .addHelpText("after", examples("presage sign-in"))
   .action(async () => (await import("./cli/sign-in.ts")).printSignInAddress(configure()));
 
@@ -265,7 +261,7 @@ program
 const collect = (value: string, earlier: string[] = []) => [...earlier, value];
 program
   .command("evaluate")
-  .description("evaluate each line of a file and store the results")
+  .description("evaluate each line of a file, store the results")
   .requiredOption(
     "--file <path>",
     "JSON lines with evaluated_model_output and whatever the evaluators need, or the output of presage predict --file; trajectory_id and step of a line become tags",
