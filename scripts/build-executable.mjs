@@ -18,7 +18,7 @@ if (unknown.length > 0) {
   );
   process.exit(1);
 }
-await ensureInstalled({ forDevelopment: true });
+await ensureInstalled({ forDevelopment: false });
 buildDashboard();
 
 const dist = join(root, "dist");

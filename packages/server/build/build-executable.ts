@@ -1,6 +1,9 @@
 // Compiles one executable: `bun packages/server/build/build-executable.ts TARGET RUNTIME FILE`, with Bun's program for that target.
-import { resolve } from "node:path";
+// The licences of what is in it are written beside it.
+import { writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { compileServer } from "./bundle-server.ts";
+import { thirdPartyLicences } from "./third-party-licences.ts";
 
 const targets = { "linux-x64": "bun-linux-x64", "linux-arm64": "bun-linux-arm64" } as const;
 const [, , target = "", runtime, file] = process.argv;
@@ -13,6 +16,7 @@ await compileServer(resolve(file), {
   dashboardFolder: undefined,
   commandName: "presage",
 });
+writeFileSync(join(dirname(resolve(file)), "THIRD-PARTY-LICENCES.txt"), thirdPartyLicences());
 
 function isTarget(name: string): name is keyof typeof targets {
   return Object.hasOwn(targets, name);

@@ -75,6 +75,11 @@ program
   });
 
 program
+  .command("health", { hidden: true })
+  .description("succeed if the server on this machine is ready")
+  .action(async () => (await import("./cli/health.ts")).checkHealth(readConfig(process.env)));
+
+program
   .command("config")
   .description("show the effective configuration, with secrets hidden")
   .option(...json)
