@@ -26,6 +26,11 @@ try {
   const emptyCache = { npm_config_cache: join(work, "npm-cache") };
   await measure("npx, nothing in npm's cache", ["npx", "--yes", `./${archive}`], npx, emptyCache);
   await measure("npx, the second time", ["npx", "--yes", `./${archive}`], npx, emptyCache);
+  const noScripts = {
+    npm_config_cache: join(work, "npm-cache-without-scripts"),
+    npm_config_ignore_scripts: "true",
+  };
+  await measure("npx without install scripts, empty cache", ["npx", "--yes", `./${archive}`], npx, noScripts);
 
   const global = join(work, "global");
   runOrExit("npm", ["install", "--global", "--prefix", global, "--loglevel=error", join(dist, archive)]);

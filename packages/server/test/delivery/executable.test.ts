@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,40 +21,43 @@ let work: string;
 let executable: string;
 let presage: SpawnedPresage;
 
-beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), "presage-executable-"));
-  executable = join(work, "presage");
-  await runInFolder(root, [process.execPath, "packages/web/build.ts"]);
-  const build = join(server, "build/build-executable.ts");
-  await runInFolder(work, [process.execPath, build, target, process.execPath, executable]);
-  presage = await spawnPresage({}, [executable]);
-});
-afterAll(async () => {
-  await presage?.[Symbol.asyncDispose]();
-  await rm(work, { recursive: true, force: true });
-});
+// The targets that Presage is delivered for.
+describe.if(process.platform === "linux")("On Linux", () => {
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), "presage-executable-"));
+    executable = join(work, "presage");
+    await runInFolder(root, [process.execPath, "packages/web/build.ts"]);
+    const build = join(server, "build/build-executable.ts");
+    await runInFolder(work, [process.execPath, build, target, process.execPath, executable]);
+    presage = await spawnPresage({}, [executable]);
+  });
+  afterAll(async () => {
+    await presage?.[Symbol.asyncDispose]();
+    await rm(work, { recursive: true, force: true });
+  });
 
-test("The executable says its version and has every command", async () => {
-  const { version } = await Bun.file(join(server, "package.json")).json();
-  expect(await runInFolder(work, [executable, "--version"])).toBe(`${version}\n`);
-  expect(await runInFolder(work, [executable, "--help"])).toContain("migrate");
-});
+  test("The executable says its version and has every command", async () => {
+    const { version } = await Bun.file(join(server, "package.json")).json();
+    expect(await runInFolder(work, [executable, "--version"])).toBe(`${version}\n`);
+    expect(await runInFolder(work, [executable, "--help"])).toContain("migrate");
+  });
 
-test("It answers the first prediction", () => expectFirstPrediction(presage));
-test("It evaluates in threads and keeps the result in SQLite", () => expectEvaluationInThreads(presage));
-test("It has the dashboard and the API's page", () => expectPages(presage));
+  test("It answers the first prediction", () => expectFirstPrediction(presage));
+  test("It evaluates in threads and keeps the result in SQLite", () => expectEvaluationInThreads(presage));
+  test("It has the dashboard and the API's page", () => expectPages(presage));
 
-test("It migrates PostgreSQL, and its workers share a port", async () => {
-  const databaseUrl = await createPostgresDatabase();
-  const environment = { PRESAGE_DATABASE_URL: databaseUrl };
-  expect(await runInFolder(work, [executable, "migrate"], environment)).toStartWith("Applied 001");
-  expect(await runInFolder(work, [executable, "migrate"], environment)).toBe("The schema is up to date.\n");
-  await using several = await spawnPresage({ ...environment, PRESAGE_WORKERS: "2" }, [executable]);
-  await expectFirstPrediction(several);
-  await expectEvaluationInThreads(several);
-  await expectEventually(async () => (await answeringProcesses(several.url)).size, 2);
-  several.kill("SIGTERM");
-  expect(await several.exited).toBe(0);
+  test("It migrates PostgreSQL, and its workers share a port", async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const environment = { PRESAGE_DATABASE_URL: databaseUrl };
+    expect(await runInFolder(work, [executable, "migrate"], environment)).toStartWith("Applied 001");
+    expect(await runInFolder(work, [executable, "migrate"], environment)).toBe("The schema is up to date.\n");
+    await using several = await spawnPresage({ ...environment, PRESAGE_WORKERS: "2" }, [executable]);
+    await expectFirstPrediction(several);
+    await expectEvaluationInThreads(several);
+    await expectEventually(async () => (await answeringProcesses(several.url)).size, 2);
+    several.kill("SIGTERM");
+    expect(await several.exited).toBe(0);
+  });
 });
 
 /** Each call has a connection of its own, which either worker may get. */
