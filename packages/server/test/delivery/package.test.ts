@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +64,17 @@ test("Its files have no path of the machine that built them, and the licences of
   for (const name of ["react ", "pg ", "zod ", "swagger-ui-dist ", "@fontsource-variable/inter "])
     expect(licences).toContain(`\n${name}`);
   expect(licences).not.toContain("\nplaywright-core ");
+});
+
+test("Every thread that it starts is there", async () => {
+  const own = join(folder, "@presage/server/server");
+  const named = new Set<string>();
+  for (const name of (await readdir(own)).filter((each) => !each.startsWith("swagger-ui"))) {
+    const text = await Bun.file(join(own, name)).text();
+    for (const [, path = ""] of text.matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)) named.add(path);
+  }
+  expect(named.size).toBeGreaterThan(8);
+  expect([...named].filter((path) => !existsSync(join(own, path)))).toEqual([]);
 });
 
 test("Its command says its version, and names itself in what it prints", async () => {
