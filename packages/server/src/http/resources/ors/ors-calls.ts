@@ -38,7 +38,7 @@ export function orsCallRoute(services: Services): Route {
     if (found === undefined) return eventStream(toEvent("error", "unknown task_id"));
     const outcome = found.outcome ?? environments.ors.running.get(found.taskId)?.outcome;
     const step = outcome === undefined ? await prepareStep(call, open, found) : waitFor(outcome);
-    const texts = eventsOf(open, found, step);
+    const texts = eventsOf(call, open, found, step);
     return eventStream(await streamTexts(texts, logBrokenResponse(services, call)));
   });
 
@@ -76,13 +76,17 @@ export function orsCallRoute(services: Services): Route {
           .finally(end);
       },
       abandon() {
-        if (!isTaking) end();
+        if (isTaking) return;
+        // Nothing was predicted.
+        exchange.countsFor = undefined;
+        end();
       },
     };
   }
 
   /** The task's id before any work, comments while the step is taken, and the result. */
   async function* eventsOf(
+    { request }: CallWithCaller,
     { session }: OpenSession,
     { taskId }: FoundCall,
     step: Step,
@@ -95,6 +99,8 @@ export function orsCallRoute(services: Services): Route {
       const chunks = toChunks(JSON.stringify(toCallResult(outcome)));
       const last = chunks.pop() ?? "";
       for (const chunk of chunks) yield toEvent("chunk", chunk);
+      // The client that is gone comes back for it.
+      if (request.signal.aborted) return;
       // Before the end is sent, as the client's next call may reach another process.
       await noteDelivery(session.id, outcome);
       yield toEvent("end", last);
