@@ -4,30 +4,15 @@
  */
 const reserved: ReadonlySet<string> = new Set([
   // The API, probes, documents and files.
-  ...["v1", "v2", "v3", "api", "health", "ready", "live", "metrics", "status", "version", "docs", "openapi"],
-  ...["assets", "static", "public", "favicon", "robots", "sitemap", "manifest", "well-known"],
+  ...["v1", "v2", "v3", "api", "health", "ready", "live", "metrics", "status", "docs", "openapi"],
+  ...["assets", "static", "favicon", "robots", "well-known"],
   // Signing in, and pages.
-  ...["auth", "sign-in", "sign-out", "sign-up", "login", "logout", "oauth", "oidc", "account", "accounts"],
-  ...["overview", "playground", "play", "predict", "predictions", "deployments", "models", "chat"],
-  ...["runs", "run", "compare", "comparisons", "datasets", "trajectories", "reports", "report"],
-  ...["evaluate", "evaluations", "evaluators", "evaluation-results", "error-taxonomies", "judges", "review"],
-  ...["environments", "environment", "episodes", "tasks", "projects", "experiments", "apps", "leaderboard"],
-  ...[
-    "usage",
-    "costs",
-    "api-keys",
-    "keys",
-    "users",
-    "teams",
-    "members",
-    "settings",
-    "admin",
-    "search",
-    "help",
-  ],
-  // Other protocols.
-  ...["ors", "openenv", "mcp", "ws", "rpc", "graphql", "webhooks"],
-  ...["create", "ping", "delete", "call", "session", "sessions", "list-environments"],
+  ...["auth", "sign-in", "sign-out", "sign-up", "login", "logout", "oauth", "account", "settings", "admin"],
+  ...["overview", "playground", "play", "predictions", "deployments", "models", "runs", "compare", "reports"],
+  ...["datasets", "evaluations", "evaluators", "error-taxonomies", "review", "environments", "episodes"],
+  ...["projects", "experiments", "apps", "usage", "api-keys", "users", "teams"],
+  // Protocols.
+  ...["ors", "openenv", "mcp", "ws", "create", "ping", "delete"],
 ]);
 
 /** Whether no environment may have this name, as paths begin with it that are Presage's own. */
