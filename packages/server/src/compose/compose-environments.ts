@@ -7,6 +7,7 @@ import type {
 } from "../environments/environment-services.ts";
 import { createKnownSessions } from "../environments/ors/known-sessions.ts";
 import { createSessionIds } from "../environments/ors/session-ids.ts";
+import { sweepSessions } from "../environments/ors/sweep-sessions.ts";
 import { applyWrites, type EpisodeWrite } from "../environments/writing/apply-writes.ts";
 import { writeInThread } from "../environments/writing/write-in-thread.ts";
 import { ServiceError } from "../errors.ts";
@@ -19,6 +20,7 @@ import { createRetryBudget } from "../limits/retry-budget.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
+import { startSweeper } from "../storage/sweeper.ts";
 import { writeTogether } from "../storage/writing/write-together.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 
@@ -32,7 +34,10 @@ interface EnvironmentOptions {
   /** Of the ids of sessions; all processes on the database share it. */
   sessionSecret: string;
   onWriteFailure(error: unknown, isFirst: boolean): void;
+  onSweepFailure(error: unknown): void;
 }
+
+const sweepIntervalMs = 3_600_000;
 
 /** How long the evaluator of a step may block the main thread. */
 const mainThreadMs = 5;
@@ -42,7 +47,7 @@ const app = "episodes";
 /** What environments and episodes need of the other areas. */
 export function composeEnvironments(
   store: Store & Pick<OpenedDatabase, "sqlitePath">,
-  { deployments, evaluation, sessionSecret, onWriteFailure }: EnvironmentOptions,
+  { deployments, evaluation, sessionSecret, onWriteFailure, onSweepFailure }: EnvironmentOptions,
 ): ComposedEnvironments {
   const { database, sqlitePath } = store;
   const thread = sqlitePath === undefined ? undefined : writeInThread(sqlitePath);
@@ -53,6 +58,11 @@ export function composeEnvironments(
   const known = createKnownSessions(async (uses) => {
     await write({ uses });
   }, onWriteFailure);
+  const sweeper = startSweeper({
+    sweep: (signal) => sweepSessions(database, signal),
+    intervalMs: sweepIntervalMs,
+    onFailure: onSweepFailure,
+  });
   return {
     store,
     ors: {
@@ -76,6 +86,7 @@ export function composeEnvironments(
     readFirstStates: (requester, dataset) => readFirstStates(evaluation, requester, dataset),
     async dispose() {
       stopping.abort();
+      await sweeper.stop();
       await known.stop();
       await thread?.end();
     },

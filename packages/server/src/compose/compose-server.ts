@@ -175,6 +175,7 @@ export async function composeServer(
     sessionSecret: await sharedSecret(database, "ors_sessions"),
     onWriteFailure: (error, isFirst) =>
       logWriteFailure(log, error, isFirst, "could not write last uses of sessions; will retry"),
+    onSweepFailure: (error) => logWriteFailure(log, error, true, "could not delete old sessions; will retry"),
   });
   const services: Services = {
     settings: {

@@ -51,7 +51,7 @@ export async function deleteSessionRow(database: Database, accountId: string, id
     .execute();
 }
 
-/** Deletes sessions that ended long ago. Returns whether there may be more. */
+/** Deletes some sessions that were last used before a time. Returns whether there may be more. */
 export async function deleteOldSessions(database: Database, before: Micros, limit: number): Promise<boolean> {
   const deleted = await database
     .deleteFrom("ors_sessions")

@@ -83,7 +83,7 @@ export async function readCall(response: Response): Promise<Called> {
 }
 
 /** The client's parser: it strips white space from the left of each value. */
-export async function* eventsOf(response: Response): AsyncGenerator<Event, void> {
+async function* eventsOf(response: Response): AsyncGenerator<Event, void> {
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   let name = "";
   let data: string[] = [];
