@@ -30,29 +30,32 @@ export const measurePings = async ({ origin, headers, process }: RunningPresage)
     }
   };
   await Promise.all(Array.from({ length: atOnce }, open));
-  const latenciesMs: number[] = [];
-  const pending: Promise<void>[] = [];
+  // What the machine itself needs at that time, for comparison.
+  const plain = await measureSteadily(() => fetch(`${origin}/health`).then((response) => response.text()));
   const cpuBeforeMs = readCpuMs(process.pid);
-  const startedAtMs = performance.now();
-  for (let sent = 0; sent < perSecond * seconds; sent += 1) {
-    const dueAtMs = startedAtMs + (sent * 1_000) / perSecond;
-    const waitMs = dueAtMs - performance.now();
-    if (waitMs > 0) await Bun.sleep(waitMs);
-    // From when it was due: a late start counts as well.
-    pending.push(
-      send("/ping", sessions[sent % sessions.length]).then(() => {
-        latenciesMs.push(performance.now() - dueAtMs);
-      }),
-    );
-  }
-  await Promise.all(pending);
-  latenciesMs.sort((a, b) => a - b);
-  const at = (share: number): string => (latenciesMs[Math.floor(share * latenciesMs.length)] ?? 0).toFixed(2);
+  const pings = await measureSteadily((number) => send("/ping", sessions[number % sessions.length]));
   const { rssBytes, peakRssBytes } = readMemory(process.pid);
   const cpuShare = (readCpuMs(process.pid) - cpuBeforeMs) / (seconds * 1_000);
   return (
-    `${latenciesMs.length} at ${perSecond}/s over ${sessions.length} open episodes: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, ` +
-    `longest ${at(1 - 1e-9)} ms, ${(cpuShare * 100).toFixed(0)} % of a core; memory ${megabytes(before)} before, ` +
+    `${perSecond}/s over ${sessions.length} open episodes: ${pings} (GET /health before: ${plain}), ` +
+    `${(cpuShare * 100).toFixed(0)} % of a core; memory ${megabytes(before)} before, ` +
     `${megabytes(rssBytes)} with them, peak ${megabytes(peakRssBytes)}`
   );
+};
+
+/** Latencies of requests that are sent at a steady rate, however long they take. */
+const measureSteadily = async (send: (number: number) => Promise<unknown>): Promise<string> => {
+  const latenciesMs: number[] = [];
+  const pending: Promise<void>[] = [];
+  const startedAtMs = performance.now();
+  for (let sent = 0; sent < perSecond * seconds; sent += 1) {
+    const dueAtMs = startedAtMs + (sent * 1_000) / perSecond;
+    while (performance.now() < dueAtMs) await Bun.sleep(1);
+    // From when it was due: a late start counts as well.
+    pending.push(send(sent).then(() => void latenciesMs.push(performance.now() - dueAtMs)));
+  }
+  await Promise.all(pending);
+  latenciesMs.sort((a, b) => a - b);
+  const at = (share: number): string => (latenciesMs[Math.floor(share * latenciesMs.length)] ?? 0).toFixed(1);
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1 - 1e-9)} ms`;
 };

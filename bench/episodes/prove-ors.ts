@@ -22,7 +22,7 @@ interface Played {
 const group = createProcessGroup();
 const directory = join(workDirectory, "ors");
 const plainSteps = ["open", "look", "take", "drop", "close", "push"];
-const more = { PRESAGE_UPSTREAM_TIMEOUT: "120", PRESAGE_UPSTREAM_RETRIES: "0" };
+const more = { PRESAGE_UPSTREAM_RETRIES: "0" };
 
 const keyOf = ({ headers }: RunningPresage): string =>
   (headers["x-api-key"] ?? headers.authorization ?? "").replace(/^Bearer /, "");
@@ -115,7 +115,7 @@ const prove = async (
   const { stdout, stderr, exitCode } = await player;
   const seconds = (performance.now() - startedAtMs) / 1_000;
   if (exitCode !== 0) {
-    say(`${name}: the client failed: ${stderr.slice(-3_000)}`);
+    say(`${name}: the client failed after ${seconds.toFixed(0)} s: ${stderr.slice(0, 3_000)}`);
     return false;
   }
   const played = JSON.parse(stdout) as Played[];
@@ -137,7 +137,7 @@ const prove = async (
 
 const main = async (wanted: readonly string[]): Promise<boolean> => {
   const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
-  rmSync(directory, { recursive: true, force: true });
+  rmSync(workDirectory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const postgres = await startPostgres(group, 5);
   if (postgres === undefined) return false;
@@ -170,4 +170,5 @@ const main = async (wanted: readonly string[]): Promise<boolean> => {
   return results.every(Boolean);
 };
 
-process.exitCode = (await main(process.argv.slice(2)).finally(group.stopAll)) ? 0 : 1;
+const isProven = await main(process.argv.slice(2)).finally(group.stopAll);
+process.exit(isProven ? 0 : 1);

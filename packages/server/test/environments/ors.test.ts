@@ -178,6 +178,13 @@ onEachDatabase((database) => {
       400,
       "Session already exists.",
     ]);
+    // The public client repeats a request that was cut off, after a second.
+    await Bun.sleep(600);
+    expect(await created({ env_name: "kitchen", split: "test", index: 1 })).toEqual([
+      400,
+      "Session already exists.",
+    ]);
+    expect(await created({ env_name: "kitchen", split: "test", index: 0 })).toEqual([200, undefined]);
     for (const [path, body] of [
       ["/nowhere/tools", undefined],
       ["/kitchen/tasks", { split: "train" }],

@@ -12,8 +12,9 @@ import { storedIdOf } from "./find-session.ts";
 import { listAllEnvironments } from "./list-all-environments.ts";
 import { insertSession, selectSession } from "./ors-sessions-store.ts";
 
-/** How long a client repeats a request whose response it did not get. */
-const repeatMs = 60_000;
+/** A client whose connection was cut repeats the request, not sooner and not later than this. */
+const repeatFromMs = 500;
+const repeatToMs = 60_000;
 
 export interface WantedSession {
   sessionId: string;
@@ -59,7 +60,7 @@ export async function createSession(
     });
   if (!isNew) await refuseUnlessRepeated(services, row);
   // A client that is gone repeats the request.
-  if (!requester.signal.aborted) ors.known.note(id);
+  if (!requester.signal.aborted) ors.known.noteCreated(id);
 }
 
 /** An episode with the id of its session, not stored. */
@@ -91,16 +92,13 @@ async function refuseUnknownPlace(
 }
 
 /**
- * A session is made once. But a client that lost the response repeats the request, perhaps to another process: that succeeds if
- * nobody has used the session since.
+ * A session is made once. But a client that lost the response repeats the request, perhaps to another process: that succeeds as long
+ * as no step was taken. At once, where this process has answered the first request, it is no repetition.
  */
 async function refuseUnlessRepeated({ store, ors }: Services, row: OrsSessionsTable): Promise<void> {
   const made = await selectSession(store.database, row.account_id, row.id);
-  const isRepeated =
-    made !== undefined &&
-    made.wanted === row.wanted &&
-    Number(made.last_used_at) === Number(made.created_at) &&
-    Number(made.created_at) > row.created_at - repeatMs * microsPerMs &&
-    !ors.known.has(row.id);
-  if (!isRepeated) throw new ServiceError("bad_request", "Session already exists.");
+  const isSame = made?.wanted === row.wanted && Number(made.delivered_steps) === 0;
+  const ageMs = (row.created_at - Number(made?.created_at ?? 0)) / microsPerMs;
+  const isTimely = ageMs < repeatToMs && (ageMs >= repeatFromMs || !ors.known.has(row.id));
+  if (!isSame || !isTimely) throw new ServiceError("bad_request", "Session already exists.");
 }

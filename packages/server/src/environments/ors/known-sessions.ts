@@ -15,6 +15,8 @@ export interface KnownSessions {
   has(id: string): boolean;
   /** The session is there, and is in use. */
   note(id: string): void;
+  /** The session was stored just now. */
+  noteCreated(id: string): void;
   forget(id: string): void;
   /** Writes what is pending and stops. */
   stop(): Promise<void>;
@@ -50,6 +52,10 @@ export function createKnownSessions(
       known.seenAtMs = performance.now();
       sessions.set(id, known);
       use(id, known);
+    },
+    noteCreated(id) {
+      const nowMs = performance.now();
+      sessions.set(id, { seenAtMs: nowMs, writtenAtMs: nowMs });
     },
     forget(id) {
       sessions.delete(id);
