@@ -139,34 +139,55 @@ describe("A database", () => {
   });
 });
 
-test("A backup that is killed leaves the database and the last backup whole, and the next one removes its rest", async () => {
-  const large = join(folder, "large.db");
-  const target = join(folder, "nightly.db");
-  await copyFile(database, large);
-  const file = new Database(large);
-  file.run("create table filling (body blob)");
-  file.run(
-    "insert into filling select randomblob(1000000) from (with recursive n(i) as (select 1 union all select i + 1 from n where i < 60) select i from n)",
-  );
-  file.close();
-  const wanted = resultIds(large);
-  expect((await runPresage(["backup", target], of(large))).code).toBe(0);
-  const child = Bun.spawn([process.execPath, mainFile, "backup", target], {
-    env: { PATH: process.env.PATH ?? "", ...of(large) },
-    stdout: "ignore",
-    stderr: "ignore",
+describe("Killed at work,", () => {
+  let large: string;
+  let target: string;
+  let wanted: number[];
+
+  beforeAll(async () => {
+    large = join(folder, "large.db");
+    target = join(folder, "nightly.db");
+    await copyFile(database, large);
+    const file = new Database(large);
+    file.run("create table filling (body blob)");
+    file.run(
+      "insert into filling select randomblob(1000000) from (with recursive n(i) as (select 1 union all select i + 1 from n where i < 60) select i from n)",
+    );
+    file.close();
+    wanted = resultIds(large);
+    expect((await runPresage(["backup", target], of(large))).code).toBe(0);
   });
-  killAfterTests(child);
-  await eventually(
-    () => filesBeside(target),
-    (names) => names.length > 1 || child.exitCode !== null,
-  );
-  child.kill("SIGKILL");
-  await child.exited;
-  expect(resultIds(target)).toEqual(wanted);
-  expect(resultIds(large)).toEqual(wanted);
-  expect((await runPresage(["backup", target], of(large))).code).toBe(0);
-  expect(await filesBeside(target)).toEqual([basename(target)]);
+
+  /** Kills a command that writes beside `path`, once it does, unless it was faster. */
+  async function killWhileItWrites(args: string[], path: string): Promise<void> {
+    const child = Bun.spawn([process.execPath, mainFile, ...args], {
+      env: { PATH: process.env.PATH ?? "", ...of(large) },
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    killAfterTests(child);
+    await eventually(
+      () => filesBeside(path),
+      (names) => names.some((name) => name.includes(".partial-")) || child.exitCode !== null,
+    );
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+
+  test("a backup leaves the database and the last backup whole, and the next one removes its rest", async () => {
+    await killWhileItWrites(["backup", target], target);
+    expect(resultIds(target)).toEqual(wanted);
+    expect(resultIds(large)).toEqual(wanted);
+    expect((await runPresage(["backup", target], of(large))).code).toBe(0);
+    expect(await filesBeside(target)).toEqual([basename(target)]);
+  });
+
+  test("a restore leaves the database as it was or the whole new one", async () => {
+    await killWhileItWrites(["restore", "--replace", target], large);
+    expect(resultIds(large)).toEqual(wanted);
+    expect((await runPresage(["restore", "--replace", target], of(large))).code).toBe(0);
+    expect((await filesBeside(large)).filter((name) => name.includes(".partial-"))).toEqual([]);
+  });
 });
 
 test.each([
@@ -188,4 +209,9 @@ test.each([
 test("A database is not backed up onto itself", async () => {
   const ran = await runPresage(["backup", database], of(database));
   expect([ran.code, ran.stderr]).toEqual([1, `${database} is the database itself. Name another file.\n`]);
+});
+
+test("A folder does not become a backup", async () => {
+  const ran = await runPresage(["backup", folder], of(database));
+  expect([ran.code, ran.stderr]).toEqual([1, `${folder} cannot be written (EISDIR).\n`]);
 });

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Config } from "../../config.ts";
 import { hasSqliteSchema } from "../../storage/has-schema.ts";
 import { NoDatabaseError } from "../../storage/open-database.ts";
@@ -7,6 +7,7 @@ import { checkSqlite } from "../../storage/sqlite/backup/check-sqlite.ts";
 import { copySqlite } from "../../storage/sqlite/backup/copy-sqlite.ts";
 import { replaceFile } from "../../storage/sqlite/backup/replace-file.ts";
 import { CommandError } from "../command-error.ts";
+import { explainFileError } from "./explain-file-error.ts";
 import { megabytes, sqliteFile } from "./sqlite-file.ts";
 
 /** Copies the configured SQLite database into a file, which is replaced only by a whole and sound copy. Servers may keep running. */
@@ -22,7 +23,7 @@ export async function backUp(config: Config, into: string): Promise<void> {
       migration = checkSqlite(partial);
     });
   } catch (error) {
-    throw explained(error, file);
+    throw explainFileError(error, file);
   }
   process.stdout.write(
     `Backed up to ${file}: ${megabytes(statSync(file).size)}, schema ${migration}, checked.\n`,
@@ -31,14 +32,4 @@ export async function backUp(config: Config, into: string): Promise<void> {
 
 function isSameFile(path: string, other: string): boolean {
   return existsSync(other) && realpathSync(path) === realpathSync(other);
-}
-
-function explained(error: unknown, file: string): unknown {
-  if (!(error instanceof Error)) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === "SQLITE_FULL" || code === "ENOSPC")
-    return new CommandError(`${dirname(file)} has too little space. An earlier backup is untouched.`);
-  if (code === "EACCES" || code === "EROFS" || code === "ENOENT" || code === "SQLITE_CANTOPEN")
-    return new CommandError(`${file} cannot be written: ${error.message}`);
-  return error;
 }

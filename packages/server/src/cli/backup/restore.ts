@@ -6,6 +6,7 @@ import { copySqlite } from "../../storage/sqlite/backup/copy-sqlite.ts";
 import { replaceFile } from "../../storage/sqlite/backup/replace-file.ts";
 import { setAside } from "../../storage/sqlite/backup/set-aside.ts";
 import { CommandError } from "../command-error.ts";
+import { explainFileError, isNoSpace } from "./explain-file-error.ts";
 import { megabytes, sqliteFile } from "./sqlite-file.ts";
 
 /** Puts a backup in the place of the configured SQLite database, which no process may have open. What it replaces is kept. */
@@ -24,10 +25,14 @@ export async function restore(
   }
   const aside = `${path}.replaced-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
   let migration = "";
-  await replaceFile(path, async (partial) => {
-    migration = copyChecked(backup, partial);
-    if (isReplaced) setAside(path, aside);
-  });
+  try {
+    await replaceFile(path, async (partial) => {
+      migration = copyChecked(backup, partial);
+      if (isReplaced) setAside(path, aside);
+    });
+  } catch (error) {
+    throw explainFileError(error, path);
+  }
   const notice = [
     `Restored ${path}: ${megabytes(statSync(path).size)}, schema ${migration}, checked.`,
     ...(isReplaced ? [`The database that was there is now ${aside}.`] : []),
@@ -41,6 +46,7 @@ function copyChecked(backup: string, partial: string): string {
     copySqlite(backup, partial);
     return checkSqlite(partial);
   } catch (error) {
+    if (isNoSpace(error)) throw error;
     if (error instanceof DatabaseFileError || isSqliteError(error))
       throw new CommandError(`${backup} is no backup that can be restored. ${error.message}`);
     throw error;

@@ -1,10 +1,11 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../../config.ts";
-import { maxSkewMs } from "../../storage/clock-skew.ts";
+import { countOf } from "../../count-of.ts";
 import { type InspectedDatabase, inspectDatabase } from "../../storage/inspect-database.ts";
 import { isInMemory, isSqlite, sqlitePath } from "../../storage/open-database.ts";
 import { megabytes } from "../backup/sqlite-file.ts";
+import { describeClock } from "./describe-clock.ts";
 import type { Finding } from "./finding.ts";
 
 /** SQLite needs room for its log, and a long upload for its rows. */
@@ -15,7 +16,7 @@ export async function checkDatabase({ databaseUrl: url }: Config): Promise<Findi
   const disk = checkDisk(url);
   try {
     const inspected = await inspectDatabase(url);
-    return [describe(inspected, url), checkClock(inspected), disk];
+    return [describe(inspected, url), describeClock(inspected.aheadMs), disk];
   } catch (error) {
     // PostgreSQL's own errors name the user, and no password.
     const reason = error instanceof Error && error.message !== "" ? error.message : "no response";
@@ -41,17 +42,8 @@ function describe({ engine, schema, pending, unknown }: InspectedDatabase, url: 
       : { check: "database", state: "bad", text: problem };
   }
   const waiting =
-    pending === 0 ? "up to date" : `the server's next start applies ${pending} newer migrations`;
+    pending === 0 ? "up to date" : `the server's next start applies ${countOf(pending, "newer migration")}`;
   return good(`writable, schema ${schema}, ${waiting}`);
-}
-
-function checkClock({ aheadMs }: InspectedDatabase): Finding {
-  if (aheadMs === undefined)
-    return { check: "clock", state: "off", text: "SQLite uses this machine's clock" };
-  const difference = `${(Math.abs(aheadMs) / 1000).toFixed(2)} s`;
-  const text = `this machine's and the database's differ by ${difference}`;
-  if (Math.abs(aheadMs) <= maxSkewMs) return { check: "clock", state: "good", text };
-  return { check: "clock", state: "bad", text: `${text}. Correct the wrong one; a server does not start` };
 }
 
 function checkDisk(url: string): Finding {
