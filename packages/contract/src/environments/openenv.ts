@@ -13,7 +13,7 @@ export const OpenEnvAction = z
       description: "Accepted and not used.",
     }),
   })
-  .meta({ id: "OpenEnvAction", title: "MessageAction" });
+  .meta({ title: "MessageAction" });
 export type OpenEnvAction = z.infer<typeof OpenEnvAction>;
 
 const { split, index, seed } = EpisodeCreateRequest.shape;
@@ -48,7 +48,7 @@ export const OpenEnvObservation = z
       .default({})
       .meta({ description: "The episode's id, and how many steps it has." }),
   })
-  .meta({ id: "OpenEnvObservation", title: "PromptObservation" });
+  .meta({ title: "PromptObservation" });
 
 /** Where an episode stands. */
 export const OpenEnvState = z
@@ -58,7 +58,7 @@ export const OpenEnvState = z
     }),
     step_count: z.int().min(0).meta({ description: "How many steps it has." }),
   })
-  .meta({ id: "OpenEnvState", title: "State" });
+  .meta({ title: "State" });
 
 const jsonSchema = z.record(z.string(), z.unknown());
 

@@ -1,8 +1,7 @@
 import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
-import { ClientDisconnectedError, UpstreamError } from "../../../errors.ts";
+import { ClientDisconnectedError } from "../../../errors.ts";
 import { type Caller, notAuthenticated } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
-import { withDeadline } from "../../../limits/deadline.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import { errorResponse } from "../../pipeline/errors.ts";
@@ -11,14 +10,14 @@ import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import type { Reply } from "../../sockets/answer-in-order.ts";
 import { closeCode } from "../../sockets/socket.ts";
+import { deadlineMs, orLate, untilDeadline } from "./in-time.ts";
 import { type Message, readMessage, UnknownMessageError } from "./read-message.ts";
 import { resetEpisode } from "./reset-episode.ts";
 import { showState } from "./show-state.ts";
 import { takeStep } from "./take-step.ts";
 
-/** OpenEnv's client gives up after 60 s. Older ones would then take a later answer for that of their next message. */
-const deadlineMs = 50_000;
-const latestAnswerMs = 57_000;
+/** Nobody knows whether a step that is late is stored, until the client asks again. */
+const late: Reply = { close: { code: closeCode.failed, reason: "There was no answer in time." } };
 
 /** What is known of one socket. */
 export interface Conversation {
@@ -54,17 +53,7 @@ export async function answerMessage(
     services.metrics.openEnvMessages(["close", "ok"]);
     return { close: { code: closeCode.normal, reason: "" } };
   }
-  // Only a database that stalls takes longer than the deadline. Nobody knows then whether the step is stored, until the client is back.
-  const late = Promise.withResolvers<Reply>();
-  const timer = setTimeout(
-    () => late.resolve({ close: { code: closeCode.failed, reason: "No answer in time." } }),
-    latestAnswerMs,
-  );
-  try {
-    return await Promise.race([answerInTime(services, conversation, message, signal), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await orLate(answerInTime(services, conversation, message, signal), late);
 }
 
 async function answerInTime(
@@ -83,8 +72,8 @@ async function answerInTime(
     const caller = await authenticate(services, conversation, exchange);
     if (message.type === "other") throw message.error;
     const known = message;
-    const data = await withDeadline({ timeoutMs: deadlineMs, timeoutError, signal }, (untilDeadline) => {
-      const requester = { accountId: caller.accountId, signal: untilDeadline };
+    const data = await untilDeadline(signal, (aborted) => {
+      const requester = { accountId: caller.accountId, signal: aborted };
       return handle(services, conversation, known, { exchange, caller, requester, deadlineAtMs });
     });
     return { text: JSON.stringify({ type: type === "state" ? "state" : "observation", data }) };
@@ -100,13 +89,6 @@ async function answerInTime(
     services.metrics.openEnvMessages([type, outcome]);
     recordWork(services, exchange, { method, route: conversation.path, status, totalMs });
   }
-}
-
-function timeoutError(timeoutMs: number): UpstreamError {
-  return new UpstreamError(
-    "timeout",
-    `There was no answer within ${timeoutMs / 1000} s. Send the message again.`,
-  );
 }
 
 async function authenticate(
