@@ -1,5 +1,5 @@
 /** The longest message that is accepted, as long as a short body over HTTP. Bun closes the socket of a longer one with 1009. */
-export const maxMessageBytes = 1024 * 1024;
+const maxMessageBytes = 1024 * 1024;
 /** Beyond this much that a client has not read, its socket is closed. Only one response is sent before it has to be read. */
 const maxUnreadBytes = 64 * 1024 * 1024;
 /** A client that neither sends anything nor responds to pings for this long has gone. */
