@@ -15,13 +15,14 @@ const imported = [
   "requests==2.34.2",
 ];
 const python = await pythonEnvironment([...imported, "websockets==15.0.1"], ["openenv==0.10.0"]);
-const episodes = 200;
+/** For a longer test: PRESAGE_TEST_EPISODES=1000. */
+const episodes = Number(process.env.PRESAGE_TEST_EPISODES ?? 200);
 
 describe.skipIf(python === undefined)("OpenEnv's public client", () => {
   onSqlite((database) => {
     const presage = usePresage({ database });
 
-    test("plays 200 episodes at once, some of whose sockets are cut, with nothing but an address", async () => {
+    test(`plays ${episodes} episodes at once, some of whose sockets are cut, with nothing but an address`, async () => {
       const address = presage.url.replace("://", `://any:${testKey}@`) + openEnvPath("sandbox");
       const child = Bun.spawn([python ?? "", script, address, String(episodes)], {
         env: { PATH: process.env.PATH ?? "" },

@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import { Episode } from "@presage/contract";
 import { expectEventually } from "../../support/eventually.ts";
 import { episodeOf, openEnvPath, openEnvSocket } from "../../support/openenv/openenv-socket.ts";
+import { startPresage } from "../../support/presage/presage.ts";
 import { usePresage } from "../../support/presage/use-presage.ts";
 import { apiKeyClient } from "../../support/resources/api-keys.ts";
+import { keyOfAnotherAccount } from "../../support/resources/other-account.ts";
 import { onEachDatabase } from "../../support/store/databases.ts";
 import { openStore } from "../../support/store/open-store.ts";
 import { completion } from "../../support/upstream/upstream.ts";
@@ -130,6 +132,51 @@ onEachDatabase((database) => {
       "look again",
       "look once more",
     ]);
+  });
+
+  test("another process goes on with an episode, another account does not", async () => {
+    echo();
+    const name = await environment();
+    const socket = await connect(name);
+    const id = episodeOf(await socket.reset());
+    const first = await socket.step("look");
+    socket.cut();
+    const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
+    const foreign = await openEnvSocket(presage.url, "sandbox", stranger);
+    const begun = await foreign.reset({ episode_id: id });
+    expect(episodeOf(begun)).not.toBe(id);
+    expect(JSON.stringify(begun)).not.toContain("lamp is off");
+    foreign.close();
+    if (database.name === "SQLite") return;
+    const second = await startPresage({
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+    });
+    const other = await openEnvSocket(second.url, name);
+    expect(await other.reset({ episode_id: id })).toEqual(first);
+    expect((await other.step("look again")).data).toMatchObject({ observation: { metadata: { step: 2 } } });
+    other.close();
+    await second.stop();
+  });
+
+  test("two sockets that step one episode at the same time take one step, and one learns of it", async () => {
+    const held = Promise.withResolvers<void>();
+    upstream.answer = async () => {
+      await held.promise;
+      return Response.json(completion("seen"));
+    };
+    const name = await environment();
+    const [one, two] = [await connect(name), await connect(name)];
+    const id = episodeOf(await one.reset());
+    await two.reset({ episode_id: id });
+    const asked = upstream.received.length;
+    const steps = Promise.all([one.step("left"), two.step("right")]);
+    await expectEventually(() => upstream.received.length - asked, 2);
+    held.resolve();
+    expect((await steps).map(({ type }) => type).sort()).toEqual(["error", "observation"]);
+    expect((await read(id)).steps_taken).toBe(1);
+    one.close();
+    two.close();
   });
 
   test("a name that is no episode's id begins a new one, which the state has by that name", async () => {
