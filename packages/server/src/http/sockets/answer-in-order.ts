@@ -10,6 +10,8 @@ const maxWaitingLength = 256 * 1024;
 export interface Reply {
   text?: string;
   close?: { code: number; reason: string };
+  /** Called once the client has read the text, or has gone. */
+  onRead?: () => void;
 }
 
 export interface AnswerOptions {
@@ -69,19 +71,21 @@ export function answerInOrder({
     return message;
   }
 
-  async function finish({ text, close: closing }: Reply): Promise<void> {
-    if (socket === undefined) return;
-    if (text !== undefined) {
-      const sent = socket.sendText(text);
-      if (sent === 0) socket.terminate();
-      if (sent === -1) {
-        const drained = Promise.withResolvers<void>();
-        onDrained = drained.resolve;
-        await drained.promise;
-        onDrained = undefined;
-      }
-    }
+  async function finish({ text, close: closing, onRead }: Reply): Promise<void> {
+    if (text !== undefined) await send(text);
     if (closing !== undefined) close(closing);
+    onRead?.();
+  }
+
+  /** Returns when the client has read it, or is gone. */
+  async function send(text: string): Promise<void> {
+    const sent = socket?.sendText(text);
+    if (sent === 0) socket?.terminate();
+    if (sent !== -1) return;
+    const drained = Promise.withResolvers<void>();
+    onDrained = drained.resolve;
+    await drained.promise;
+    onDrained = undefined;
   }
 
   return {

@@ -10,10 +10,12 @@ import { useUpstream } from "../../support/upstream/use-upstream.ts";
 const upstream = useUpstream();
 const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const connect = () => openEnvSocket(presage.url, "sandbox");
-const openSockets = async () => {
+const readMetric = async (name: string) => {
   const metrics = await (await fetch(`${presage.url}/metrics`)).text();
-  return Number(/^presage_openenv_sockets (\d+)$/m.exec(metrics)?.[1]);
+  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(metrics)?.[1]);
 };
+const openSockets = () => readMetric("presage_openenv_sockets");
+const heldBytes = () => readMetric("presage_memory_held_bytes");
 
 /** The upstream answers when it is told to. */
 function hold(): { release(): void } {
@@ -163,9 +165,12 @@ test("a client that does not read its answers is asked nothing more of, and is c
     () => upstream.received.length,
     (count) => count > asked,
   );
+  // What it has not read counts in the memory budget.
+  expect(await eventually(heldBytes, (bytes) => bytes > 4_000_000)).toBeGreaterThan(4_000_000);
   for (let count = 0; count < 400; count += 1) socket.write(frame({ type: "state" }));
   await expectEventually(openSockets, before);
   expect(upstream.received.length - asked).toBeLessThan(20);
+  await expectEventually(heldBytes, 0);
   socket.resume();
   await closed;
 });

@@ -53,7 +53,10 @@ export async function answerMessage(
     services.metrics.openEnvMessages(["close", "ok"]);
     return { close: { code: closeCode.normal, reason: "" } };
   }
-  return await orLate(answerInTime(services, conversation, message, signal), late);
+  const answer = answerInTime(services, conversation, message, signal);
+  const reply = await orLate(answer, late);
+  if (reply === late) void answer.then(({ onRead }) => onRead?.());
+  return reply;
 }
 
 async function answerInTime(
@@ -66,6 +69,7 @@ async function answerInTime(
   const method = type.toUpperCase();
   const exchange = openExchange(services, { method, headers: conversation.headers });
   const deadlineAtMs = exchange.startedAtMs + deadlineMs;
+  const onRead = () => reserveBytesAnyway(exchange, 0);
   let status = 200;
   let outcome = "ok";
   try {
@@ -76,15 +80,14 @@ async function answerInTime(
       const requester = { accountId: caller.accountId, signal: aborted };
       return handle(services, conversation, known, { exchange, caller, requester, deadlineAtMs });
     });
-    return { text: JSON.stringify({ type: type === "state" ? "state" : "observation", data }) };
+    return { text: JSON.stringify({ type: type === "state" ? "state" : "observation", data }), onRead };
   } catch (error) {
     const failed = describe(services, error, exchange);
     status = failed.status;
     outcome = error instanceof ClientDisconnectedError ? "disconnected" : failed.code.toLowerCase();
-    return failed.reply;
+    return { ...failed.reply, onRead };
   } finally {
     exchange.atEnd?.();
-    reserveBytesAnyway(exchange, 0);
     const totalMs = performance.now() - exchange.startedAtMs;
     services.metrics.openEnvMessages([type, outcome]);
     recordWork(services, exchange, { method, route: conversation.path, status, totalMs });

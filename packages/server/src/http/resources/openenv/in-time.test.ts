@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UpstreamError } from "../../../errors.ts";
+import { ClientDisconnectedError, UpstreamError } from "../../../errors.ts";
 import { orAborted } from "../../../limits/deadline.ts";
 import { orLate, untilDeadline } from "./in-time.ts";
 
@@ -10,6 +10,18 @@ test("at the deadline the work is aborted, with an error that says so", async ()
   const error: unknown = await never.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(UpstreamError);
   expect(error).toMatchObject({ category: "timeout", message: expect.stringContaining("0.02 s") });
+});
+
+test("a call that takes the deadline for its client's disconnect is not believed", async () => {
+  const client = new AbortController();
+  const call = (aborted: AbortSignal) =>
+    orAborted(new Promise<string>(() => {}), aborted).catch(() => {
+      throw new ClientDisconnectedError();
+    });
+  expect(await untilDeadline(client.signal, call, 20).catch(String)).toContain("There was no answer within");
+  const gone = untilDeadline(client.signal, call).catch((error: unknown) => error);
+  client.abort(new ClientDisconnectedError());
+  expect(await gone).toBeInstanceOf(ClientDisconnectedError);
 });
 
 test("work that is stored just then is answered, not failed", async () => {

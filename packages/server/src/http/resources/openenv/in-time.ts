@@ -1,4 +1,4 @@
-import { UpstreamError } from "../../../errors.ts";
+import { ClientDisconnectedError, UpstreamError } from "../../../errors.ts";
 import { withDeadline } from "../../../limits/deadline.ts";
 
 /** OpenEnv's client gives up after 60 s. Older ones would then take a later answer for that of their next message. */
@@ -11,7 +11,14 @@ export function untilDeadline<Value>(
   work: (signal: AbortSignal) => Promise<Value>,
   timeoutMs = deadlineMs,
 ): Promise<Value> {
-  return withDeadline({ timeoutMs, timeoutError, signal }, work);
+  return withDeadline({ timeoutMs, timeoutError, signal }, async (aborted) => {
+    try {
+      return await work(aborted);
+    } catch (error) {
+      // Calls take every abort for that of their client.
+      throw error instanceof ClientDisconnectedError && aborted.aborted ? aborted.reason : error;
+    }
+  });
 }
 
 function timeoutError(timeoutMs: number): UpstreamError {
