@@ -5,6 +5,7 @@ import type {
   JudgedStep,
   RewardOutcome,
 } from "../environments/environment-services.ts";
+import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
 import { createKnownSessions } from "../environments/ors/known-sessions.ts";
 import { createSessionIds } from "../environments/ors/session-ids.ts";
 import { sweepSessions } from "../environments/ors/sweep-sessions.ts";
@@ -73,6 +74,7 @@ export function composeEnvironments(
       signal: stopping.signal,
     },
     writeStep: (step) => write({ step }),
+    knownEpisodes: createKnownEpisodes(),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     findPatternIssue,
     matches: (requester, pattern, text) => matches(evaluation, requester, pattern, text),
