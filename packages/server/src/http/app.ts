@@ -18,6 +18,9 @@ import { whoAmIRoutes } from "./resources/me/whoami.ts";
 import { metricsRoutes } from "./resources/metrics/metrics.ts";
 import { modelRoutes } from "./resources/models/models.ts";
 import { openEnvRoutes } from "./resources/openenv/openenv.ts";
+import { orsCallRoute } from "./resources/ors/ors-calls.ts";
+import { orsCatalogRoutes } from "./resources/ors/ors-catalog.ts";
+import { orsSessionRoutes } from "./resources/ors/ors-sessions.ts";
 import { predictionRoutes } from "./resources/predictions/predictions.ts";
 import { probeRoutes } from "./resources/probes/probes.ts";
 import { evaluatorProfileRoutes } from "./resources/profiles/evaluator-profiles.ts";
@@ -74,6 +77,9 @@ export function createApp(services: Services): App {
     ...environmentRoutes(services),
     ...episodeRoutes(services),
     ...openEnvRoutes(services),
+    ...orsCatalogRoutes(services),
+    ...orsSessionRoutes(services),
+    orsCallRoute(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

@@ -125,6 +125,23 @@ function withPredictions(database: Database, episodeId: string) {
     .where("step.episode_id", "=", episodeId);
 }
 
+/** Ends an episode whose next step cannot be predicted, unless it has gone on. Returns whether it did. */
+export async function endFailedEpisode(
+  database: Database,
+  { id, steps }: Pick<EpisodesTable, "id" | "steps">,
+  failed: { stop_reason: string; error: string },
+): Promise<boolean> {
+  const ended = await database
+    .updateTable("episodes")
+    .set({ status: "finished", ...failed })
+    .where("id", "=", id)
+    .where("status", "=", "open")
+    .where("steps", "=", steps)
+    .returning("id")
+    .executeTakeFirst();
+  return ended !== undefined;
+}
+
 /** A step with its prediction, to be stored. Plain data: it crosses threads. */
 export interface NewStep {
   step: EpisodeStepsTable;
@@ -135,31 +152,32 @@ export interface NewStep {
   at: Micros;
 }
 
-/** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Says which were stored. */
-export async function insertSteps(database: Database, steps: readonly NewStep[]): Promise<boolean[]> {
-  return await database.transaction().execute(async (transaction) => {
-    const isStored = new Map<NewStep, boolean>();
-    // Always in the same order, so that no two transactions wait for each other.
-    for (const one of steps.toSorted((a, b) => (a.step.episode_id < b.step.episode_id ? -1 : 1)))
-      isStored.set(one, await advance(transaction, one));
-    const stored = steps.filter((one) => isStored.get(one));
-    await insertRows(
-      transaction,
-      "episode_steps",
-      stored.map(({ step }) => step),
-    );
-    await insertRows(
-      transaction,
-      "predictions",
-      stored.map(({ prediction }) => prediction),
-    );
-    await insertRows(
-      transaction,
-      "prediction_payloads",
-      stored.map(({ payload }) => payload),
-    );
-    return steps.map((one) => isStored.get(one) ?? false);
-  });
+/** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Returns those that were stored. */
+export async function insertSteps(
+  transaction: Database,
+  steps: readonly NewStep[],
+): Promise<ReadonlySet<NewStep>> {
+  const stored = new Set<NewStep>();
+  // Always in the same order, so that no two transactions wait for each other.
+  for (const one of steps.toSorted((a, b) => (a.step.episode_id < b.step.episode_id ? -1 : 1)))
+    if (await advance(transaction, one)) stored.add(one);
+  const rows = [...stored];
+  await insertRows(
+    transaction,
+    "episode_steps",
+    rows.map(({ step }) => step),
+  );
+  await insertRows(
+    transaction,
+    "predictions",
+    rows.map(({ prediction }) => prediction),
+  );
+  await insertRows(
+    transaction,
+    "prediction_payloads",
+    rows.map(({ payload }) => payload),
+  );
+  return stored;
 }
 
 async function advance(transaction: Database, { step, end, at }: NewStep): Promise<boolean> {
@@ -243,4 +261,5 @@ export async function deleteEpisodeRows(transaction: Database, ids: readonly str
   await transaction.deleteFrom("predictions").where("run_id", "in", ids).execute();
   await transaction.deleteFrom("episode_steps").where("episode_id", "in", ids).execute();
   await transaction.deleteFrom("episodes").where("id", "in", ids).execute();
+  await transaction.deleteFrom("ors_sessions").where("id", "in", ids).execute();
 }

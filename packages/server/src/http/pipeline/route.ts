@@ -49,13 +49,24 @@ interface ProgramRoute {
   handle: Handle<CallWithCaller>;
 }
 
+interface KeyRoute {
+  access: "key";
+  handle: Handle<CallWithCaller>;
+}
+
 interface PageRoute {
   access: "page";
   handle: Handle<CallForPage>;
 }
 
 /** A method and a path (parameters as `:name`), who may call it, and its handler. */
-export type Route = { method: Method; path: string } & (OpenRoute | CallerRoute | ProgramRoute | PageRoute);
+export type Route = { method: Method; path: string } & (
+  | OpenRoute
+  | CallerRoute
+  | KeyRoute
+  | ProgramRoute
+  | PageRoute
+);
 
 /** A route without authentication. */
 export function open(method: Method, path: string, handle: OpenRoute["handle"]): Route {
@@ -88,6 +99,14 @@ export function withCaller(method: Method, path: string, handle: CallerRoute["ha
  */
 export function forPrograms(method: Method, path: string, handle: ProgramRoute["handle"]): Route {
   return { method, path, access: "program", handle };
+}
+
+/** The parameter of paths that begin with an environment's name. */
+export const environmentParameter = "env";
+
+/** A route that needs a key: cookies are ignored. */
+export function withKey(method: Method, path: string, handle: KeyRoute["handle"]): Route {
+  return { method, path, access: "key", handle };
 }
 
 /** A page that needs a session; a browser without one is redirected to sign in. */
