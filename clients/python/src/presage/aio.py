@@ -1,0 +1,181 @@
+"""The client for asyncio: thousands of calls at once. Datasets, runs and comparisons are `presage.Presage`'s."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from time import monotonic
+from typing import Any
+
+import httpx
+
+from ._call import (
+    DEFAULT_RETRIES,
+    DEFAULT_TIMEOUT_S,
+    MAX_RESPONSE_BYTES,
+    Call,
+    evaluate_call,
+    pause_before_retry,
+    predict_call,
+    server_of,
+)
+from .episode import EpisodeState, start_call
+from .errors import ConnectionFailedError, PresageError, TimedOutError
+from .types import Evaluation, Prediction, Split, Step
+
+# A pool looks at each of its connections for each call, so that one pool of thousands takes longer than the calls do.
+_POOLS = 64
+
+
+class _Pools(httpx.AsyncBaseTransport):
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=25)
+        verify = context or ssl.create_default_context()
+        self._all = [httpx.AsyncHTTPTransport(verify=verify, limits=limits, trust_env=False) for _ in range(_POOLS)]
+        self._next = cycle(self._all)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return await next(self._next).handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await asyncio.gather(*(pool.aclose() for pool in self._all))
+
+
+class AsyncPresage:
+    """A Presage server, for one event loop. The arguments are those of `presage.Presage`.
+
+    Each call that waits has a connection, which is an open file: many systems allow 1,024 (`ulimit -n`).
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        retries: int = DEFAULT_RETRIES,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._server, self._timeout_s, self._retries = server_of(url, key), timeout_s, retries
+        # The deadline is the call's own, with all retries.
+        self._http = httpx.AsyncClient(transport=_Pools(ssl_context), timeout=None, trust_env=False)  # noqa: S113
+
+    def __repr__(self) -> str:
+        return f"AsyncPresage({self._server.url!r})"
+
+    async def __aenter__(self) -> AsyncPresage:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def predict(
+        self,
+        state: str,
+        action: str,
+        *,
+        context: Mapping[str, str | None] | None = None,
+        params: Mapping[str, Any] | None = None,
+        deployment: str | None = None,
+        session_id: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Prediction:
+        """The state after an action: `POST /v1/predict`."""
+        return await self.send(predict_call(state, action, context, params, deployment, session_id), timeout_s)
+
+    async def evaluate(
+        self,
+        evaluators: Sequence[str | Mapping[str, Any]],
+        *,
+        idempotency_key: str | None = None,
+        timeout_s: float | None = None,
+        **fields: Any,
+    ) -> list[Evaluation]:
+        """One verdict for each evaluator on `evaluated_model_output=…` and further fields: `POST /v1/evaluate`."""
+        return (await self.send(evaluate_call(evaluators, fields, idempotency_key), timeout_s))["results"]
+
+    def episode(
+        self, environment: str, *, split: Split | None = None, index: int | None = None, seed: int | None = None
+    ) -> AsyncEpisodeStart:
+        """An episode, to be used in an `async with` statement: `POST /v1/episodes`."""
+        return AsyncEpisodeStart(self, start_call(environment, split, index, seed))
+
+    async def send(self, call: Call, timeout_s: float | None = None) -> Any:
+        limit_s = self._timeout_s if timeout_s is None else timeout_s
+        deadline = monotonic() + limit_s
+        retry = 0
+        while True:
+            try:
+                return await self._send_once(call, deadline - monotonic(), limit_s)
+            except PresageError as error:
+                pause_s = pause_before_retry(error, call, retry, deadline - monotonic())
+                if retry >= self._retries or pause_s is None:
+                    raise
+            await asyncio.sleep(pause_s)
+            retry += 1
+
+    async def _send_once(self, call: Call, remaining_s: float, limit_s: float) -> Any:
+        url = self._server.url
+        try:
+            answer = await asyncio.wait_for(self._exchange(call), max(0.0, remaining_s))
+        except (asyncio.TimeoutError, TimeoutError) as error:
+            raise TimedOutError(f"Presage at {url} did not respond within {limit_s:g} s.") from error
+        except httpx.ConnectError as error:
+            is_final = isinstance(_root_of(error), ssl.SSLCertVerificationError)
+            message = f"Presage cannot be reached at {url}: {_root_of(error)}."
+            raise ConnectionFailedError(message, was_sent=False, should_retry=False if is_final else None) from error
+        except (httpx.HTTPError, OSError):
+            # What is no HTTP may repeat the request with its key.
+            raise ConnectionFailedError(
+                f"The connection to {url} broke, or what answers does not speak HTTP."
+            ) from None
+        return self._server.read(*answer)
+
+    async def _exchange(self, call: Call) -> tuple[int, Mapping[str, str], bytes]:
+        target, content, headers = call.request(self._server.key)
+        async with self._http.stream(
+            call.method, self._server.url + target, content=content, headers=headers
+        ) as answer:
+            body = bytearray()
+            async for chunk in answer.aiter_bytes():
+                body += chunk
+                if len(body) > MAX_RESPONSE_BYTES:
+                    raise httpx.RemoteProtocolError("too long")
+            return answer.status_code, answer.headers, bytes(body)
+
+
+class AsyncEpisode(EpisodeState):
+    def __init__(self, client: AsyncPresage, started: Mapping[str, Any]) -> None:
+        super().__init__(started)
+        self._client = client
+
+    async def step(self, action: str, *, timeout_s: float | None = None) -> Step:
+        """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""
+        return self._take(await self._client.send(self._step_call(action), timeout_s))
+
+
+class AsyncEpisodeStart:
+    """An episode that begins with its block."""
+
+    def __init__(self, client: AsyncPresage, call: Call) -> None:
+        self._client, self._call = client, call
+        self._episode: AsyncEpisode | None = None
+
+    async def __aenter__(self) -> AsyncEpisode:
+        self._episode = AsyncEpisode(self._client, await self._client.send(self._call))
+        return self._episode
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._episode is not None:
+            self._episode.is_over = True
+
+
+def _root_of(error: BaseException) -> BaseException:
+    while error.__cause__ or error.__context__:
+        error = error.__cause__ or error.__context__ or error
+    return error

@@ -1,0 +1,110 @@
+"""Datasets and runs, and how runs compare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from time import monotonic, sleep
+from typing import Any
+
+from ._call import Call, named, part, write
+from ._connections import Connections
+from .errors import ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError
+
+PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError)  # A later call may succeed.
+Item = str | Mapping[str, Any]  # An id, or what has one.
+
+
+def compare_call(*runs: Item) -> Call:
+    return Call("GET", "/v1/comparisons", query={"runs": ",".join(map(part, runs))})
+
+
+class _Resource:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def _get(self, path: str, **query: Any) -> Any:
+        return self._connections.send(Call("GET", path, query=query))
+
+    def _pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        while True:
+            page = self._get(path, **query)
+            yield from page["data"]
+            query["after"] = page.get("next")
+            if query["after"] is None:
+                return
+
+
+class Datasets(_Resource):
+    def list(self) -> Sequence[dict[str, Any]]:
+        return [*self._pages("/v1/datasets")]
+
+    def get(self, dataset: Item) -> dict[str, Any]:
+        return self._get(f"/v1/datasets/{part(dataset)}")
+
+    def create(self, name: str, **fields: Any) -> dict[str, Any]:
+        return self._connections.send(write("/v1/datasets", {"name": name, **fields}))
+
+    def upload(
+        self, dataset: Item, lines: str | bytes | Iterable[Mapping[str, Any]], timeout_s: float | None = None
+    ) -> dict[str, Any]:
+        """Makes a revision of these JSON Lines or objects, or finds the one that has them."""
+        if not isinstance(lines, (str, bytes)):
+            lines = "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines)
+        body = lines.encode() if isinstance(lines, str) else lines
+        path = f"/v1/datasets/{part(dataset)}/revisions"
+        return self._connections.send(
+            Call("POST", path, body, headers={"content-type": "application/x-ndjson"}), timeout_s
+        )
+
+    def samples(self, dataset: Item, revision: int | None = None) -> Iterator[dict[str, Any]]:
+        """The samples of a revision: of the one that is the latest now, also if another one follows meanwhile."""
+        latest = None if revision else self.get(dataset)["latest_revision"]
+        number = latest["revision"] if latest else revision
+        return self._pages(f"/v1/datasets/{part(dataset)}/samples", revision=number)
+
+
+class Runs(_Resource):
+    def list(self, **filters: Any) -> Sequence[dict[str, Any]]:
+        return [*self._pages("/v1/runs", **filters)]
+
+    def get(self, run: Item) -> dict[str, Any]:
+        return self._get(f"/v1/runs/{part(run)}")
+
+    def create(
+        self, dataset: Item, target: Mapping[str, Any], evaluators: Sequence[Item], **fields: Any
+    ) -> dict[str, Any]:
+        """Starts a run of a `target` such as `{"deployment": "default"}` or `{"baseline": "no-change"}`."""
+        wanted: dict[str, Any] = {"dataset_id": part(dataset), "target": target, "evaluators": named(evaluators)}
+        wanted.update(fields)
+        return self._connections.send(write("/v1/runs", wanted))
+
+    def wait(
+        self,
+        run: Item,
+        on_progress: Callable[[dict[str, Any]], object] | None = None,
+        *,
+        every_s: float = 1.0,
+        patience_s: float = 60.0,
+    ) -> dict[str, Any]:
+        """Waits until a run is finished, cancelled or failed. The server may be away for `patience_s`."""
+        read_at = monotonic()
+        while True:
+            try:
+                seen = self.get(run)
+            except PASSING:
+                if monotonic() - read_at >= patience_s:
+                    raise
+            else:
+                read_at = monotonic()
+                if on_progress is not None:
+                    on_progress(seen)
+                if seen["status"] in ("finished", "cancelled", "failed"):
+                    return seen
+            sleep(every_s)
+
+    def report(self, run: Item) -> dict[str, Any]:
+        return self._get(f"/v1/runs/{part(run)}/report")
+
+    def samples(self, run: Item, **filters: Any) -> Iterator[dict[str, Any]]:
+        return self._pages(f"/v1/runs/{part(run)}/samples", **filters)
