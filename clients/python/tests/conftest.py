@@ -1,11 +1,10 @@
 """The tests run against the Presage server in PRESAGE_URL, with the key in PRESAGE_API_KEY."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 
 import pytest
+
 from presage import Presage
 from servers import ScriptedServer
 

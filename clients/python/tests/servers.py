@@ -1,7 +1,5 @@
 """Real servers that misbehave as they are told."""
 
-from __future__ import annotations
-
 import json
 import socket
 import ssl
@@ -99,12 +97,12 @@ def then_close(start: bytes) -> Callable[[socket.socket], None]:
 
 
 class LosingProxy:
-    """Passes calls on to a server; with `is_losing` the next response is read, and lost on its way back."""
+    """Passes calls on to a server; with `to_lose` the next responses are read, and lost on its way back."""
 
     def __init__(self, url: str) -> None:
         host, _, port = url.removeprefix("http://").partition(":")
         self._target = (host, int(port))
-        self.is_losing = False
+        self.to_lose = 0
         self.lost = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -126,8 +124,8 @@ class LosingProxy:
     def _pass(self, source: socket.socket, target: socket.socket, may_lose: bool) -> None:
         try:
             while data := source.recv(65_536):
-                if may_lose and self.is_losing:
-                    self.is_losing = False
+                if may_lose and self.to_lose > 0:
+                    self.to_lose -= 1
                     self.lost += 1
                     break
                 target.sendall(data)

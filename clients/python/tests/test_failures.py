@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import logging
 import pickle
 import socket
@@ -9,8 +7,9 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-import presage
 import pytest
+
+import presage
 from presage import (
     ConflictError,
     ConnectionFailedError,
@@ -76,11 +75,7 @@ def test_a_413_of_the_model_is_not_one_of_the_server(scripted: ScriptedServer) -
 
 
 def test_all_categories_are_classes_of_the_package() -> None:
-    categories = {
-        kind.category
-        for kind in vars(presage).values()
-        if isinstance(kind, type(PresageError)) and issubclass(kind, PresageError)
-    }
+    categories = {kind.category for kind in vars(presage).values() if PresageError in getattr(kind, "__mro__", ())}
     assert categories == {
         "context_exceeded", "rate_limit", "upstream", "unavailable", "timeout", "unauthenticated", "forbidden",
         "not_found", "conflict", "too_large", "invalid", "connection", "unexpected",
@@ -218,12 +213,12 @@ def test_bytes_that_drip_end_at_the_deadline(scripted: ScriptedServer) -> None:
 def test_a_redirect_is_not_followed_and_the_key_goes_nowhere(scripted: ScriptedServer, status: int) -> None:
     other = ScriptedServer()
     other.script(FOUND)
-    scripted.script(response(status, "", location=f"{other.url}/v1/runs?key={KEY}"))
+    scripted.script(response(status, "", location=f"{other.url}/v1/runs/{KEY}?key={KEY}"))
     with pytest.raises(UnexpectedResponseError, match="redirects to") as raised:
         get(scripted)
     assert (len(scripted.received), other.connections) == (1, 0)
     assert KEY not in str(raised.value)
-    assert f"{other.url}/v1/runs" in str(raised.value)
+    assert f"{other.url}/v1/runs/[API key]" in str(raised.value)
     other.stop()
 
 
@@ -237,7 +232,7 @@ def test_the_key_is_in_no_text(scripted: ScriptedServer, caplog: pytest.LogCaptu
     scripted.script(then_close(f"authorization: Bearer {KEY}\r\n\r\n".encode()))
     with pytest.raises(ConnectionFailedError) as broken:
         client.request("DELETE", "/v1/runs/a")
-    texts = [repr(client), str(client), repr(vars(client)), repr(vars(vars(client)["_connections"])), caplog.text]
+    texts = [repr(client), str(client), repr(vars(client)), repr(vars(client.runs)), caplog.text]
     for error in (raised.value, broken.value):
         texts += [str(error), repr(error), repr(vars(error))]
         shown = traceback.TracebackException.from_exception(error, capture_locals=True)
@@ -257,7 +252,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
     context.load_cert_chain(pem)
     server = ScriptedServer(context)
     server.script(FOUND)
-    with pytest.raises(ConnectionFailedError, match="(?i)certificate"):
+    with pytest.raises(ConnectionFailedError, match="certificate"):
         get(server)
     assert (server.received, server.connections) == ([], 1)
     trusting = ssl.create_default_context(cafile=pem)

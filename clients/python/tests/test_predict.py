@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -8,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from presage import InvalidRequestError, NotFoundError, Presage, UnauthenticatedError
 from servers import ScriptedServer, response
 
@@ -55,7 +54,7 @@ def test_an_output_is_evaluated(presage: Presage) -> None:
 
 
 def test_errors_of_the_server_say_what_is_wrong(presage: Presage) -> None:
-    with pytest.raises(InvalidRequestError, match="state: .*1 character") as invalid:
+    with pytest.raises(InvalidRequestError, match="at least 1 character") as invalid:
         presage.predict("", "look")
     assert invalid.value.issues[0]["loc"][-1] == "state"
     assert invalid.value.request_id is not None

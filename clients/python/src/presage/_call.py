@@ -1,14 +1,12 @@
 """What a call is, and how its response is read and its failure judged: the same with and without asyncio."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os
 import random
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -19,6 +17,7 @@ DEFAULT_TIMEOUT_S = 130.0  # A little longer than the server's own deadline, so 
 DEFAULT_RETRIES = 2
 MAX_RETRY_AFTER_S = 60.0
 MAX_RESPONSE_BYTES = 256 * 2**20
+Item = str | Mapping[str, Any]  # An id or a name, or what has one.
 logger = logging.getLogger("presage")
 
 
@@ -40,11 +39,9 @@ class Call:
 
     def request(self, key: str | None) -> tuple[str, bytes | None, dict[str, str]]:
         """Path with query, body and headers. Bytes are sent as they are, anything else as JSON."""
-        query = urlencode({name: value for name, value in self.query.items() if value is not None})
-        headers: dict[str, str] = {"accept": "application/json", "content-type": "application/json"}
-        headers.update((name, value) for name, value in self.headers.items() if value is not None)
-        if key is not None:
-            headers["authorization"] = Hidden(f"Bearer {key}")
+        query = urlencode(some(**self.query))
+        headers = {"accept": "application/json", "content-type": "application/json"}
+        headers |= some(**self.headers, authorization=Hidden(f"Bearer {key}") if key else None)
         is_json = self.body is not None and not isinstance(self.body, bytes)
         content = json.dumps(self.body, allow_nan=False).encode() if is_json else self.body
         return self.path + (f"?{query}" if query else ""), content, headers
@@ -58,14 +55,17 @@ class Server:
     def read(self, status: int, headers: Mapping[str, str], content: bytes) -> Any:
         """The response's JSON, or None of an empty one; raises what the response stands for."""
         if not 200 <= status < 300:
-            hidden = (self.key or "\0").encode()  # In case the response repeats it.
-            content = content.replace(hidden, b"[API key]")
-            raise read_error(self.url, status, headers, content.decode(errors="replace"))
+            headers = {name: self._hide(value) for name, value in headers.items()}
+            text, content = self._hide(content.decode(errors="replace")), b""
+            raise read_error(self.url, status, headers, text)
         try:
             return None if status == 204 else json.loads(content)
         except (ValueError, RecursionError):
             message = f"The response of {self.url} is not JSON; is this the URL of a Presage server?"
         raise UnexpectedResponseError(message, status=status, request_id=headers.get("x-request-id"))
+
+    def _hide(self, text: str) -> str:
+        return text.replace(self.key or "\0", "[API key]")
 
 
 def server_of(url: str | None, key: str | None) -> Server:
@@ -98,11 +98,6 @@ def pause_before_retry(error: PresageError, call: Call, retry: int, remaining_s:
     return pause_s
 
 
-def part(item: str | Mapping[str, Any]) -> str:
-    """One segment of a path: an id, or the id of what has one."""
-    return quote(item if isinstance(item, str) else str(item["id"]), safe="")
-
-
 def write(path: str, body: Any, idempotency_key: str | None = None) -> Call:
     """A call that takes effect once, however often it is sent: all its tries have one key."""
     return Call("POST", path, body, headers={"idempotency-key": idempotency_key or secrets.token_hex(16)})
@@ -113,16 +108,6 @@ def some(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def named(evaluators: Sequence[str | Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [{"evaluator": item} if isinstance(item, str) else item for item in evaluators]
-
-
-def predict_call(
-    state: str, action: str, context: Any, params: Any, deployment: str | None, session_id: str | None
-) -> Call:
-    body = some(interaction={"state": state, "action": action}, context=context, params=params)
-    return Call("POST", "/v1/predict", body, headers={"x-presage-deployment": deployment, "x-session-id": session_id})
-
-
-def evaluate_call(evaluators: Sequence[str | Mapping[str, Any]], fields: Mapping[str, Any], key: str | None) -> Call:
-    return write("/v1/evaluate", {"evaluators": named(evaluators), **fields}, key)
+def part(item: Item) -> str:
+    """One segment of a path."""
+    return quote(item if isinstance(item, str) else str(item["id"]), safe="")

@@ -1,7 +1,5 @@
 """Connections that threads share, and calls with a deadline over them."""
 
-from __future__ import annotations
-
 import io
 import os
 import selectors
@@ -70,14 +68,13 @@ class Connections:
         while self._idle:
             self._idle.pop().sock.close()
 
-    def send(self, call: Call, timeout_s: float | None = None) -> Any:
+    def send(self, call: Call) -> Any:
         """Sends a call until it succeeds, must not be sent again, or its time is over."""
-        limit_s = self.timeout_s if timeout_s is None else timeout_s
-        deadline = monotonic() + limit_s
+        deadline = monotonic() + self.timeout_s
         retry = 0
         while True:
             try:
-                return self.server.read(*self._exchange(call, deadline, limit_s))
+                return self.server.read(*self._exchange(call, deadline))
             except PresageError as error:
                 pause_s = pause_before_retry(error, call, retry, deadline - monotonic())
                 if retry >= self.retries or pause_s is None:
@@ -85,7 +82,7 @@ class Connections:
             sleep(pause_s)
             retry += 1
 
-    def _exchange(self, call: Call, deadline: float, limit_s: float) -> tuple[int, dict[str, str], bytes]:
+    def _exchange(self, call: Call, deadline: float) -> tuple[int, dict[str, str], bytes]:
         url = urlsplit(self.server.url)
         target, content, headers = call.request(self.server.key)
         connected = self._take()
@@ -110,9 +107,9 @@ class Connections:
                 connected.sock.close()
             # The server may close a connection that waited for the next call, just when it comes.
             if is_reused and not is_answered and call.is_repeatable and isinstance(error, ConnectionError):
-                return self._exchange(call, deadline, limit_s)
+                return self._exchange(call, deadline)
             if isinstance(error, TimeoutError):
-                message = f"Presage at {self.server.url} did not respond within {limit_s:g} s."
+                message = f"Presage at {self.server.url} did not respond within {self.timeout_s:g} s."
                 raise TimedOutError(message, was_sent=connected is not None) from error
             if not isinstance(error, (OSError, HTTPException)):
                 raise

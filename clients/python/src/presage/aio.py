@@ -1,7 +1,5 @@
 """The client for asyncio: thousands of calls at once. Datasets, runs and comparisons are `presage.Presage`'s."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Mapping, Sequence
@@ -11,19 +9,9 @@ from typing import Any
 
 import httpx
 
-from ._call import (
-    DEFAULT_RETRIES,
-    DEFAULT_TIMEOUT_S,
-    MAX_RESPONSE_BYTES,
-    Call,
-    evaluate_call,
-    pause_before_retry,
-    predict_call,
-    server_of,
-)
-from .episode import EpisodeState, start_call
+from ._call import DEFAULT_RETRIES, DEFAULT_TIMEOUT_S, MAX_RESPONSE_BYTES, Call, Item, pause_before_retry, server_of
+from .client import EpisodeState, Prediction, Split, Step, evaluate_call, predict_call, start_call
 from .errors import ConnectionFailedError, PresageError, TimedOutError
-from .types import Evaluation, Prediction, Split, Step
 
 # A pool looks at each of its connections for each call, so that one pool of thousands takes longer than the calls do.
 _POOLS = 64
@@ -65,7 +53,7 @@ class AsyncPresage:
     def __repr__(self) -> str:
         return f"AsyncPresage({self._server.url!r})"
 
-    async def __aenter__(self) -> AsyncPresage:
+    async def __aenter__(self) -> "AsyncPresage":
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -75,43 +63,29 @@ class AsyncPresage:
         await self._http.aclose()
 
     async def predict(
-        self,
-        state: str,
-        action: str,
-        *,
-        context: Mapping[str, str | None] | None = None,
-        params: Mapping[str, Any] | None = None,
-        deployment: str | None = None,
-        session_id: str | None = None,
-        timeout_s: float | None = None,
+        self, state: str, action: str, *, deployment: str | None = None, session_id: str | None = None, **fields: Any
     ) -> Prediction:
-        """The state after an action: `POST /v1/predict`."""
-        return await self.send(predict_call(state, action, context, params, deployment, session_id), timeout_s)
+        """The state after an action: `POST /v1/predict`. Further fields are `context` and `params`."""
+        return await self._send(predict_call(state, action, deployment, session_id, fields))
 
     async def evaluate(
-        self,
-        evaluators: Sequence[str | Mapping[str, Any]],
-        *,
-        idempotency_key: str | None = None,
-        timeout_s: float | None = None,
-        **fields: Any,
-    ) -> list[Evaluation]:
+        self, evaluators: Sequence[Item], *, idempotency_key: str | None = None, **fields: Any
+    ) -> list[dict[str, Any]]:
         """One verdict for each evaluator on `evaluated_model_output=…` and further fields: `POST /v1/evaluate`."""
-        return (await self.send(evaluate_call(evaluators, fields, idempotency_key), timeout_s))["results"]
+        return (await self._send(evaluate_call(evaluators, idempotency_key, fields)))["results"]
 
     def episode(
         self, environment: str, *, split: Split | None = None, index: int | None = None, seed: int | None = None
-    ) -> AsyncEpisodeStart:
+    ) -> "AsyncEpisode":
         """An episode, to be used in an `async with` statement: `POST /v1/episodes`."""
-        return AsyncEpisodeStart(self, start_call(environment, split, index, seed))
+        return AsyncEpisode(self, start_call(environment, split, index, seed))
 
-    async def send(self, call: Call, timeout_s: float | None = None) -> Any:
-        limit_s = self._timeout_s if timeout_s is None else timeout_s
-        deadline = monotonic() + limit_s
+    async def _send(self, call: Call) -> Any:
+        deadline = monotonic() + self._timeout_s
         retry = 0
         while True:
             try:
-                return await self._send_once(call, deadline - monotonic(), limit_s)
+                return await self._send_once(call, deadline - monotonic())
             except PresageError as error:
                 pause_s = pause_before_retry(error, call, retry, deadline - monotonic())
                 if retry >= self._retries or pause_s is None:
@@ -119,12 +93,12 @@ class AsyncPresage:
             await asyncio.sleep(pause_s)
             retry += 1
 
-    async def _send_once(self, call: Call, remaining_s: float, limit_s: float) -> Any:
+    async def _send_once(self, call: Call, remaining_s: float) -> Any:
         url = self._server.url
         try:
             answer = await asyncio.wait_for(self._exchange(call), max(0.0, remaining_s))
         except (asyncio.TimeoutError, TimeoutError) as error:
-            raise TimedOutError(f"Presage at {url} did not respond within {limit_s:g} s.") from error
+            raise TimedOutError(f"Presage at {url} did not respond within {self._timeout_s:g} s.") from error
         except httpx.ConnectError as error:
             is_final = isinstance(_root_of(error), ssl.SSLCertVerificationError)
             message = f"Presage cannot be reached at {url}: {_root_of(error)}."
@@ -150,29 +124,21 @@ class AsyncPresage:
 
 
 class AsyncEpisode(EpisodeState):
-    def __init__(self, client: AsyncPresage, started: Mapping[str, Any]) -> None:
-        super().__init__(started)
-        self._client = client
-
-    async def step(self, action: str, *, timeout_s: float | None = None) -> Step:
-        """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""
-        return self._take(await self._client.send(self._step_call(action), timeout_s))
-
-
-class AsyncEpisodeStart:
-    """An episode that begins with its block."""
+    """An episode that starts with its block."""
 
     def __init__(self, client: AsyncPresage, call: Call) -> None:
-        self._client, self._call = client, call
-        self._episode: AsyncEpisode | None = None
+        self._send, self._call = client._send, call  # pyright: ignore[reportPrivateUsage]
 
-    async def __aenter__(self) -> AsyncEpisode:
-        self._episode = AsyncEpisode(self._client, await self._client.send(self._call))
-        return self._episode
+    async def __aenter__(self) -> "AsyncEpisode":
+        super().__init__(await self._send(self._call))
+        return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._episode is not None:
-            self._episode.is_over = True
+        self.is_over = True
+
+    async def step(self, action: str) -> Step:
+        """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""
+        return self._take(await self._send(self._step_call(action)))
 
 
 def _root_of(error: BaseException) -> BaseException:

@@ -1,7 +1,5 @@
 """A comparison of runs that shows itself as a table."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

@@ -1,21 +1,19 @@
 """Why a call failed: one class for each thing that a program can do about it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from time import time
-from typing import Any, ClassVar, cast
-from urllib.parse import urljoin, urlsplit
+from typing import Any, cast
+from urllib.parse import urljoin
 
-_class_of_status: dict[int, type[PresageError]] = {}
+_class_of_status: dict[int, "type[PresageError]"] = {}
 
 
 class PresageError(Exception):
     """Any failure of a call. `request_id` finds the request in the server's log; `issues` are those of a 422."""
 
-    category: ClassVar[str] = "unexpected"
+    category: str = "unexpected"
     status: int | None = None
     request_id: str | None = None
     retry_after_s: float | None = None
@@ -92,32 +90,26 @@ class UnexpectedResponseError(PresageError, category="unexpected"):
 
 
 def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> PresageError:
-    """The error that a response stands for."""
-    kind = _class_of_status.get(status, UnexpectedResponseError)
-    request_id = headers.get("x-request-id")
-    if 300 <= status < 400:
-        place = urlsplit(urljoin(url, headers.get("location", "")))  # Without the query, which may hold a secret.
-        to = f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path}"
-        return kind(
-            f"{url} redirects to {to}; is this the URL of a Presage server?", status=status, request_id=request_id
-        )
     try:
         parsed: Any = json.loads(text)
     except (ValueError, RecursionError):
         parsed = None
     body = cast(dict[str, Any], parsed if isinstance(parsed, dict) else {})
-    if status == 413 and body.get("category") == ContextExceededError.category:
-        kind = ContextExceededError  # A 413 is the model's or the server's: only the model's says so.
-    detail = body.get("detail")
+    detail: Any = body.get("detail") or f"{url} responded with status {status}."
     listed = cast(list[Any], detail if isinstance(detail, list) else [])
     issues = [cast(dict[str, Any], issue) for issue in listed if isinstance(issue, dict)]
     told = [f"{'.'.join(map(str, issue.get('loc') or []))}: {issue.get('msg')}" for issue in issues]
     told[3:] = [f"and {len(told) - 3} more"] if len(told) > 3 else []
-    return kind(
-        detail if isinstance(detail, str) else "; ".join(told) or f"{url} responded with status {status}.",
+    if 300 <= status < 400:  # Where to, without the query, which may hold a secret.
+        to = urljoin(url, headers.get("location", "")).partition("?")[0]
+        detail = f"{url} redirects to {to}; is this the URL of a Presage server?"
+    # A 413 is the model's or the server's: only the model's says so.
+    is_models = status == 413 and body.get("category") == ContextExceededError.category
+    return (ContextExceededError if is_models else _class_of_status.get(status, UnexpectedResponseError))(
+        "; ".join(told) or str(detail),
         status=status,
-        request_id=request_id,
-        retry_after_s=_read_retry_after(headers),
+        request_id=headers.get("x-request-id"),
+        retry_after_s=_read_retry_after(headers.get("retry-after", "").strip(), headers.get("date")),
         should_retry={"true": True, "false": False}.get(headers.get("x-should-retry", "")),
         upstream_status=body.get("upstream_status"),
         upstream_body=body.get("upstream_body"),
@@ -125,13 +117,12 @@ def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> 
     )
 
 
-def _read_retry_after(headers: Mapping[str, str]) -> float | None:
+def _read_retry_after(text: str, date: str | None) -> float | None:
     """Seconds, from seconds or a date by the server's own clock: the one here may be wrong."""
-    text = headers.get("retry-after", "").strip()
     try:
         if text.isascii() and text.replace(".", "", 1).isdigit():
             return float(text)
-        now_s = parsedate_to_datetime(headers["date"]).timestamp() if "date" in headers else time()
+        now_s = parsedate_to_datetime(date).timestamp() if date else time()
         return max(0.0, parsedate_to_datetime(text).timestamp() - now_s)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None

@@ -1,16 +1,12 @@
 """Presage's environments for Gymnasium: observations and actions are texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium
 from gymnasium import spaces
 
-from .client import Presage
-from .episode import Episode
+from .client import Episode, Presage, Split
 from .errors import PresageError
-from .types import Split
 
 _NOT_REPEATED = ("latency_ms", "cached_tokens")
 
@@ -47,7 +43,7 @@ class TextEnv(gymnasium.Env[str, str]):
     never an observation.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 (as Gymnasium declares it)
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 (as Gymnasium declares it)
 
     def __init__(
         self,

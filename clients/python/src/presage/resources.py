@@ -1,30 +1,27 @@
-"""Datasets and runs, and how runs compare."""
-
-from __future__ import annotations
+"""Datasets and runs."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import monotonic, sleep
 from typing import Any
 
-from ._call import Call, named, part, write
+from ._call import Call, Item, part, write
 from ._connections import Connections
 from .errors import ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError
 
 PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError)  # A later call may succeed.
-Item = str | Mapping[str, Any]  # An id, or what has one.
 
 
-def compare_call(*runs: Item) -> Call:
-    return Call("GET", "/v1/comparisons", query={"runs": ",".join(map(part, runs))})
+def named(evaluators: Sequence[Item]) -> list[Mapping[str, Any]]:
+    return [{"evaluator": item} if isinstance(item, str) else item for item in evaluators]
 
 
 class _Resource:
     def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+        self._send = connections.send
 
     def _get(self, path: str, **query: Any) -> Any:
-        return self._connections.send(Call("GET", path, query=query))
+        return self._send(Call("GET", path, query=query))
 
     def _pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         while True:
@@ -43,19 +40,15 @@ class Datasets(_Resource):
         return self._get(f"/v1/datasets/{part(dataset)}")
 
     def create(self, name: str, **fields: Any) -> dict[str, Any]:
-        return self._connections.send(write("/v1/datasets", {"name": name, **fields}))
+        return self._send(write("/v1/datasets", {"name": name, **fields}))
 
-    def upload(
-        self, dataset: Item, lines: str | bytes | Iterable[Mapping[str, Any]], timeout_s: float | None = None
-    ) -> dict[str, Any]:
+    def upload(self, dataset: Item, lines: str | bytes | Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         """Makes a revision of these JSON Lines or objects, or finds the one that has them."""
         if not isinstance(lines, (str, bytes)):
             lines = "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines)
         body = lines.encode() if isinstance(lines, str) else lines
-        path = f"/v1/datasets/{part(dataset)}/revisions"
-        return self._connections.send(
-            Call("POST", path, body, headers={"content-type": "application/x-ndjson"}), timeout_s
-        )
+        headers = {"content-type": "application/x-ndjson"}
+        return self._send(Call("POST", f"/v1/datasets/{part(dataset)}/revisions", body, headers=headers))
 
     def samples(self, dataset: Item, revision: int | None = None) -> Iterator[dict[str, Any]]:
         """The samples of a revision: of the one that is the latest now, also if another one follows meanwhile."""
@@ -72,18 +65,19 @@ class Runs(_Resource):
         return self._get(f"/v1/runs/{part(run)}")
 
     def create(
-        self, dataset: Item, target: Mapping[str, Any], evaluators: Sequence[Item], **fields: Any
+        self, dataset: Item, evaluators: Sequence[Item], target: Mapping[str, Any] | None = None, **fields: Any
     ) -> dict[str, Any]:
-        """Starts a run of a `target` such as `{"deployment": "default"}` or `{"baseline": "no-change"}`."""
-        wanted: dict[str, Any] = {"dataset_id": part(dataset), "target": target, "evaluators": named(evaluators)}
-        wanted.update(fields)
-        return self._connections.send(write("/v1/runs", wanted))
+        """Starts a run, without a `target` of the default deployment. Another one is `{"baseline": "no-change"}`."""
+        if target is None:
+            deployments = self._get("/v1/deployments")["data"]
+            target = {"deployment": next(item["name"] for item in deployments if item["is_default"])}
+        wanted = {"dataset_id": part(dataset), "target": dict(target), "evaluators": named(evaluators), **fields}
+        return self._send(write("/v1/runs", wanted))
 
     def wait(
         self,
         run: Item,
-        on_progress: Callable[[dict[str, Any]], object] | None = None,
-        *,
+        on_progress: Callable[[dict[str, Any]], object] = lambda _: None,
         every_s: float = 1.0,
         patience_s: float = 60.0,
     ) -> dict[str, Any]:
@@ -97,8 +91,7 @@ class Runs(_Resource):
                     raise
             else:
                 read_at = monotonic()
-                if on_progress is not None:
-                    on_progress(seen)
+                on_progress(seen)
                 if seen["status"] in ("finished", "cancelled", "failed"):
                     return seen
             sleep(every_s)

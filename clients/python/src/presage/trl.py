@@ -1,17 +1,13 @@
 """Presage's environments for the `environment_factory` of TRL's GRPO trainer."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any
 
-from .client import Presage
-from .episode import Episode
+from .client import Episode, Presage, Split, Step
 from .errors import PresageError
 from .resources import PASSING
-from .types import Split, Step
 
 _OVER = "The episode is over."
 
