@@ -106,7 +106,7 @@ def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> 
     # A 413 is the model's or the server's: only the model's says so.
     is_models = status == 413 and body.get("category") == ContextExceededError.category
     return (ContextExceededError if is_models else _class_of_status.get(status, UnexpectedResponseError))(
-        "; ".join(told) or str(detail),
+        "; ".join(told) or str(cast(Any, detail)),
         status=status,
         request_id=headers.get("x-request-id"),
         retry_after_s=_read_retry_after(headers.get("retry-after", "").strip(), headers.get("date")),
