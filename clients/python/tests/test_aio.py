@@ -58,6 +58,19 @@ def test_two_thousand_predictions_are_under_way_at_once() -> None:
     assert asyncio.run(play()) == {"Open.": AT_ONCE}
 
 
+def test_connections_are_used_again(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, PREDICTION))
+
+    async def play() -> None:
+        async with AsyncPresage(scripted.url, "a-key") as client:
+            for _ in range(5):
+                await asyncio.gather(*(client.predict("a", "b") for _ in range(20)))
+
+    asyncio.run(play())
+    assert len(scripted.received) == 100
+    assert scripted.connections == 20
+
+
 def test_predictions_evaluations_and_episodes_of_a_server() -> None:
     async def play() -> None:
         async with AsyncPresage() as client:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from presage import ConflictError, UpstreamError
+from presage import ConflictError, InvalidRequestError, UpstreamError
 from presage.trl import TextEnvironment, environment
 from servers import ScriptedServer, response
 
@@ -60,6 +60,15 @@ def test_nothing_is_learned_from_a_failure(scripted: ScriptedServer) -> None:
     assert made.get_reward() is None
     made.reset()
     assert made.get_reward() == 0.0
+
+
+def test_an_action_that_is_none_is_the_models_own_mistake() -> None:
+    made = environment("sandbox")()
+    made.reset(index=0)
+    with pytest.raises(InvalidRequestError, match="action"):
+        made.act("")
+    made.act("activate lantern")
+    assert made.get_reward() == 1.0
 
 
 def test_a_reward_that_could_not_be_computed_leaves_the_rollout_out(scripted: ScriptedServer) -> None:

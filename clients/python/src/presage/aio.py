@@ -3,7 +3,6 @@
 import asyncio
 import ssl
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from time import monotonic
 from typing import Any
 
@@ -12,23 +11,6 @@ import httpx
 from ._call import DEFAULT_RETRIES, DEFAULT_TIMEOUT_S, MAX_RESPONSE_BYTES, Call, Item, pause_before_retry, server_of
 from .client import EpisodeState, Prediction, Split, Step, evaluate_call, predict_call, start_call
 from .errors import ConnectionFailedError, PresageError, TimedOutError
-
-# A pool looks at each of its connections for each call, so that one pool of thousands takes longer than the calls do.
-_POOLS = 64
-
-
-class _Pools(httpx.AsyncBaseTransport):
-    def __init__(self, context: ssl.SSLContext | None) -> None:
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=25)
-        verify = context or ssl.create_default_context()
-        self._all = [httpx.AsyncHTTPTransport(verify=verify, limits=limits, trust_env=False) for _ in range(_POOLS)]
-        self._next = cycle(self._all)
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        return await next(self._next).handle_async_request(request)
-
-    async def aclose(self) -> None:
-        await asyncio.gather(*(pool.aclose() for pool in self._all))
 
 
 class AsyncPresage:
@@ -47,8 +29,10 @@ class AsyncPresage:
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._server, self._timeout_s, self._retries = server_of(url, key), timeout_s, retries
-        # The deadline is the call's own, with all retries.
-        self._http = httpx.AsyncClient(transport=_Pools(ssl_context), timeout=None, trust_env=False)  # noqa: S113
+        self._context = ssl_context or ssl.create_default_context()
+        # One connection each: a pool of thousands looks at all of them for each call, and takes longer than the calls.
+        self._all: list[httpx.AsyncHTTPTransport] = []
+        self._idle: list[httpx.AsyncHTTPTransport] = []
 
     def __repr__(self) -> str:
         return f"AsyncPresage({self._server.url!r})"
@@ -60,7 +44,9 @@ class AsyncPresage:
         await self.close()
 
     async def close(self) -> None:
-        await self._http.aclose()
+        for connection in self._all:
+            await connection.aclose()
+        self._all, self._idle = [], []
 
     async def predict(
         self, state: str, action: str, *, deployment: str | None = None, session_id: str | None = None, **fields: Any
@@ -112,15 +98,26 @@ class AsyncPresage:
 
     async def _exchange(self, call: Call) -> tuple[int, Mapping[str, str], bytes]:
         target, content, headers = call.request(self._server.key)
-        async with self._http.stream(
-            call.method, self._server.url + target, content=content, headers=headers
-        ) as answer:
-            body = bytearray()
-            async for chunk in answer.aiter_bytes():
-                body += chunk
-                if len(body) > MAX_RESPONSE_BYTES:
-                    raise httpx.RemoteProtocolError("too long")
-            return answer.status_code, answer.headers, bytes(body)
+        request = httpx.Request(call.method, self._server.url + target, content=content, headers=headers)
+        connection = self._idle.pop() if self._idle else self._new()
+        try:
+            response = await connection.handle_async_request(request)
+            try:
+                body = bytearray()
+                async for chunk in response.aiter_raw():
+                    body += chunk
+                    if len(body) > MAX_RESPONSE_BYTES:
+                        raise httpx.RemoteProtocolError("too long")
+            finally:
+                await response.aclose()
+        finally:
+            self._idle.append(connection)
+        return response.status_code, response.headers, bytes(body)
+
+    def _new(self) -> httpx.AsyncHTTPTransport:
+        limits = httpx.Limits(max_connections=None, keepalive_expiry=25)  # The server's is 30 s.
+        self._all.append(httpx.AsyncHTTPTransport(verify=self._context, limits=limits, trust_env=False))
+        return self._all[-1]
 
 
 class AsyncEpisode(EpisodeState):

@@ -6,7 +6,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from .client import Episode, Presage, Split, Step
-from .errors import PresageError
+from .errors import InvalidRequestError, PresageError
 from .resources import PASSING
 
 _OVER = "The episode is over."
@@ -49,6 +49,8 @@ class TextEnvironment:
             return _OVER
         try:
             step = self._step(self._episode, action)
+        except InvalidRequestError:
+            raise  # The model's own mistake, such as an empty action: it is told, and the rollout counts.
         except PresageError as error:
             self._failure = error  # The rollout has no reward any more, so that nothing is learned from the failure.
             raise
