@@ -6,6 +6,7 @@ import type {
   RewardOutcome,
 } from "../environments/environment-services.ts";
 import { insertSteps } from "../environments/episodes/episodes-store.ts";
+import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
 import { writeStepsInThread } from "../environments/episodes/write-steps-in-thread.ts";
 import { ServiceError } from "../errors.ts";
 import { exportSamples } from "../evaluation/datasets/read-samples.ts";
@@ -43,6 +44,7 @@ export function composeEnvironments(
   const thread = sqlitePath === undefined ? undefined : writeStepsInThread(sqlitePath);
   return {
     store,
+    knownEpisodes: createKnownEpisodes(),
     writeStep: writeTogether(thread?.write ?? ((steps) => insertSteps(database, steps))),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     findPatternIssue,

@@ -2,6 +2,7 @@ import type { EnvironmentConfig } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
 import { type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
+import { prepareStatement } from "../../storage/prepare-statement.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
@@ -68,13 +69,26 @@ export type StepRow = EpisodeStepsTable &
     | "latency_micros"
   > & { observation: string };
 
+/** How far an episode is. */
+export async function selectProgress(
+  database: Database,
+  id: string,
+): Promise<Pick<EpisodesTable, "status" | "steps" | "last_active_at"> | undefined> {
+  return (await progress(database, [id])).at(0);
+}
+
+const progress = prepareStatement((database) =>
+  database.selectFrom("episodes").select(["status", "steps", "last_active_at"]).where("id", "=", ""),
+);
+
 /** Steps of an episode after one, in their order. */
 export async function selectSteps(database: Database, episodeId: string, after: number): Promise<StepRow[]> {
-  return await withPredictions(database, episodeId)
-    .where("step.step", ">", after)
-    .orderBy("step.step")
-    .execute();
+  return await stepsAfter(database, [episodeId, after]);
 }
+
+const stepsAfter = prepareStatement((database) =>
+  withPredictions(database, "").where("step.step", ">", 0).orderBy("step.step"),
+);
 
 /** The step that a request made. */
 export async function selectStepByKey(
@@ -94,7 +108,7 @@ function withPredictions(database: Database, episodeId: string) {
       join
         .onRef("prediction.run_id", "=", "step.episode_id")
         .onRef("prediction.position", "=", "step.step")
-        .on("prediction.repeat", "=", 0),
+        .on("prediction.repeat", "=", sql.lit(0)),
     )
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
     .selectAll("step")
@@ -150,18 +164,33 @@ export async function insertSteps(database: Database, steps: readonly NewStep[])
 
 async function advance(transaction: Database, { step, end, at }: NewStep): Promise<boolean> {
   const { reward } = step;
-  const advanced = await transaction
-    .updateTable("episodes")
-    .set({ steps: step.step, last_active_at: at })
-    .$if(end !== undefined, (query) => query.set({ status: "finished", ...end }))
-    .$if(reward !== null, (query) => query.set({ reward: sql<number>`coalesce(reward, 0) + ${reward}` }))
-    .where("id", "=", step.episode_id)
-    .where("status", "=", "open")
-    .where("steps", "=", step.step - 1)
-    .returning("id")
-    .executeTakeFirst();
-  return advanced !== undefined;
+  const { outcome = null, stop_reason = null } = end ?? {};
+  const advanced = await advanceOne(transaction, [
+    step.step,
+    at,
+    end === undefined ? "open" : "finished",
+    outcome,
+    stop_reason,
+    reward,
+    reward,
+    step.episode_id,
+    "open",
+    step.step - 1,
+  ]);
+  return advanced.length > 0;
 }
+
+const advanceOne = prepareStatement((database) =>
+  database
+    .updateTable("episodes")
+    .set({ steps: 0, last_active_at: 0, status: "open", outcome: null, stop_reason: null })
+    // The sum of the rewards that are not null.
+    .set({ reward: sql<number>`coalesce(reward + ${0}, ${0}, reward)` })
+    .where("id", "=", "")
+    .where("status", "=", "open")
+    .where("steps", "=", 0)
+    .returning("id"),
+);
 
 /** A step of the episode could not be predicted. */
 export async function countFailedStep(database: Database, episodeId: string, at: Micros): Promise<void> {

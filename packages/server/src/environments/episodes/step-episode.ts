@@ -5,34 +5,16 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
 import { toFlag } from "../../storage/schema/flag.ts";
 import { toStorableText } from "../../storage/storable-text.ts";
+import { type Answer, answerColumns } from "../../storage/writing/answer-columns.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { composeMessages, type EpisodeMessage, promptFormOf, type Turn } from "./compose-messages.ts";
+import { composeMessages, type EpisodeMessage, type Turn } from "./compose-messages.ts";
 import { type Episode, findEpisode, statusOf } from "./episode.ts";
-import {
-  countFailedStep,
-  type NewStep,
-  type StepRow,
-  selectStepByKey,
-  selectSteps,
-} from "./episodes-store.ts";
-import { type End, findEnd, lookBackOf } from "./find-end.ts";
+import { keepState, readState } from "./episode-state.ts";
+import { countFailedStep, type NewStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
+import { type End, findEnd } from "./find-end.ts";
 
-/** A deployment's answer. */
-export interface Answer {
-  output: string;
-  reasoning: string | null;
-  finishReason: string | null;
-  deployment: string;
-  model: string | null;
-  /** The name that was sent. */
-  sentModel: string | null;
-  /** Null: the answer was kept. */
-  replica: string | null;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
-  latencyMs: number;
-}
+/** A deployment's answer, and how long it took. */
+export type TimedAnswer = Answer & { latencyMs: number };
 
 /** Asks a deployment, the default one if none is named. */
 export type Ask = (
@@ -44,7 +26,7 @@ export type Ask = (
     session: string;
   },
   signal: AbortSignal,
-) => Promise<Answer>;
+) => Promise<TimedAnswer>;
 
 export interface WantedStep {
   episodeId: string;
@@ -70,12 +52,12 @@ export async function stepEpisode(
   wanted: WantedStep,
   ask: Ask,
 ): Promise<StepResult> {
-  const episode = await findEpisode(services, requester, wanted.episodeId);
+  const state = await readState(services, requester, wanted.episodeId);
+  const { episode, turns: before } = state;
   const made = await recall(services, episode, wanted);
   if (made !== undefined) return made;
   refuseClosed(episode);
   const { row, config, task } = episode;
-  const before = await readTurns(services, episode);
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: answer.output }];
   const steps = Number(row.steps) + 1;
@@ -83,7 +65,10 @@ export async function stepEpisode(
   const end = await findEnd(config, task, { turns, steps }, matches);
   const reward = await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
-  if (await services.writeStep(step)) return { step: toStepRow(step), end };
+  if (await services.writeStep(step)) {
+    keepState(services, state, step);
+    return { step: toStepRow(step), end };
+  }
   // Another process was faster.
   const faster = await recall(services, await findEpisode(services, requester, wanted.episodeId), wanted);
   if (faster !== undefined) return faster;
@@ -123,15 +108,6 @@ function refuseClosed({ row }: Episode): void {
   );
 }
 
-/** The turns that the prompt and the rules need. */
-async function readTurns({ store }: EnvironmentServices, { row, config }: Episode): Promise<Turn[]> {
-  const steps = Number(row.steps);
-  if (steps === 0) return [];
-  const wanted = promptFormOf(config) === "chat" ? steps : Math.min(steps, lookBackOf(config));
-  const rows = await selectSteps(store.database, row.id, steps - wanted);
-  return rows.map(({ action, observation }) => ({ action, observation }));
-}
-
 async function askOrCountFailure(
   { store }: EnvironmentServices,
   { row, config, task }: Episode,
@@ -139,7 +115,7 @@ async function askOrCountFailure(
   action: string,
   ask: Ask,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<TimedAnswer> {
   const question = {
     deployment: config.deployment ?? undefined,
     messages: composeMessages(config, task, turns, action),
@@ -197,7 +173,7 @@ function rewardOfOutcome({ stop }: EnvironmentConfig, { outcome }: End): number 
 function toNewStep(
   { row }: Episode,
   { action, requestKey }: WantedStep,
-  answer: Answer,
+  answer: TimedAnswer,
   { reward, error }: Reward,
   end: End | undefined,
 ): NewStep {
@@ -228,13 +204,7 @@ function toNewStep(
       status: "success",
       error_category: null,
       deployment: answer.deployment,
-      model: answer.model === null ? null : toStorableText(answer.model),
-      sent_model: answer.sentModel,
-      replica: answer.replica,
-      finish_reason: answer.finishReason === null ? null : toStorableText(answer.finishReason),
-      prompt_tokens: answer.promptTokens,
-      cached_tokens: answer.cachedTokens,
-      completion_tokens: answer.completionTokens,
+      ...answerColumns(answer),
       latency_micros: Math.round(answer.latencyMs * 1000),
       api_key_id: row.api_key_id,
       request_id: null,
