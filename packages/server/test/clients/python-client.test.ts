@@ -24,8 +24,7 @@ describe.skipIf(python === undefined)("clients/python", () => {
     const child = Bun.spawn([python ?? "", ...options], {
       cwd,
       env: {
-        PATH: process.env.PATH ?? "",
-        HOME: folder,
+        ...process.env,
         PRESAGE_URL: presage.url,
         PRESAGE_API_KEY: testKey,
         PYTHONPATH: sources,
