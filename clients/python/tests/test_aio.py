@@ -81,7 +81,11 @@ def test_predictions_evaluations_and_episodes_of_a_server() -> None:
             assert all("open" in prediction["response"]["content"] for prediction in predictions)
             [verdict] = await client.evaluate(["numeric"], evaluated_model_output="1", evaluated_model_gold_answer="1")
             assert verdict["status"] == "success"
-            async with client.episode("sandbox", index=0) as episode:
+            started = client.episode("sandbox", index=0)
+            assert "0 steps" in repr(started)
+            with pytest.raises(RuntimeError, match="async with"):
+                await started.step("look around")
+            async with started as episode:
                 await episode.step("look around")
                 await episode.step("activate lantern")
             assert (episode.reward, episode.is_over) == (1.0, True)

@@ -222,6 +222,15 @@ def test_a_redirect_is_not_followed_and_the_key_goes_nowhere(scripted: ScriptedS
     other.stop()
 
 
+def frames_of(error: BaseException) -> list[traceback.FrameSummary]:
+    shown: traceback.TracebackException | None = traceback.TracebackException.from_exception(error, capture_locals=True)
+    frames: list[traceback.FrameSummary] = []
+    while shown is not None:
+        frames += shown.stack
+        shown = shown.__cause__ or (None if shown.__suppress_context__ else shown.__context__)
+    return frames
+
+
 def test_the_key_is_in_no_text(scripted: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     client = Presage(scripted.url, KEY)
@@ -232,14 +241,14 @@ def test_the_key_is_in_no_text(scripted: ScriptedServer, caplog: pytest.LogCaptu
     scripted.script(then_close(f"authorization: Bearer {KEY}\r\n\r\n".encode()))
     with pytest.raises(ConnectionFailedError) as broken:
         client.request("DELETE", "/v1/runs/a")
+    scripted.script(then_close(b""))
+    with pytest.raises(ConnectionFailedError) as closed:
+        client.request("DELETE", "/v1/runs/a")
     texts = [repr(client), str(client), repr(vars(client)), repr(vars(client.runs)), caplog.text]
-    for error in (raised.value, broken.value):
+    for error in (raised.value, broken.value, closed.value):
         texts += [str(error), repr(error), repr(vars(error))]
-        shown = traceback.TracebackException.from_exception(error, capture_locals=True)
-        # Everything that a crash report with local variables shows of the package's own frames.
-        texts += [
-            str(frame.locals) for frame in shown.stack if "presage" in frame.filename and "test" not in frame.name
-        ]
+        # Everything that a crash report with local variables shows, but for those of this test.
+        texts += [str(frame.locals) for frame in frames_of(error) if frame.name != test_the_key_is_in_no_text.__name__]
         texts += ["".join(traceback.format_exception(error))]
     assert not [text for text in texts if KEY in text]
     assert "Trying again" in caplog.text

@@ -110,11 +110,11 @@ class Connections:
                 return self._exchange(call, deadline)
             if isinstance(error, TimeoutError):
                 message = f"Presage at {self.server.url} did not respond within {self.timeout_s:g} s."
-                raise TimedOutError(message, was_sent=connected is not None) from error
+                raise TimedOutError(message, was_sent=connected is not None) from None
             if not isinstance(error, (OSError, HTTPException)):
                 raise
-            # What is no HTTP may repeat the request with its key.
-            cause = error if isinstance(error, OSError) else None
+            # Neither the frames that sent the key are shown, nor what is no HTTP, which may repeat it.
+            cause = error.with_traceback(None) if isinstance(error, OSError) else None
             raise self._lost(cause, connected is not None, is_answered) from cause
         if response.will_close or len(self._idle) >= _MAX_IDLE:
             limited.sock.close()

@@ -83,17 +83,17 @@ class AsyncPresage:
         url = self._server.url
         try:
             answer = await asyncio.wait_for(self._exchange(call), max(0.0, remaining_s))
-        except (asyncio.TimeoutError, TimeoutError) as error:
-            raise TimedOutError(f"Presage at {url} did not respond within {self._timeout_s:g} s.") from error
+        except (asyncio.TimeoutError, TimeoutError):
+            raise TimedOutError(f"Presage at {url} did not respond within {self._timeout_s:g} s.") from None
         except httpx.ConnectError as error:
-            is_final = isinstance(_root_of(error), ssl.SSLCertVerificationError)
-            message = f"Presage cannot be reached at {url}: {_root_of(error)}."
-            raise ConnectionFailedError(message, was_sent=False, should_retry=False if is_final else None) from error
+            root = _root_of(error).with_traceback(None)
+            is_final = isinstance(root, ssl.SSLCertVerificationError)
+            message = f"Presage cannot be reached at {url}: {root}."
+            raise ConnectionFailedError(message, was_sent=False, should_retry=False if is_final else None) from root
         except (httpx.HTTPError, OSError):
-            # What is no HTTP may repeat the request with its key.
-            raise ConnectionFailedError(
-                f"The connection to {url} broke, or what answers does not speak HTTP."
-            ) from None
+            # Neither the frames that sent the key are shown, nor what is no HTTP, which may repeat it.
+            message = f"The connection to {url} broke, or what answers does not speak HTTP."
+            raise ConnectionFailedError(message) from None
         return self._server.read(*answer)
 
     async def _exchange(self, call: Call) -> tuple[int, Mapping[str, str], bytes]:
@@ -135,6 +135,8 @@ class AsyncEpisode(EpisodeState):
 
     async def step(self, action: str) -> Step:
         """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""
+        if not self.id:
+            raise RuntimeError("Start the episode with `async with`.")
         return self._take(await self._send(self._step_call(action)))
 
 

@@ -93,12 +93,14 @@ class Presage:
 class EpisodeState:
     """Where an episode stands: the same with and without asyncio. `reward` is the sum of the rewards so far."""
 
+    id = ""
+    reward, steps, is_over = 0.0, 0, False
+
     def __init__(self, started: Mapping[str, Any]) -> None:
         self.id: str = started["episode_id"]
         self.observation: str = started["observation"]
         self.info: dict[str, Any] = started["info"]
         self.prompt: str | None = self.info["prompt"]
-        self.reward, self.steps, self.is_over = 0.0, 0, False
         self._name = secrets.token_hex(16)
 
     def __repr__(self) -> str:
