@@ -4,9 +4,8 @@ import { type KeysetPage, type ListPart, toListPart } from "../../storage/keyset
 import type { Micros } from "../../storage/micros.ts";
 import { prepareStatement } from "../../storage/prepare-statement.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
-import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
+import type { PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { insertRows } from "../../storage/writing/insert-rows.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {
   await database.insertInto("episodes").values(row).execute();
@@ -125,72 +124,22 @@ function withPredictions(database: Database, episodeId: string) {
     .where("step.episode_id", "=", episodeId);
 }
 
-/** A step with its prediction, to be stored. Plain data: it crosses threads. */
-export interface NewStep {
-  step: EpisodeStepsTable;
-  prediction: PredictionsTable;
-  payload: PredictionPayloadsTable;
-  /** How the episode ends with it; undefined: it goes on. */
-  end: Pick<EpisodesTable, "outcome" | "stop_reason"> | undefined;
-  at: Micros;
-}
-
-/** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Says which were stored. */
-export async function insertSteps(database: Database, steps: readonly NewStep[]): Promise<boolean[]> {
-  return await database.transaction().execute(async (transaction) => {
-    const isStored = new Map<NewStep, boolean>();
-    // Always in the same order, so that no two transactions wait for each other.
-    for (const one of steps.toSorted((a, b) => (a.step.episode_id < b.step.episode_id ? -1 : 1)))
-      isStored.set(one, await advance(transaction, one));
-    const stored = steps.filter((one) => isStored.get(one));
-    await insertRows(
-      transaction,
-      "episode_steps",
-      stored.map(({ step }) => step),
-    );
-    await insertRows(
-      transaction,
-      "predictions",
-      stored.map(({ prediction }) => prediction),
-    );
-    await insertRows(
-      transaction,
-      "prediction_payloads",
-      stored.map(({ payload }) => payload),
-    );
-    return steps.map((one) => isStored.get(one) ?? false);
-  });
-}
-
-async function advance(transaction: Database, { step, end, at }: NewStep): Promise<boolean> {
-  const { reward } = step;
-  const { outcome = null, stop_reason = null } = end ?? {};
-  const advanced = await advanceOne(transaction, [
-    step.step,
-    at,
-    end === undefined ? "open" : "finished",
-    outcome,
-    stop_reason,
-    reward,
-    reward,
-    step.episode_id,
-    "open",
-    step.step - 1,
-  ]);
-  return advanced.length > 0;
-}
-
-const advanceOne = prepareStatement((database) =>
-  database
+/** Ends an episode whose next step cannot be predicted, unless it has gone on. Returns whether it did. */
+export async function endFailedEpisode(
+  database: Database,
+  { id, steps }: Pick<EpisodesTable, "id" | "steps">,
+  failed: { stop_reason: string; error: string },
+): Promise<boolean> {
+  const ended = await database
     .updateTable("episodes")
-    .set({ steps: 0, last_active_at: 0, status: "open", outcome: null, stop_reason: null })
-    // The sum of the rewards that are not null.
-    .set({ reward: sql<number>`coalesce(reward + ${0}, ${0}, reward)` })
-    .where("id", "=", "")
+    .set({ status: "finished", ...failed })
+    .where("id", "=", id)
     .where("status", "=", "open")
-    .where("steps", "=", 0)
-    .returning("id"),
-);
+    .where("steps", "=", steps)
+    .returning("id")
+    .executeTakeFirst();
+  return ended !== undefined;
+}
 
 /** A step of the episode could not be predicted. */
 export async function countFailedStep(database: Database, episodeId: string, at: Micros): Promise<void> {
@@ -243,4 +192,5 @@ export async function deleteEpisodeRows(transaction: Database, ids: readonly str
   await transaction.deleteFrom("predictions").where("run_id", "in", ids).execute();
   await transaction.deleteFrom("episode_steps").where("episode_id", "in", ids).execute();
   await transaction.deleteFrom("episodes").where("id", "in", ids).execute();
+  await transaction.deleteFrom("ors_sessions").where("id", "in", ids).execute();
 }
