@@ -29,8 +29,6 @@ describe.skipIf(python === undefined)("clients/python", () => {
         PRESAGE_API_KEY: testKey,
         PYTHONPATH: sources,
         PYTHONDONTWRITEBYTECODE: "1",
-        // What pyright installs once, beside the virtual environment that installs it.
-        PYRIGHT_PYTHON_CACHE_DIR: join(python ?? "", "../../pyright"),
         PYRIGHT_PYTHON_IGNORE_WARNINGS: "1",
       },
       stdin: "ignore",
