@@ -148,6 +148,22 @@ onEachDatabase((database) => {
     ]);
   });
 
+  test("a path without an environment is of the one in X-Deployment, or of the sandbox", async () => {
+    echo();
+    const headers = { "x-api-key": testKey, "x-deployment": "somebody/kitchen" };
+    const ask = (path: string, more: object = {}) =>
+      presage.call("GET", path, undefined, { ...headers, ...more });
+    expect(await json(await ask("/splits"))).toEqual([{ name: "test", type: "test" }]);
+    expect(await json(await presage.call("GET", "/splits"))).toHaveLength(2);
+    expect((await ask("/splits", { "x-deployment": "nowhere" })).status).toBe(404);
+    const sessionId = await start({ split: "test", index: 0 });
+    const inSession = { ...headers, "x-session-id": sessionId };
+    expect(await json(await ask("/prompt", inSession))).toMatchObject([{ text: "Do 0.\n\nstate 0" }]);
+    const call = { name: "act", input: { action: "look" } };
+    const { result } = await readCall(await presage.call("POST", "/call", call, inSession));
+    expect(result).toMatchObject({ ok: true, output: { finished: false } });
+  });
+
   test("what is wrong has a status and a text that the client shows", async () => {
     const sessionId = await newSession();
     const created = async (body: object, id = sessionId) => {
