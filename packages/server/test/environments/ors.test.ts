@@ -80,7 +80,10 @@ onEachDatabase((database) => {
     const all = { tasks: [0, 1, 2].map(task), env_name: "kitchen" };
     expect(await json(await send("POST", "/kitchen/tasks", { split: "test" }))).toEqual(all);
     const place = { split: "test", index: 1 };
-    expect(await json(await send("POST", "/kitchen/task", place))).toEqual({ task: task(1) });
+    expect(await json(await send("POST", "/kitchen/task", place))).toEqual({
+      task: task(1),
+      env_name: "kitchen",
+    });
     for (const [range, indexes] of [
       [{ start: 1 }, [1, 2]],
       [{ start: -1, stop: null }, [2]],
@@ -89,7 +92,7 @@ onEachDatabase((database) => {
       [{ start: -9, stop: 9 }, [0, 1, 2]],
     ] as const) {
       const response = await send("POST", "/kitchen/task_range", { split: "test", ...range });
-      expect(await json(response)).toEqual({ tasks: indexes.map(task) });
+      expect(await json(response)).toEqual({ tasks: indexes.map(task), env_name: "kitchen" });
     }
   });
 

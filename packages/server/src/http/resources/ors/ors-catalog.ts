@@ -26,7 +26,6 @@ export function orsCatalogRoutes(services: Services): Route[] {
   async function streamTasks(
     call: CallWithCaller,
     wanted: { name: string; split: TaskSplitName; from: number; to: number },
-    rest: string,
   ): Promise<Response> {
     async function* texts(): AsyncGenerator<string, void> {
       let before = `{"tasks":[`;
@@ -36,7 +35,7 @@ export function orsCatalogRoutes(services: Services): Route[] {
         yield before + tasks.map((task) => JSON.stringify(toTaskSpec(wanted.split, task))).join(",");
         before = ",";
       }
-      yield `${before === "," ? "" : before}]${rest}}`;
+      yield `${before === "," ? "" : before}],"env_name":${JSON.stringify(wanted.name)}}`;
     }
     const body = await streamTexts(keepOpenForEach(call, texts()), logBrokenResponse(services, call));
     return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
@@ -57,8 +56,7 @@ export function orsCatalogRoutes(services: Services): Route[] {
       const environment = await environmentOf(call);
       const { name } = environment;
       const { split, count } = readSplit(environment, body.split);
-      const rest = `,"env_name":${JSON.stringify(name)}`;
-      return await streamTasks(call, { name, split, from: 0, to: count }, rest);
+      return await streamTasks(call, { name, split, from: 0, to: count });
     }),
     ...withEnvironment("POST", "/num_tasks", async (call) => {
       const body = await readBody(call, OrsSplit, maxShortBodyBytes);
@@ -68,9 +66,10 @@ export function orsCatalogRoutes(services: Services): Route[] {
       const body = await readBody(call, OrsTaskPlace, maxShortBodyBytes);
       const environment = await environmentOf(call);
       const { split, index } = readPlace(environment, body);
-      const wanted = { name: environment.name, split };
-      const [task] = await listTasks(environments, requesterOf(call), wanted, { from: index, limit: 1 });
-      return Response.json({ task: task === undefined ? null : toTaskSpec(split, task) });
+      const { name } = environment;
+      const part = { from: index, limit: 1 };
+      const [task] = await listTasks(environments, requesterOf(call), { name, split }, part);
+      return Response.json({ task: task === undefined ? null : toTaskSpec(split, task), env_name: name });
     }),
     ...withEnvironment("POST", "/task_range", async (call) => {
       const { start, stop, ...body } = await readBody(call, OrsTaskRange, maxShortBodyBytes);
@@ -78,7 +77,7 @@ export function orsCatalogRoutes(services: Services): Route[] {
       const { split, count } = readSplit(environment, body.split);
       const from = within(start ?? 0, count);
       const to = within(stop ?? count, count);
-      return await streamTasks(call, { name: environment.name, split, from, to }, "");
+      return await streamTasks(call, { name: environment.name, split, from, to });
     }),
   ];
 }
