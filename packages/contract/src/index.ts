@@ -6,6 +6,8 @@ export * from "./account/whoami.ts";
 export { readInstant } from "./date-time.ts";
 export * from "./environments/environment.ts";
 export * from "./environments/episode.ts";
+export * from "./environments/episode-figures.ts";
+export * from "./environments/episode-selection.ts";
 export * from "./errors.ts";
 export * from "./evaluation/client-evaluation.ts";
 export * from "./evaluation/error-taxonomy.ts";

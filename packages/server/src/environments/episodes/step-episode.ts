@@ -143,7 +143,7 @@ async function askOrCountFailure(
   const question = {
     deployment: config.deployment ?? undefined,
     messages: composeMessages(config, task, turns, action),
-    params: { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) },
+    params: paramsOf({ row, config }),
     session: row.id,
   };
   try {
@@ -152,6 +152,11 @@ async function askOrCountFailure(
     if (!signal.aborted) await countFailedStep(store.database, row.id, nowMicros());
     throw error;
   }
+}
+
+/** Sampling and decoding of each of an episode's steps. */
+export function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
+  return { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
 }
 
 interface Reward {
@@ -254,5 +259,6 @@ function toStepRow({ step, prediction, payload }: NewStep): StepRow {
   const { deployment, model, replica, prompt_tokens, cached_tokens, completion_tokens, latency_micros } =
     prediction;
   const usage = { prompt_tokens, cached_tokens, completion_tokens, latency_micros };
-  return { ...step, deployment, model, replica, ...usage, observation: payload.output ?? "" };
+  const observation = payload.output ?? "";
+  return { ...step, prediction_id: prediction.id, deployment, model, replica, ...usage, observation };
 }
