@@ -106,6 +106,7 @@ export type {
   StepResponse,
   SummaryDimension,
   TaskLine,
+  TaskSplitName,
   TasksAdded,
   TasksFromDataset,
   Usage,
