@@ -5,6 +5,7 @@ import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { environmentQuery, episodeFiguresQuery } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { formatCount } from "../../../format/format-number.ts";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -20,7 +21,7 @@ import { DefinitionTab } from "./definition-tab.tsx";
 import { DeleteEnvironmentDialog } from "./delete-environment-dialog.tsx";
 import { EnvironmentFigures } from "./environment-figures.tsx";
 import { EpisodesTab } from "./episodes-tab.tsx";
-import { SuccessCard } from "./success-card.tsx";
+import { SuccessTab } from "./success-tab.tsx";
 
 const path = "/environments/$name";
 
@@ -54,7 +55,6 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
   const figures = useQuery(episodeFiguresQuery(usePresage(), "environment", name));
   const play = () => navigate({ to: "/environments/$name/play", params: { name } });
   useShortcut({ keys: "p", label: "Play it yourself", group: "Environment", run: () => void play() });
-  const tasks = taskCount(environment);
   return (
     <Page
       title={name}
@@ -99,45 +99,53 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         environment={environment}
         figures={figures.data === undefined ? undefined : (figures.data[0] ?? null)}
       />
-      <div className="grid min-w-0 items-start gap-4 xl:grid-cols-[minmax(0,1fr)_26rem]">
-        <Card>
-          <Tabs
-            label="Parts of the environment"
-            value={tab}
-            onChange={(next) =>
-              navigate({
-                search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
-            tabs={[
-              { value: "episodes", label: "Episodes", content: <EpisodesTab environment={environment} /> },
-              {
-                value: "tasks",
-                label: `Tasks ${tasks}`,
-                content: <TasksTab environment={environment} />,
-              },
-              {
-                value: "definition",
-                label: "What it is made of",
-                content: <DefinitionTab environment={environment} />,
-              },
-            ]}
-          />
-        </Card>
-        <SuccessCard
-          environment={environment}
-          by={by}
+      <Card>
+        <Tabs
+          label="Parts of the environment"
+          value={tab}
           onChange={(next) =>
             navigate({
-              search: ({ by: _, ...rest }) => (next === "revision" ? rest : { ...rest, by: next }),
+              search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
               replace: true,
               resetScroll: false,
             })
           }
+          tabs={[
+            { value: "episodes", label: "Episodes", content: <EpisodesTab environment={environment} /> },
+            {
+              value: "tasks",
+              label: (
+                <>
+                  Tasks <span className="text-ink-3 tabular-nums">{formatCount(taskCount(environment))}</span>
+                </>
+              ),
+              content: <TasksTab environment={environment} />,
+            },
+            {
+              value: "success",
+              label: "Success by",
+              content: (
+                <SuccessTab
+                  environment={environment}
+                  by={by}
+                  onChange={(next) =>
+                    navigate({
+                      search: ({ by: _, ...rest }) => (next === "revision" ? rest : { ...rest, by: next }),
+                      replace: true,
+                      resetScroll: false,
+                    })
+                  }
+                />
+              ),
+            },
+            {
+              value: "definition",
+              label: "What it is made of",
+              content: <DefinitionTab environment={environment} />,
+            },
+          ]}
         />
-      </div>
+      </Card>
       <EnvironmentDialog
         isOpen={isReviseOpen}
         onClose={() => setReviseOpen(false)}

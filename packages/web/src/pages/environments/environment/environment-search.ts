@@ -2,7 +2,7 @@ import type { EpisodeEnding, EpisodeGrouping, EpisodeStatus, TaskSplitName } fro
 import { isRevision } from "../../../search-params.ts";
 import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-search.ts";
 
-export const tabs = ["episodes", "tasks", "definition"] as const;
+export const tabs = ["episodes", "tasks", "success", "definition"] as const;
 export type EnvironmentTab = (typeof tabs)[number];
 export const splits = ["train", "validation", "test"] as const satisfies TaskSplitName[];
 export const statuses = ["open", "finished", "expired"] as const satisfies EpisodeStatus[];

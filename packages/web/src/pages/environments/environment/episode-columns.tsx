@@ -7,12 +7,11 @@ import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
 
 export const episodeColumns: DataColumn<EpisodeSummary>[] = [
   {
-    id: "started",
-    label: "Started",
-    value: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <Time at={created_at} />,
-    widthPx: 116,
-    isElastic: true,
+    id: "task",
+    label: "Task",
+    hint: "The task’s place in its split",
+    value: ({ split, index }) => `${split} ${index}`,
+    widthPx: 108,
     isFixed: true,
   },
   {
@@ -21,14 +20,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     hint: "How it ended; an open episode can be continued, an expired one was not used for 15 minutes",
     value: ({ status, outcome }) => (status === "finished" ? (outcome ?? "cut short") : status),
     cell: (episode) => <EpisodeBadge episode={episode} />,
-    widthPx: 108,
-  },
-  {
-    id: "task",
-    label: "Task",
-    hint: "The task’s place in its split",
-    value: ({ split, index }) => `${split} ${index}`,
-    widthPx: 96,
+    widthPx: 128,
   },
   {
     id: "steps",
@@ -69,6 +61,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
         </span>
       ),
     widthPx: 220,
+    isElastic: true,
     isWideOnly: true,
   },
   {
@@ -79,6 +72,14 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     isNumber: true,
     widthPx: 84,
     isWideOnly: true,
+  },
+  {
+    id: "started",
+    label: "Started",
+    value: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <Time at={created_at} />,
+    widthPx: 108,
+    isNewestFirst: true,
   },
   {
     id: "seed",

@@ -67,7 +67,10 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
-        <search aria-label="Filters" className="flex flex-1 flex-wrap items-center gap-2">
+        <search
+          aria-label="Filters"
+          className="flex flex-1 basis-full flex-wrap items-center gap-2 sm:basis-auto"
+        >
           <Choice
             label="Status"
             any="Any status"
@@ -113,7 +116,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
             </Button>
           )}
         </search>
-        <span className="text-xs text-ink-3 tabular-nums">
+        <span className="flex-1 text-xs text-ink-3 tabular-nums sm:flex-none">
           {rows === undefined ? " " : `${counted(rows.length, "episode")}${hasNextPage ? " and more" : ""}`}
         </span>
         <Button

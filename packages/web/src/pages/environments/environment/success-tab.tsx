@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { episodeFiguresQuery } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatShare } from "../../../format/format-number.ts";
-import { Card } from "../../../ui/card.tsx";
 import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
@@ -12,7 +11,7 @@ import { describeSuccess } from "../success-rate.tsx";
 
 type By = "revision" | "deployment" | "split";
 
-interface SuccessCardProps {
+interface SuccessTabProps {
   environment: Environment;
   by: By;
   onChange(by: By): void;
@@ -21,7 +20,7 @@ interface SuccessCardProps {
 const rowLabels: Record<By, string> = { revision: "Revision", deployment: "Deployment", split: "Split" };
 
 /** The success rate of each revision, deployment or split, on one axis. */
-export function SuccessCard({ environment, by, onChange }: SuccessCardProps) {
+export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
   const figures = useQuery(episodeFiguresQuery(usePresage(), by, environment.name));
   const rows = figures.data?.map((one) => ({
     key: labelOf(one, by),
@@ -34,10 +33,8 @@ export function SuccessCard({ environment, by, onChange }: SuccessCardProps) {
   }));
   if (by === "revision") rows?.reverse();
   return (
-    <Card
-      title="Success rate"
-      hint="Of the ended episodes"
-      actions={
+    <>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
         <Segmented
           label="Success rate by"
           value={by}
@@ -48,8 +45,10 @@ export function SuccessCard({ environment, by, onChange }: SuccessCardProps) {
           ]}
           onChange={onChange}
         />
-      }
-    >
+        <p className="text-xs text-ink-3">
+          Of the ended episodes. Intervals are at 95 %; episodes of one task count as one group.
+        </p>
+      </div>
       {figures.error !== null && rows === undefined ? (
         <div className="p-4">
           <ErrorNotice error={figures.error} onRetry={figures.refetch} />
@@ -70,7 +69,7 @@ export function SuccessCard({ environment, by, onChange }: SuccessCardProps) {
           formatTick={(value) => `${Math.round(value * 100)}`}
         />
       )}
-    </Card>
+    </>
   );
 }
 
