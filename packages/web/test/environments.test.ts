@@ -41,7 +41,7 @@ dashboardTest(
     await page.getByText("50.0 %").waitFor();
     await page.getByRole("link", { name: "house" }).press("Enter");
     await page.getByRole("heading", { level: 1, name: "house" }).waitFor();
-    await page.getByText("1 won, 0 lost, 1 cut short").waitFor();
+    await page.getByText("1 won, 0 lost, 1 cut").waitFor();
 
     // The filters stand in the address.
     await page.getByLabel("Outcome").selectOption("success");

@@ -128,7 +128,7 @@ async function start(
 }
 
 /** The episode after a step, as it will be read again. */
-export function withStep(episode: Episode, step: Episode["steps"][number]): Episode {
+function withStep(episode: Episode, step: Episode["steps"][number]): Episode {
   if (episode.steps.some(({ info }) => info.step === step.info.step)) return episode;
   const { outcome, stop_reason } = step.info;
   return {

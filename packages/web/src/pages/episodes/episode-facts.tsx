@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { counted } from "../../format/counted.ts";
 import { formatCount, formatDuration, formatScore } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
+import { ExplainedName } from "../../ui/charts/plot/explained-name.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Fact } from "../../ui/fact.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -14,7 +15,7 @@ export function EpisodeFacts({ episode }: { episode: Episode }) {
   const { prompt, goal, stop_reason: reason, reward, failed_steps: failed, seed, steps, id } = episode;
   const sum = (of: (info: Episode["steps"][number]["info"]) => number) =>
     steps.reduce((total, { info }) => total + of(info), 0);
-  const facts: [name: string, title: string, value: ReactNode][] = [
+  const facts: [name: string, title: string | undefined, value: ReactNode][] = [
     ["Reward", "The sum of the rewards of all steps", formatScore(reward)],
     [
       "Tokens",
@@ -31,8 +32,8 @@ export function EpisodeFacts({ episode }: { episode: Episode }) {
       "How often a step could not be predicted. None of them is part of the episode.",
       failed,
     ],
-    ["Seed", "Sent with every step", seed ?? "none"],
-    ["Started", "When the episode was started", <Time key="started" at={episode.created_at} />],
+    ["Seed", undefined, seed ?? "none"],
+    ["Started", undefined, <Time key="started" at={episode.created_at} />],
   ];
   return (
     <Card>
@@ -61,8 +62,8 @@ export function EpisodeFacts({ episode }: { episode: Episode }) {
               key={name}
               look="inline"
               name={
-                <span className="text-ink-3" title={title}>
-                  {name}
+                <span className="text-ink-3">
+                  <ExplainedName name={name} explanation={title} />
                 </span>
               }
             >

@@ -78,11 +78,11 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
           </Link>{" "}
           · {counted(steps.length, "step")}
           {steps.length > 1 && (
-            <>
+            <span className="max-sm:hidden">
               {" "}
               · <kbd className="font-mono text-xs">J</kbd> and <kbd className="font-mono text-xs">K</kbd> go
               through them
-            </>
+            </span>
           )}
         </>
       }

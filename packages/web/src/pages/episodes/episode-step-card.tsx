@@ -8,6 +8,7 @@ import { usePresage } from "../../data/use-presage.ts";
 import { formatCount, formatDuration, formatScore } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
+import { ExplainedName } from "../../ui/charts/plot/explained-name.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Fact } from "../../ui/fact.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -63,7 +64,7 @@ export function EpisodeStepCard({ step, before, steps, link }: EpisodeStepCardPr
 function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
   const prediction = useQuery(keptPredictionQuery(usePresage(), info.prediction_id));
   const { replica = null, finish_reason = null } = prediction.data ?? {};
-  const facts: [name: string, title: string, value: ReactNode][] = [
+  const facts: [name: string, title: string | undefined, value: ReactNode][] = [
     ["Reward", "What the step was worth", formatScore(reward)],
     [
       "Latency",
@@ -75,15 +76,11 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
       `As the model counted them; ${formatCount(info.cached_tokens)} of the prompt’s were in its cache`,
       `${formatCount(info.prompt_tokens)} in, ${formatCount(info.completion_tokens)} out`,
     ],
-    ["Deployment", "What predicted", info.deployment ?? "–"],
-    ["Model", "As it names itself", info.model ?? "–"],
+    ["Deployment", undefined, info.deployment ?? "–"],
+    ["Model", undefined, info.model ?? "–"],
     // They keep their places while they load.
-    [
-      "Replica",
-      "Which server answered; only operators see it",
-      prediction.isPending ? "…" : (replica ?? "–"),
-    ],
-    ["Finish", "Why the model stopped", prediction.isPending ? "…" : (finish_reason ?? "–")],
+    ["Replica", undefined, prediction.isPending ? "…" : (replica ?? "–")],
+    ["Finish", undefined, prediction.isPending ? "…" : (finish_reason ?? "–")],
   ];
   return (
     <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
@@ -92,8 +89,8 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
           key={name}
           look="inline"
           name={
-            <span className="text-ink-3" title={title}>
-              {name}
+            <span className="text-ink-3">
+              <ExplainedName name={name} explanation={title} />
             </span>
           }
         >

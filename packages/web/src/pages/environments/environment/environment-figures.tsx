@@ -55,7 +55,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
         explanation="Episodes that have ended: with success, with failure, or cut short by the number of steps or a guard."
         value={shown(formatCount(finished))}
       >
-        {figures && `${figures.successes} won, ${figures.failures} lost, ${cut} cut short`}
+        {figures && `${figures.successes} won, ${figures.failures} lost, ${cut} cut`}
       </Figure>
       <Figure
         name="Steps"

@@ -2,12 +2,12 @@ import type { EpisodeEnding, EpisodeGrouping, EpisodeStatus, TaskSplitName } fro
 import { isRevision } from "../../../search-params.ts";
 import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-search.ts";
 
-export const tabs = ["episodes", "tasks", "success", "definition"] as const;
+const tabs = ["episodes", "tasks", "success", "definition"] as const;
 export type EnvironmentTab = (typeof tabs)[number];
 export const splits = ["train", "validation", "test"] as const satisfies TaskSplitName[];
 export const statuses = ["open", "finished", "expired"] as const satisfies EpisodeStatus[];
 export const outcomes = ["success", "failure", "none"] as const satisfies EpisodeEnding[];
-export const groupings = ["revision", "deployment", "split"] as const satisfies EpisodeGrouping[];
+const groupings = ["revision", "deployment", "split"] as const satisfies EpisodeGrouping[];
 
 /** What of an environment is shown. */
 export interface EnvironmentSearch extends TableSearch {

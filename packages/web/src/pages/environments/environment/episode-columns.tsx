@@ -80,6 +80,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     cell: ({ created_at }) => <Time at={created_at} />,
     widthPx: 108,
     isNewestFirst: true,
+    isWideOnly: true,
   },
   {
     id: "seed",

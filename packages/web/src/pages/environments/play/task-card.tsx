@@ -1,7 +1,9 @@
 import type { Environment, EnvironmentTask, Episode } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
+import { counted } from "../../../format/counted.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { Badge } from "../../../ui/badge.tsx";
+import { ExplainedName } from "../../../ui/charts/plot/explained-name.tsx";
 import { Switch } from "../../../ui/form/switch.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
@@ -26,10 +28,17 @@ export function TaskCard({ environment: { config }, task, episode, isMarked, onM
         </h2>
         <span className="flex items-center gap-3 text-xs text-ink-2 tabular-nums">
           {episode === undefined ? <Badge>not begun</Badge> : <EpisodeBadge episode={episode} />}
-          <span title="Steps taken, and the most that an episode may have">
-            Step {episode?.steps_taken ?? 0} <span className="text-ink-3">of {maxSteps}</span>
+          <span>
+            <ExplainedName name="Step" explanation="Steps taken, of the most that an episode may have." />{" "}
+            {episode?.steps_taken ?? 0} <span className="text-ink-3">of {maxSteps}</span>
           </span>
-          <span title="The sum of the rewards so far">Reward {formatScore(episode?.reward ?? null)}</span>
+          <span>
+            <ExplainedName
+              name="Reward"
+              explanation={`The sum of the rewards of ${counted(episode?.steps_taken ?? 0, "step")}.`}
+            />{" "}
+            {formatScore(episode?.reward ?? null)}
+          </span>
         </span>
       </div>
       <div className="flex min-h-7 flex-wrap items-center gap-x-4 text-xs text-ink-3">
