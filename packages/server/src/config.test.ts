@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
-import { ConfigError, describeConfig, type RawEnvironment, readConfig, unknownVariables } from "./config.ts";
+import { ConfigError, describeConfig, readConfig, unknownVariables } from "./config.ts";
+import type { RawEnvironment } from "./environment-values.ts";
 
 const oidc = {
   PRESAGE_OIDC_ISSUER: "https://login.example",

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { RawEnvironment } from "./config.ts";
 import { cachePolicies } from "./environment.ts";
+import type { RawEnvironment } from "./environment-values.ts";
 import { areDifferentUrls, httpUrl } from "./environment-values.ts";
 import type { DeploymentSettings } from "./upstream/deployments/create-deployments.ts";
 import { type FileIssue, type Path, parseYamlFile, type YamlFile } from "./yaml-file.ts";

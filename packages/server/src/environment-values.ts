@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** The variables as they are set. */
+export type RawEnvironment = Readonly<Record<string, string | undefined>>;
+
 export const wholeNumber = (lowest: number, highest: number) =>
   z
     .string()

@@ -45,7 +45,9 @@ export const KeptPrediction = z
     }),
     finish_reason: z.string().nullable().meta({ description: "Why the completion ended." }),
     prompt_tokens: tokens("As the upstream counted; 0 if it did not."),
-    cached_tokens: tokens("Prompt and completion tokens that were not asked for: they came from the cache."),
+    cached_tokens: tokens(
+      "Tokens of the prompt that the upstream had in its own cache; or, for a prediction from the cache of Presage, all its tokens: then the other two are 0.",
+    ),
     completion_tokens: tokens("As the upstream counted; 0 if it did not."),
     latency_ms: z.number().nullable().meta({
       description: "How long the upstream or the cache took, with retries.",

@@ -15,14 +15,12 @@ import { createFairSlots } from "../limits/fair-slots.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import { createRoomForBytes } from "../limits/room-for-bytes.ts";
 import type { Log } from "../observability/logger.ts";
-import { readPrediction, upstreamFields } from "../prediction/predict.ts";
-import { isCountedModelName } from "../prices/counted-model-name.ts";
+import { upstreamFields } from "../prediction/predict.ts";
+import { readAnswer } from "../prediction/read-answer.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
-import { readUpstreamCachedTokens } from "../upstream/read-completion.ts";
-import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 
 interface RunOptions {
   deployments: Deployments;
@@ -93,22 +91,7 @@ export function composeRuns(
           throw error;
         });
       recordCall?.(useOfCompletion(caller, completion));
-      const { model: sentModel, replica, body } = completion;
-      const { response, reasoning, finish_reason, usage } = readPrediction(body);
-      return {
-        output: response.content,
-        reasoning: reasoning ?? null,
-        finishReason: finish_reason ?? null,
-        deployment: completion.deployment,
-        model: typeof body.model === "string" ? body.model.slice(0, 200) : null,
-        // Any other name has no price.
-        sentModel: sentModel !== undefined && isCountedModelName(sentModel) ? sentModel : null,
-        replica: replica === undefined ? null : replicaAddress(replica),
-        promptTokens: usage.prompt_tokens,
-        cachedTokens: readUpstreamCachedTokens(body.usage),
-        completionTokens: usage.completion_tokens,
-        latencyMs: performance.now() - startedAtMs,
-      };
+      return { ...readAnswer(completion), latencyMs: performance.now() - startedAtMs };
     } finally {
       release();
     }

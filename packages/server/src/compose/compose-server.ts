@@ -13,25 +13,19 @@ import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
-import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts";
+import { createMetrics } from "../observability/metrics.ts";
 import { forwardTraces, openTracing } from "../observability/tracing.ts";
-import { reasonOf } from "../observability/watch-database.ts";
 import { connectRedis } from "../redis/connect-redis.ts";
-import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
-import { isSqlite } from "../storage/open-database.ts";
-import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import { createCompletionCache } from "../upstream/cache/completion-cache.ts";
-import type { Deployment } from "../upstream/deployments/create-deployments.ts";
-import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import type { WorkerStart } from "../workers/messages.ts";
 import type { SupervisorLink } from "../workers/supervisor-link.ts";
 import { composeCapture } from "./compose-capture.ts";
-import { composeStore, type OpenedStore } from "./compose-command-line.ts";
+import type { OpenedStore } from "./compose-command-line.ts";
 import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEnvironments } from "./compose-environments.ts";
@@ -40,10 +34,11 @@ import { composeLimits } from "./compose-limits.ts";
 import { composePrices } from "./compose-prices.ts";
 import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
+import { openStore } from "./open-store.ts";
+import { replicaFigures } from "./replica-figures.ts";
 
 /** For requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;
-const postgresPatienceMs = 60_000;
 
 export interface Presage {
   app: App;
@@ -245,55 +240,10 @@ export async function composeServer(
   };
 }
 
-function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
-  return upstream.replicas.all.map((replica) => {
-    const averageMs = replica.latency.average()?.ms;
-    return {
-      deployment: name,
-      replica: replicaAddress(replica.url),
-      presage_replica_in_flight: replica.inFlight,
-      presage_replica_up: replica.health.state() === "up" ? 1 : 0,
-      presage_replica_ejections_total: replica.health.ejections(),
-      presage_replica_requests_total: replica.requests,
-      presage_replica_prefix_requests_total: replica.prefixRequests,
-      presage_replica_latency_seconds: averageMs === undefined ? undefined : averageMs / 1000,
-    };
-  });
-}
-
 /** Batches are retried every few seconds; only the first failure is logged. */
 function logWriteFailure(log: Log, error: unknown, isFirst: boolean, message: string): void {
   if (isStoreUnavailable(error)) log.storeFailed(error);
   else if (isFirst) log.logger.warn({ err: error }, message);
-}
-
-/** Opens the database. Machines start in any order, so the server waits for a PostgreSQL that is down. */
-async function openStore(config: Config, log: Log): Promise<OpenedStore> {
-  const open = async () => {
-    const store = await composeStore(config, log);
-    try {
-      await refuseWrongClock(store);
-    } catch (error) {
-      await store.destroy();
-      throw error;
-    }
-    return store;
-  };
-  if (isSqlite(config.databaseUrl)) return await open();
-  return await waitForPostgres(open, {
-    patienceMs: postgresPatienceMs,
-    onDown: (error) =>
-      log.logger.warn(
-        reasonOf(error),
-        `PostgreSQL is unavailable; waiting for it for up to ${postgresPatienceMs / 1000} s`,
-      ),
-  });
-}
-
-/** This process dates keys and sessions, the database dates results, so their clocks must agree. */
-async function refuseWrongClock({ database }: OpenedStore): Promise<void> {
-  const skew = await findClockSkew(database);
-  if (skew !== undefined) throw new ClockSkewError(skew);
 }
 
 /** Creates the key for the first request: the bootstrap key, or in local mode one that is printed once. */

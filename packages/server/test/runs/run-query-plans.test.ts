@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
 import { selectTrajectories } from "../../src/evaluation/datasets/trajectories-store.ts";
+import { countRunsOf, selectDiscardedRun } from "../../src/evaluation/runs/deleted-runs-store.ts";
 import { claimRun } from "../../src/evaluation/runs/run-leases-store.ts";
 import { inPlace, selectRunSamples } from "../../src/evaluation/runs/run-samples-store.ts";
 import {
@@ -8,7 +9,7 @@ import {
   selectKeptVerdicts,
   selectTrajectoryIds,
 } from "../../src/evaluation/runs/run-work-store.ts";
-import { countRunsOf, selectDiscardedRun, selectRuns } from "../../src/evaluation/runs/runs-store.ts";
+import { selectRuns } from "../../src/evaluation/runs/runs-store.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";

@@ -1,5 +1,6 @@
-import { type RawEnvironment, unknownVariables } from "../../config.ts";
+import { unknownVariables } from "../../config.ts";
 import { environment } from "../../environment.ts";
+import type { RawEnvironment } from "../../environment-values.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import { similarName } from "./similar-name.ts";
 

@@ -5,6 +5,7 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
 import { toFlag } from "../../storage/schema/flag.ts";
 import { toStorableText } from "../../storage/storable-text.ts";
+import { type Answer, answerColumns } from "../../storage/writing/answer-columns.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, type EpisodeMessage, promptFormOf, type Turn } from "./compose-messages.ts";
 import { type Episode, findEpisode, statusOf } from "./episode.ts";
@@ -17,22 +18,8 @@ import {
 } from "./episodes-store.ts";
 import { type End, findEnd, lookBackOf } from "./find-end.ts";
 
-/** A deployment's answer. */
-export interface Answer {
-  output: string;
-  reasoning: string | null;
-  finishReason: string | null;
-  deployment: string;
-  model: string | null;
-  /** The name that was sent. */
-  sentModel: string | null;
-  /** Null: the answer was kept. */
-  replica: string | null;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
-  latencyMs: number;
-}
+/** A deployment's answer, and how long it took. */
+export type TimedAnswer = Answer & { latencyMs: number };
 
 /** Asks a deployment, the default one if none is named. */
 export type Ask = (
@@ -44,7 +31,7 @@ export type Ask = (
     session: string;
   },
   signal: AbortSignal,
-) => Promise<Answer>;
+) => Promise<TimedAnswer>;
 
 export interface WantedStep {
   episodeId: string;
@@ -139,7 +126,7 @@ async function askOrCountFailure(
   action: string,
   ask: Ask,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<TimedAnswer> {
   const question = {
     deployment: config.deployment ?? undefined,
     messages: composeMessages(config, task, turns, action),
@@ -202,7 +189,7 @@ function rewardOfOutcome({ stop }: EnvironmentConfig, { outcome }: End): number 
 function toNewStep(
   { row }: Episode,
   { action, requestKey }: WantedStep,
-  answer: Answer,
+  answer: TimedAnswer,
   { reward, error }: Reward,
   end: End | undefined,
 ): NewStep {
@@ -233,13 +220,7 @@ function toNewStep(
       status: "success",
       error_category: null,
       deployment: answer.deployment,
-      model: answer.model === null ? null : toStorableText(answer.model),
-      sent_model: answer.sentModel,
-      replica: answer.replica,
-      finish_reason: answer.finishReason === null ? null : toStorableText(answer.finishReason),
-      prompt_tokens: answer.promptTokens,
-      cached_tokens: answer.cachedTokens,
-      completion_tokens: answer.completionTokens,
+      ...answerColumns(answer),
       latency_micros: Math.round(answer.latencyMs * 1000),
       api_key_id: row.api_key_id,
       request_id: null,

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../storage/schema/tables.ts";
-import { openSqliteDatabase } from "../../storage/sqlite/open-sqlite-database.ts";
+import { openSqliteWriter } from "../../storage/sqlite/open-sqlite-database.ts";
 import { serveRequests } from "../../storage/threads/thread-requests.ts";
 import { insertSteps, type NewStep } from "./episodes-store.ts";
 
@@ -9,7 +9,7 @@ let database: Database | undefined;
 
 serveRequests<string, boolean[]>({
   respond(steps) {
-    database ??= openSqliteDatabase(String(workerData));
+    database ??= openSqliteWriter(workerData);
     return insertSteps(database, JSON.parse(steps) as NewStep[]);
   },
   async close() {

@@ -2,7 +2,7 @@ import { countOf } from "../../count-of.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { countRunsOf, discardRunsOf } from "../runs/runs-store.ts";
+import { countRunsOf, discardRunsOf } from "../runs/deleted-runs-store.ts";
 import { deleteDatasetRow, lockDataset } from "./datasets-store.ts";
 import { noSuchDataset } from "./find-dataset.ts";
 import { discardRevisions } from "./revisions-store.ts";

@@ -1,8 +1,8 @@
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
+import { discardRun } from "./deleted-runs-store.ts";
 import { noSuchRun } from "./find-run.ts";
 import type { RunServices } from "./run-services.ts";
-import { discardRun } from "./runs-store.ts";
 
 /** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */
 export async function deleteRun(

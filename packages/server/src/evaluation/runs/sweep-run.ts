@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../storage/schema/tables.ts";
+import { deleteRunRow } from "./deleted-runs-store.ts";
 import { deleteSomeRunRows } from "./run-work-store.ts";
-import { deleteRunRow } from "./runs-store.ts";
 
 /** Some tens of milliseconds of the writer's time. */
 const rowsAtOnce = 500;

@@ -17,14 +17,18 @@ function predictionOf(output: string): CapturedPrediction {
     latencyMicros: 1,
     outcome: {
       status: "success",
-      output,
-      reasoning: null,
-      finishReason: "stop",
-      model: null,
-      replica: undefined,
-      promptTokens: 0,
-      cachedTokens: 0,
-      completionTokens: 0,
+      answer: {
+        output,
+        reasoning: null,
+        finishReason: "stop",
+        deployment: "default",
+        model: null,
+        sentModel: null,
+        replica: null,
+        promptTokens: 0,
+        cachedTokens: 0,
+        completionTokens: 0,
+      },
     },
   };
 }

@@ -150,5 +150,5 @@ export function createCapture({ setting, memory, ...options }: CaptureOptions): 
 function charactersOf({ outcome }: CapturedPrediction): number {
   return outcome.status === "failed"
     ? outcome.message.length
-    : outcome.output.length + (outcome.reasoning?.length ?? 0);
+    : outcome.answer.output.length + (outcome.answer.reasoning?.length ?? 0);
 }

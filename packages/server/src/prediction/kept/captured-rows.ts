@@ -6,10 +6,10 @@ import type {
   PredictionsTable,
 } from "../../storage/schema/predictions.ts";
 import { toStorableText } from "../../storage/storable-text.ts";
+import { type Answer, answerColumns } from "../../storage/writing/answer-columns.ts";
 
 /** As the contract says. */
 const maxTextCharacters = 262_144;
-const maxNameCharacters = 200;
 
 /** A client's prediction that is kept. */
 export interface CapturedPrediction {
@@ -36,18 +36,7 @@ export interface KeptRequest {
 }
 
 export type CapturedOutcome =
-  | {
-      status: "success";
-      output: string;
-      reasoning: string | null;
-      finishReason: string | null;
-      model: string | null;
-      /** Absent: it was taken from the cache. */
-      replica: string | undefined;
-      promptTokens: number;
-      cachedTokens: number;
-      completionTokens: number;
-    }
+  | { status: "success"; answer: Answer }
   | { status: "failed"; category: ErrorCategory | undefined; message: string };
 
 /** The rows of some predictions, and their contexts, each once. */
@@ -71,7 +60,6 @@ export function toCapturedRows(captured: readonly CapturedPrediction[]): Capture
 }
 
 function toPredictionRow({ outcome, ...one }: CapturedPrediction): PredictionsTable {
-  const answered = outcome.status === "success" ? outcome : undefined;
   return {
     id: one.id,
     account_id: one.accountId,
@@ -83,13 +71,7 @@ function toPredictionRow({ outcome, ...one }: CapturedPrediction): PredictionsTa
     status: outcome.status,
     error_category: outcome.status === "failed" ? (outcome.category ?? null) : null,
     deployment: one.deployment,
-    model: toName(answered?.model),
-    sent_model: null,
-    replica: answered?.replica ?? null,
-    finish_reason: toName(answered?.finishReason),
-    prompt_tokens: answered?.promptTokens ?? 0,
-    cached_tokens: answered?.cachedTokens ?? 0,
-    completion_tokens: answered?.completionTokens ?? 0,
+    ...answerColumns(outcome.status === "success" ? outcome.answer : undefined),
     latency_micros: one.latencyMicros,
     api_key_id: one.apiKeyId ?? null,
     request_id: one.requestId,
@@ -100,14 +82,14 @@ function toPayloadRow(
   { id, asked, outcome }: CapturedPrediction,
   contextDigest: string | null,
 ): PredictionPayloadsTable {
-  const answered = outcome.status === "success" ? outcome : undefined;
+  const answer = outcome.status === "success" ? outcome.answer : undefined;
   return {
     prediction_id: id,
     context_digest: contextDigest,
     // In JSON, NUL and lone surrogates are escaped.
     request: JSON.stringify(asked),
-    output: toText(answered?.output),
-    reasoning: toText(answered?.reasoning),
+    output: toText(answer?.output),
+    reasoning: toText(answer?.reasoning),
     error_message: toText(outcome.status === "failed" ? outcome.message : undefined),
   };
 }
@@ -121,10 +103,6 @@ function toContextRow({
   const context = JSON.stringify(given);
   const digest = new Bun.CryptoHasher("sha256").update(`${accountId}\n`).update(context).digest("base64url");
   return { account_id: accountId, digest, context };
-}
-
-function toName(text: string | null | undefined): string | null {
-  return typeof text === "string" ? toStorableText(text, maxNameCharacters) : null;
 }
 
 function toText(text: string | null | undefined): string | null {

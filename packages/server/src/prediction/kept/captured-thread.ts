@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../storage/schema/tables.ts";
-import { openSqliteDatabase } from "../../storage/sqlite/open-sqlite-database.ts";
+import { openSqliteWriter } from "../../storage/sqlite/open-sqlite-database.ts";
 import { serveRequests } from "../../storage/threads/thread-requests.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 import { insertCaptured } from "./kept-predictions-store.ts";
@@ -10,7 +10,7 @@ let database: Database | undefined;
 
 serveRequests<string, undefined>({
   async respond(rows) {
-    database ??= openSqliteDatabase(String(workerData));
+    database ??= openSqliteWriter(workerData);
     await insertCaptured(database, JSON.parse(rows) as CapturedRows);
     return undefined;
   },

@@ -11,10 +11,20 @@ import type { Database, Tables } from "../schema/tables.ts";
 import { isDatabaseLocked } from "../store-error.ts";
 import { openSqliteReader } from "./open-sqlite.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
+import { createWriteTurn, type WriterData, type WriteTurn } from "./write-turn.ts";
+
+/** The database for a thread that only writes. Its transactions begin in their turn among those of the other threads. */
+export function openSqliteWriter({ path, turn }: WriterData): Database {
+  return openSqliteDatabase(path, undefined, createWriteTurn(turn));
+}
 
 /** The SQLite database at `path`, without migrating it. `onSuccess` is called after each successful statement. */
-export function openSqliteDatabase(path: string, onSuccess: () => void = () => {}): Database {
-  const dialect = sqliteDialect(path, onSuccess);
+export function openSqliteDatabase(
+  path: string,
+  onSuccess: () => void = () => {},
+  turn?: WriteTurn,
+): Database {
+  const dialect = sqliteDialect(path, onSuccess, turn);
   // An in-memory database belongs to its one connection.
   return new Kysely<Tables>({
     dialect: path === ":memory:" ? dialect : readBesideWrites(dialect, path, onSuccess),

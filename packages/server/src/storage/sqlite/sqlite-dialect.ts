@@ -1,15 +1,16 @@
 import { type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { openSqlite } from "./open-sqlite.ts";
 import { RetryingSqliteDriver } from "./sqlite-driver.ts";
+import type { WriteTurn } from "./write-turn.ts";
 
 /** Kysely's SQLite dialect over Bun's driver, on the calling thread. */
-export function sqliteDialect(path: string, onSuccess: () => void = () => {}): Dialect {
+export function sqliteDialect(path: string, onSuccess: () => void = () => {}, turn?: WriteTurn): Dialect {
   const database = openSqlite(path);
   // SQLite itself waited for locks while the file was opened, when there was no work to block. From here on the driver does.
   database.run("PRAGMA busy_timeout = 0");
   return {
     createAdapter: () => new TransactionalSchemaAdapter(),
-    createDriver: () => new RetryingSqliteDriver(database, onSuccess),
+    createDriver: () => new RetryingSqliteDriver(database, onSuccess, turn),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };

@@ -3,6 +3,7 @@ import { CompiledQuery, type DatabaseConnection, SqliteDriver, type SqliteStatem
 import pRetry from "p-retry";
 import { isDatabaseLocked, isDiskFailure, storeUncertain } from "../store-error.ts";
 import { createStatementCache, type StatementCache } from "./statement-cache.ts";
+import type { WriteTurn } from "./write-turn.ts";
 
 /** How long a statement waits for another process to finish its write. */
 const patienceMs = 5_000;
@@ -17,16 +18,18 @@ const maxPauseMs = 10;
 export class RetryingSqliteDriver extends SqliteDriver {
   readonly #database: BunDatabase;
   readonly #onSuccess: () => void;
+  readonly #turn: WriteTurn | undefined;
   #connection: DatabaseConnection | undefined;
   #gaveUpAtMs = Number.NEGATIVE_INFINITY;
   #isPatient = true;
 
-  constructor(database: BunDatabase, onSuccess: () => void) {
+  constructor(database: BunDatabase, onSuccess: () => void, turn?: WriteTurn) {
     const statements = createStatementCache(database);
     const prepare = (sql: string) => withUncertainCommits(database, statements, sql);
     super({ database: { prepare, close: statements.close } });
     this.#database = database;
     this.#onSuccess = onSuccess;
+    this.#turn = turn;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -69,16 +72,29 @@ export class RetryingSqliteDriver extends SqliteDriver {
 
   /** With the write lock: a transaction that reads first fails when it writes, if another process wrote in between. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    this.#turn?.take();
+    try {
+      await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    } catch (error) {
+      this.#turn?.give();
+      throw error;
+    }
   }
 
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.commitTransaction(connection).catch(throwUncertain);
+    await super
+      .commitTransaction(connection)
+      .catch(throwUncertain)
+      .finally(() => this.#turn?.give());
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // SQLite has rolled back by itself if the disk was full, for example. A failing rollback would mask the original error.
-    if (this.#database.inTransaction) await super.rollbackTransaction(connection);
+    try {
+      // SQLite has rolled back by itself if the disk was full, for example. A failing rollback would mask the original error.
+      if (this.#database.inTransaction) await super.rollbackTransaction(connection);
+    } finally {
+      this.#turn?.give();
+    }
   }
 }
 

@@ -1,22 +1,20 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { ListChecks } from "lucide-react";
 import { useMemo } from "react";
 import type { PeriodSummary } from "../../data/evaluation/summaries.ts";
 import { profileOf, rateId, searchOfRate, sortRates, verdictsOf } from "../../data/figures/rate-group.ts";
 import { describeVerdicts } from "../../format/describe-rate.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
-import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
 import { DenseRate } from "../../ui/verdict/dense-rate.tsx";
 import type { Verdict } from "../evaluations/explorer-search.ts";
+import { NoVerdicts } from "../rates/no-verdicts.tsx";
 
 interface RateRow {
   id: string;
@@ -127,25 +125,7 @@ export function PassRatesCard({ summary }: { summary: PeriodSummary | undefined 
       className="flex h-92 flex-col"
       actions={<TableTools table={table} />}
     >
-      <DataTable
-        table={table}
-        isFull
-        expectedRows={7}
-        empty={
-          <EmptyState
-            icon={ListChecks}
-            title="No evaluations in this period"
-            actions={
-              <Link to="/playground" className={buttonClass({ size: "small" })}>
-                Evaluate in the playground
-              </Link>
-            }
-          >
-            Make a prediction in the playground and evaluate the response there, or send outputs to{" "}
-            <code className="font-mono text-xs">POST /v1/evaluate</code>.
-          </EmptyState>
-        }
-      />
+      <DataTable table={table} isFull expectedRows={7} empty={<NoVerdicts count={0} />} />
     </Card>
   );
 }

@@ -7,7 +7,6 @@ import { periodLabels } from "../../data/figures/period.ts";
 import { type Headline, isActive, useRecentRuns } from "../../data/runs/recent-runs.ts";
 import { describeTarget } from "../../format/describe-target.ts";
 import { formatCount } from "../../format/format-number.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -16,6 +15,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { RunStatus } from "../runs/run-status.tsx";
 import { RunFigures } from "./run-figures.tsx";
 
 /** The newest runs of the period, with what they say. Its height is the same while it loads and afterwards. */
@@ -95,15 +95,6 @@ export function RunsCard({ period }: { period: Period }) {
 
 const onlyWide = "max-md:hidden";
 
-const tones: Record<Run["status"], Tone> = {
-  queued: "neutral",
-  running: "accent",
-  paused: "warn",
-  finished: "pass",
-  cancelled: "neutral",
-  failed: "fail",
-};
-
 function RunRow({
   run,
   headlines,
@@ -152,7 +143,7 @@ function RunName({ run: { id, name, status, target, mode } }: { run: Run }) {
         >
           <InlineText text={name} />
         </Link>
-        {status !== "finished" && <Badge tone={tones[status]}>{status}</Badge>}
+        {status !== "finished" && <RunStatus status={status} />}
       </span>
       <span className="block truncate text-xs text-ink-3">
         <InlineText text={describeTarget(target)} /> · {mode}

@@ -1,14 +1,11 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
-import { Link } from "@tanstack/react-router";
-import { ListChecks } from "lucide-react";
 import type { Period } from "../../data/figures/period.ts";
 import { profileOf, rateId, sortRates, verdictsOf } from "../../data/figures/rate-group.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
-import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
 import { Select } from "../../ui/form/inputs.tsx";
+import { NoVerdicts } from "./no-verdicts.tsx";
 import { RateOfDays } from "./rate-of-days.tsx";
 
 interface RateByDayCardProps {
@@ -62,22 +59,5 @@ export function RateByDayCard({
         <RateOfDays period={period} rate={rate} />
       )}
     </Card>
-  );
-}
-
-function NoVerdicts({ count }: { count: number }) {
-  return (
-    <EmptyState
-      icon={ListChecks}
-      title={count === 0 ? "No evaluations in this period" : "No verdicts in this period"}
-      actions={
-        <Link to="/playground" className={buttonClass({ size: "small" })}>
-          Evaluate in the playground
-        </Link>
-      }
-    >
-      Make a prediction in the playground and evaluate the response there, or send outputs to{" "}
-      <code className="font-mono text-xs">POST /v1/evaluate</code>.
-    </EmptyState>
   );
 }

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
+import { openSqliteWriter } from "../../../storage/sqlite/open-sqlite-database.ts";
 import { serveRequests } from "../../../storage/threads/thread-requests.ts";
 import { toRecords } from "./records-as-text.ts";
 import type { WriteResults, Written } from "./write-results.ts";
@@ -21,6 +21,6 @@ serveRequests<string, Written>({
 });
 
 function open() {
-  const database = openSqliteDatabase(String(workerData));
+  const database = openSqliteWriter(workerData);
   return { database, writeResults: createWriteInParts(database) };
 }

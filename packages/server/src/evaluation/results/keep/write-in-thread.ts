@@ -1,10 +1,11 @@
 import { Worker } from "node:worker_threads";
+import { writerData } from "../../../storage/sqlite/write-turn.ts";
 import { writerThread } from "../../../storage/threads/thread-requests.ts";
 import { toText } from "./records-as-text.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 
 export function startResultsWorker(sqlitePath: string): Worker {
-  return new Worker(new URL("./results-thread.ts", import.meta.url), { workerData: sqlitePath });
+  return new Worker(new URL("./results-thread.ts", import.meta.url), { workerData: writerData(sqlitePath) });
 }
 
 /** Writes results into an SQLite file on a thread of its own, which starts with the first write and is replaced if it dies. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError, UpstreamError } from "../../../errors.ts";
 import type { PredictionsTable } from "../../../storage/schema/predictions.ts";
+import type { Answer } from "../../../storage/writing/answer-columns.ts";
 import { retryAfterMs } from "../../../upstream/retry-after-ms.ts";
 import type { Pace } from "./pace.ts";
 import type { PromptTurn } from "./run-sample.ts";
@@ -16,19 +17,10 @@ export interface StepRequest {
   session: string;
 }
 
-export interface StepResponse {
-  output: string;
-  reasoning: string | null;
-  finishReason: string | null;
+/** An answer; null instead of a deployment and a time if nobody was asked. */
+export interface StepResponse extends Omit<Answer, "deployment"> {
   deployment: string | null;
-  model: string | null;
-  /** The name that was sent. */
-  sentModel: string | null;
-  replica: string | null;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
-  /** From the call to its response, without what the call waited for before; null if nobody was asked. */
+  /** From the call to its response, without what the call waited for before. */
   latencyMs: number | null;
 }
 

@@ -1,6 +1,7 @@
 import { nowMicros } from "../../../storage/micros.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../../storage/schema/predictions.ts";
 import { toStorableText } from "../../../storage/storable-text.ts";
+import { answerColumns } from "../../../storage/writing/answer-columns.ts";
 import type { MostFrequent } from "../baselines/most-frequent.ts";
 import type { Run } from "../run.ts";
 import type { Step } from "./missing-work.ts";
@@ -119,13 +120,7 @@ export function toRows(
       status: failure === undefined ? "success" : "failed",
       error_category: failure?.category ?? null,
       deployment: response.deployment,
-      model: response.model === null ? null : toStorableText(response.model),
-      sent_model: response.sentModel,
-      replica: response.replica,
-      finish_reason: response.finishReason === null ? null : toStorableText(response.finishReason),
-      prompt_tokens: response.promptTokens,
-      cached_tokens: response.cachedTokens,
-      completion_tokens: response.completionTokens,
+      ...answerColumns(response),
       latency_micros: response.latencyMs === null ? null : Math.round(response.latencyMs * 1000),
       api_key_id: null,
       request_id: null,

@@ -1,8 +1,8 @@
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
+import { deleteRunRow, selectDiscardedRun } from "../deleted-runs-store.ts";
 import { claimRun, type Lease } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
-import { deleteRunRow, selectDiscardedRun } from "../runs-store.ts";
 import { type HeldRun, holdRun, leaseMs } from "./hold-run.ts";
 import type { RunnerServices } from "./work-on-run.ts";
 

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
+import { openSqliteWriter } from "../../../storage/sqlite/open-sqlite-database.ts";
 import { serveRequests } from "../../../storage/threads/thread-requests.ts";
 import { type RunWork, storeWork } from "../run-work-store.ts";
 
@@ -9,7 +9,7 @@ let database: Database | undefined;
 
 serveRequests<string, boolean>({
   respond(work) {
-    database ??= openSqliteDatabase(String(workerData));
+    database ??= openSqliteWriter(workerData);
     return storeWork(database, JSON.parse(work) as RunWork);
   },
   async close() {

@@ -1,9 +1,7 @@
 import type { Ask } from "../../../environments/episodes/step-episode.ts";
 import { UpstreamError } from "../../../errors.ts";
-import { readPrediction, upstreamFields } from "../../../prediction/predict.ts";
-import { isCountedModelName } from "../../../prices/counted-model-name.ts";
-import { readUpstreamCachedTokens } from "../../../upstream/read-completion.ts";
-import { replicaAddress } from "../../../upstream/replicas/replica-address.ts";
+import { upstreamFields } from "../../../prediction/predict.ts";
+import { readAnswer } from "../../../prediction/read-answer.ts";
 import type { Sharing } from "../../../upstream/upstream.ts";
 import { measureCompletion } from "../../pipeline/measure-completion.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
@@ -28,22 +26,6 @@ export function askDeployment({ deployments }: Pick<Services, "deployments">, ca
     });
     const startedAtMs = performance.now();
     const completion = await complete({ ...upstreamFields(params), messages }, signal);
-    const { body, cache, replica, model: sentModel } = completion;
-    const { response, reasoning, finish_reason, usage } = readPrediction(body);
-    const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
-    return {
-      output: response.content,
-      reasoning: reasoning ?? null,
-      finishReason: finish_reason ?? null,
-      deployment: completion.deployment,
-      model: typeof body.model === "string" ? body.model.slice(0, 200) : null,
-      // Any other name has no price.
-      sentModel: sentModel !== undefined && isCountedModelName(sentModel) ? sentModel : null,
-      replica: replica === undefined ? null : replicaAddress(replica),
-      promptTokens: wasAsked ? usage.prompt_tokens : 0,
-      cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : usage.prompt_tokens,
-      completionTokens: wasAsked ? usage.completion_tokens : 0,
-      latencyMs: performance.now() - startedAtMs,
-    };
+    return { ...readAnswer(completion), latencyMs: performance.now() - startedAtMs };
   };
 }

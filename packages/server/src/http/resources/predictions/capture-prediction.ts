@@ -3,10 +3,9 @@ import { ClientDisconnectedError } from "../../../errors.ts";
 import { setFields } from "../../../prediction/complete-chat.ts";
 import type { Capture } from "../../../prediction/kept/capture.ts";
 import type { CapturedOutcome, KeptRequest } from "../../../prediction/kept/captured-rows.ts";
-import { type Complete, readPrediction } from "../../../prediction/predict.ts";
+import type { Complete } from "../../../prediction/predict.ts";
+import { readAnswer } from "../../../prediction/read-answer.ts";
 import { microsPerMs, nowMicros } from "../../../storage/micros.ts";
-import { replicaAddress } from "../../../upstream/replicas/replica-address.ts";
-import type { UpstreamCompletion } from "../../../upstream/upstream.ts";
 import { errorResponse } from "../../pipeline/errors.ts";
 import { bytesOfValues } from "../../pipeline/reserve-memory.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
@@ -46,7 +45,7 @@ export function capturing(
     pending.then(
       (completion) => {
         if (captures === "failures") capture.release(hold);
-        else keep(completion.deployment, toSuccess(completion));
+        else keep(completion.deployment, { status: "success", answer: readAnswer(completion) });
       },
       (error: unknown) => {
         // Nobody knows what the model would have answered.
@@ -62,23 +61,6 @@ export function capturing(
 function toKeptRequest(body: ChatCompletionRequest): KeptRequest {
   const { model, messages, interaction } = body;
   return { ...(interaction ? { interaction } : { messages }), model, params: setFields(body) };
-}
-
-function toSuccess({ body, cache, replica }: UpstreamCompletion): CapturedOutcome {
-  const { response, reasoning, finish_reason, usage } = readPrediction(body);
-  const { prompt_tokens: prompt, completion_tokens: completion } = usage;
-  const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
-  return {
-    status: "success",
-    output: response.content,
-    reasoning: reasoning ?? null,
-    finishReason: finish_reason ?? null,
-    model: typeof body.model === "string" ? body.model : null,
-    replica: replica === undefined ? undefined : replicaAddress(replica),
-    promptTokens: wasAsked ? prompt : 0,
-    cachedTokens: wasAsked ? 0 : prompt + completion,
-    completionTokens: wasAsked ? completion : 0,
-  };
 }
 
 /** In the words of the response, with what the upstream said. */

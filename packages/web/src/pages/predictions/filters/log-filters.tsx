@@ -4,7 +4,7 @@ import { deploymentsQuery } from "../../../data/deployments.ts";
 import { type Period, periodLabels, periods } from "../../../data/figures/period.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
+import { Choice } from "../../../ui/form/choice.tsx";
 import { categoryLabel, sourceLabels, statusLabels } from "../prediction-labels.ts";
 import { categories, sources, statuses } from "../predictions-search.ts";
 import { noFilters, type PredictionLog } from "../use-log.ts";
@@ -69,33 +69,5 @@ export function LogFilters({ log: { search, change, isFiltered } }: { log: Predi
         </Button>
       )}
     </search>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  any: string;
-  value: string | undefined;
-  options: readonly { value: string; label: string }[];
-  onChange(value: string | undefined): void;
-}
-
-function Choice({ label, any, value, options, onChange }: ChoiceProps) {
-  const isKnown = value === undefined || options.some((option) => option.value === value);
-  return (
-    <Select
-      aria-label={label}
-      className="max-w-44"
-      value={value ?? ""}
-      onChange={({ target }) => onChange(target.value || undefined)}
-    >
-      <option value="">{any}</option>
-      {!isKnown && <option value={value}>{value}</option>}
-      {options.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label}
-        </option>
-      ))}
-    </Select>
   );
 }

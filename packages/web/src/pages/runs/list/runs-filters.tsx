@@ -1,8 +1,7 @@
 import type { Run } from "@presage/sdk";
-import { formatCount } from "../../../format/format-number.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
+import { Choice } from "../../../ui/form/choice.tsx";
 import { SearchInput } from "../../../ui/form/search-input.tsx";
 import { findRuns } from "./find-runs.ts";
 import { modes, type RunsSearch, statuses } from "./runs-search.ts";
@@ -65,32 +64,5 @@ export function RunsFilters({ runs, datasets, search, onChange }: RunsFiltersPro
         </Button>
       )}
     </search>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  any: string;
-  value: string | undefined;
-  options: readonly { value: string; label: string; count: number }[];
-  onChange(value: string | undefined): void;
-}
-
-function Choice({ label, any, value, options, onChange }: ChoiceProps) {
-  const shown = options.filter((option) => option.count > 0 || option.value === value);
-  return (
-    <Select
-      aria-label={label}
-      className="max-w-56"
-      value={value ?? ""}
-      onChange={({ target }) => onChange(target.value || undefined)}
-    >
-      <option value="">{any}</option>
-      {shown.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label} · {formatCount(option.count)}
-        </option>
-      ))}
-    </Select>
   );
 }

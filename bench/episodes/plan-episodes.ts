@@ -1,0 +1,12 @@
+export interface EpisodesPlan {
+  /** Episodes that are open at once. */
+  readonly open: number;
+  readonly rounds: number;
+  /** Steps, and as many predictions, of a round. */
+  readonly steps: number;
+  readonly concurrency: number;
+}
+
+export const fullEpisodesPlan: EpisodesPlan = { open: 5_000, rounds: 5, steps: 20_000, concurrency: 64 };
+
+export const quickEpisodesPlan: EpisodesPlan = { open: 500, rounds: 1, steps: 2_000, concurrency: 64 };

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { createWriteTurn, writerData } from "./write-turn.ts";
+
+test("a turn is taken by one, and nobody waits for ever for one that is not given back", () => {
+  const { turn } = writerData("/one.db");
+  const first = createWriteTurn(turn);
+  const second = createWriteTurn(turn);
+  const state = new Int32Array(turn);
+  first.take();
+  second.take();
+  second.give();
+  expect(Atomics.load(state, 0)).toBe(1);
+  first.give();
+  expect(Atomics.load(state, 0)).toBe(0);
+});
+
+test("a thread that waits goes on when the turn is given", async () => {
+  const { turn } = writerData("/two.db");
+  const first = createWriteTurn(turn);
+  first.take();
+  const worker = new Worker(
+    URL.createObjectURL(
+      new Blob([
+        `import { createWriteTurn } from ${JSON.stringify(import.meta.resolve("./write-turn.ts"))};
+         self.onmessage = ({ data }) => { postMessage("waits"); const turn = createWriteTurn(data); turn.take(); turn.give(); postMessage("done"); };`,
+      ]),
+    ),
+  );
+  const said: string[] = [];
+  const done = Promise.withResolvers<void>();
+  worker.onmessage = ({ data }) => {
+    said.push(data);
+    if (data === "waits") first.give();
+    else done.resolve();
+  };
+  worker.postMessage(turn);
+  await done.promise;
+  worker.terminate();
+  expect(said).toEqual(["waits", "done"]);
+  expect(Atomics.load(new Int32Array(turn), 0)).toBe(0);
+});
+
+test("threads that write one file share a turn, and those of another have their own", () => {
+  expect(writerData("/three.db").turn).toBe(writerData("/three.db").turn);
+  expect(writerData("/three.db").turn).not.toBe(writerData("/four.db").turn);
+});

@@ -1,0 +1,40 @@
+import type { PredictionsTable } from "../schema/predictions.ts";
+import { toStorableText } from "../storable-text.ts";
+
+/** What is stored of a model's answer. */
+export interface Answer {
+  output: string;
+  reasoning: string | null;
+  finishReason: string | null;
+  deployment: string;
+  /** As the response names it. */
+  model: string | null;
+  /** The name that was sent; null if it has no price, as any but the configured ones. */
+  sentModel: string | null;
+  /** Null: it came from the cache. */
+  replica: string | null;
+  promptTokens: number;
+  /** Tokens of the prompt that the upstream had in its own cache, or all tokens of what came from ours. */
+  cachedTokens: number;
+  completionTokens: number;
+}
+
+/** As the contract says. */
+const maxNameCharacters = 200;
+
+/** The columns of a prediction that its answer fills; undefined: there is none. */
+export function answerColumns(answer: Omit<Answer, "deployment"> | undefined) {
+  return {
+    model: toName(answer?.model),
+    sent_model: answer?.sentModel ?? null,
+    replica: answer?.replica ?? null,
+    finish_reason: toName(answer?.finishReason),
+    prompt_tokens: answer?.promptTokens ?? 0,
+    cached_tokens: answer?.cachedTokens ?? 0,
+    completion_tokens: answer?.completionTokens ?? 0,
+  } satisfies Partial<PredictionsTable>;
+}
+
+function toName(text: string | null | undefined): string | null {
+  return typeof text === "string" ? toStorableText(text, maxNameCharacters) : null;
+}

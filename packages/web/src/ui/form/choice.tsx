@@ -1,0 +1,35 @@
+import { formatCount } from "../../format/format-number.ts";
+import { Select } from "./inputs.tsx";
+
+interface ChoiceProps {
+  label: string;
+  /** What stands there while nothing is chosen. */
+  any: string;
+  value: string | undefined;
+  /** One with a count shows it, and is left out while that is 0. */
+  options: readonly { value: string; label: string; count?: number }[];
+  onChange(value: string | undefined): void;
+}
+
+/** A filter: one value of a few, or any. */
+export function Choice({ label, any, value, options, onChange }: ChoiceProps) {
+  const shown = options.filter((option) => option.count !== 0 || option.value === value);
+  const isKnown = value === undefined || shown.some((option) => option.value === value);
+  return (
+    <Select
+      aria-label={label}
+      className="max-w-52"
+      value={value ?? ""}
+      onChange={({ target }) => onChange(target.value || undefined)}
+    >
+      <option value="">{any}</option>
+      {!isKnown && <option value={value}>{value}</option>}
+      {shown.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.label}
+          {option.count !== undefined && ` · ${formatCount(option.count)}`}
+        </option>
+      ))}
+    </Select>
+  );
+}
