@@ -5,6 +5,7 @@ export * from "./account/usage.ts";
 export * from "./account/whoami.ts";
 export { readInstant } from "./date-time.ts";
 export * from "./environments/environment.ts";
+export * from "./environments/environment-revision.ts";
 export * from "./environments/episode.ts";
 export * from "./environments/episode-figures.ts";
 export * from "./environments/episode-selection.ts";

@@ -1,14 +1,7 @@
 import { z } from "zod";
 import { list } from "../list.ts";
 import { Context, Params } from "../prediction/prediction.ts";
-import {
-  defaultPageLimit,
-  defaultRevisionLimit,
-  nextCursor,
-  pageQuery,
-  queryBoolean,
-  queryInteger,
-} from "../query.ts";
+import { defaultPageLimit, nextCursor, pageQuery, queryBoolean, queryInteger } from "../query.ts";
 import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 
 const instant = z.iso.datetime({ offset: true });
@@ -181,37 +174,6 @@ export const EnvironmentListResponse = z
   })
   .meta({ id: "EnvironmentListResponse" });
 export type EnvironmentListResponse = z.infer<typeof EnvironmentListResponse>;
-
-/** One of the states that an environment has had. */
-export const EnvironmentRevision = z
-  .object({
-    revision: z.int().meta({ description: "Counts the environment's changes from 1." }),
-    config: EnvironmentConfig.meta({ description: "What it is made of." }),
-    created_at: instant.nullable().meta({ description: "When it was made. Null if it is built in." }),
-  })
-  .meta({ id: "EnvironmentRevision" });
-export type EnvironmentRevision = z.infer<typeof EnvironmentRevision>;
-
-/** Query of `GET /v1/environments/{name}/revisions`. */
-export const EnvironmentRevisionListQuery = z.object({
-  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
-    default: defaultRevisionLimit,
-    description: "Maximum number of revisions on the page.",
-  }),
-  after: queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({
-    description: "The `next` of an earlier response, to get the following page.",
-  }),
-});
-export type EnvironmentRevisionListQuery = z.infer<typeof EnvironmentRevisionListQuery>;
-
-/** Response of `GET /v1/environments/{name}/revisions`. */
-export const EnvironmentRevisionListResponse = z
-  .object({
-    data: z.array(EnvironmentRevision).meta({ description: "The revisions, the highest number first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "EnvironmentRevisionListResponse" });
-export type EnvironmentRevisionListResponse = z.infer<typeof EnvironmentRevisionListResponse>;
 
 /** Query of `DELETE /v1/environments/{name}`. */
 export const EnvironmentDeleteQuery = z.object({

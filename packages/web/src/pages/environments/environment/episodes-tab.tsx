@@ -13,16 +13,16 @@ import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
-import { outcomes, splits, statuses } from "./environment-search.ts";
 import { episodeColumns } from "./episode-columns.tsx";
+import { type ChangedFilters, EpisodeFilters } from "./episode-filters.tsx";
 import { MakeDatasetDialog } from "./make-dataset-dialog.tsx";
 
 const route = getRouteApi("/environments/$name");
 
 /** The episodes of an environment, newest first. */
 export function EpisodesTab({ environment }: { environment: Environment }) {
-  const { status, outcome, revision, split, index } = route.useSearch();
+  const search = route.useSearch();
+  const { status, outcome, revision, split, index } = search;
   const navigate = route.useNavigate();
   const [isDatasetOpen, setDatasetOpen] = useState(false);
   const { name } = environment;
@@ -47,7 +47,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
     isMain: true,
   });
   const isFiltered = [status, outcome, revision, split, index].some((one) => one !== undefined);
-  const filterBy = (part: Partial<Record<keyof EpisodeFilter, string | number | undefined>>) =>
+  const filterBy = (part: ChangedFilters) =>
     navigate({
       search: (current) => {
         const next = { ...current, ...part };
@@ -67,55 +67,13 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
-        <search
-          aria-label="Filters"
-          className="flex flex-1 basis-full flex-wrap items-center gap-2 sm:basis-auto"
-        >
-          <Choice
-            label="Status"
-            any="Any status"
-            value={status}
-            values={statuses}
-            onChange={(value) => filterBy({ status: value })}
-          />
-          <Choice
-            label="Outcome"
-            any="Any outcome"
-            value={outcome}
-            values={outcomes}
-            nameOf={(value) => (value === "none" ? "cut short" : value)}
-            onChange={(value) => filterBy({ outcome: value })}
-          />
-          <Choice
-            label="Split"
-            any="Any split"
-            value={split}
-            values={splits.filter((one) => (environment.tasks[one] ?? 0) > 0 || one === split)}
-            onChange={(value) => filterBy({ split: value, index: undefined })}
-          />
-          {environment.revision > 1 && (
-            <Choice
-              label="Revision"
-              any="Any revision"
-              value={revision === undefined ? undefined : String(revision)}
-              values={Array.from({ length: environment.revision }, (_, at) =>
-                String(environment.revision - at),
-              )}
-              nameOf={(value) => `Revision ${value}`}
-              onChange={(value) => filterBy({ revision: value === undefined ? undefined : Number(value) })}
-            />
-          )}
-          {index !== undefined && (
-            <Button size="small" onClick={() => filterBy({ index: undefined })}>
-              Task {index} ✕
-            </Button>
-          )}
-          {isFiltered && (
-            <Button size="small" variant="quiet" onClick={clear}>
-              Clear
-            </Button>
-          )}
-        </search>
+        <EpisodeFilters
+          environment={environment}
+          search={search}
+          isFiltered={isFiltered}
+          onChange={filterBy}
+          onClear={clear}
+        />
         <span className="flex-1 text-xs text-ink-3 tabular-nums sm:flex-none">
           {rows === undefined ? " " : `${counted(rows.length, "episode")}${hasNextPage ? " and more" : ""}`}
         </span>
@@ -176,39 +134,5 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
         isFiltered={isFiltered}
       />
     </>
-  );
-}
-
-interface ChoiceProps<Value extends string> {
-  label: string;
-  any: string;
-  value: Value | undefined;
-  values: readonly Value[];
-  nameOf?: (value: Value) => string;
-  onChange(value: Value | undefined): void;
-}
-
-function Choice<Value extends string>({
-  label,
-  any,
-  value,
-  values,
-  nameOf = (one) => one,
-  onChange,
-}: ChoiceProps<Value>) {
-  return (
-    <Select
-      aria-label={label}
-      className="max-w-44"
-      value={value ?? ""}
-      onChange={({ target }) => onChange(values.find((one) => one === target.value))}
-    >
-      <option value="">{any}</option>
-      {values.map((one) => (
-        <option key={one} value={one}>
-          {nameOf(one)}
-        </option>
-      ))}
-    </Select>
   );
 }
