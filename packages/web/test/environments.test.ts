@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { expectAccessible, wide } from "./support/expect-accessible.ts";
+import { watchShifts } from "./support/watch-shifts.ts";
 
 const dashboardTest = dashboardTests();
 
@@ -149,3 +150,31 @@ dashboardTest(
     await page.getByRole("heading", { level: 1, name: "Play house" }).waitFor();
   },
 );
+
+dashboardTest("Nothing moves while the pages of environments load, wide and narrow", async (visitor) => {
+  const { visit, client } = visitor;
+  const { won } = await fill(client);
+  for (const viewport of [wide, { width: 390, height: 844 }]) {
+    const page = await visit("/playground", { viewport });
+    await watchShifts(page);
+    let waits = 0;
+    await page.route("**/v1/**", async (route) => {
+      waits += 1;
+      await new Promise((resolve) => setTimeout(resolve, 100 * (waits % 3)));
+      await route.continue();
+    });
+    for (const [address, shows] of [
+      ["/environments", "n = 2"],
+      ["/environments/house", "train 1"],
+      ["/environments/house?tab=success", "Of the ended episodes"],
+      [`/episodes/${won}?step=2`, "stop"],
+      [`/environments/house/play?episode=${won}`, "after 2 steps"],
+    ] as const) {
+      await page.goto(new URL(address, page.url()).href);
+      await page.waitForLoadState("networkidle");
+      await page.getByText(shows).first().waitFor({ state: "attached" });
+      expect([address, await page.evaluate(() => Reflect.get(window, "shifts"))]).toEqual([address, []]);
+    }
+    await page.close();
+  }
+});

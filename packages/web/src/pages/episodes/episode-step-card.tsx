@@ -28,7 +28,7 @@ interface EpisodeStepCardProps {
 
 /** One step: the action, what it changed, what it was worth, and what the model was asked. */
 export function EpisodeStepCard({ step, before, steps, link }: EpisodeStepCardProps) {
-  const { action, observation, reward, info, terminated, truncated } = step;
+  const { action, observation, info, terminated, truncated } = step;
   return (
     <Card>
       <div className="flex flex-col gap-4 p-4">
@@ -51,11 +51,6 @@ export function EpisodeStepCard({ step, before, steps, link }: EpisodeStepCardPr
         <PlainText text={action} label="Action" />
         <StepTexts before={before} after={observation} beforeLabel="Before" afterLabel="Observation" />
         <SentPrompt predictionId={info.prediction_id} />
-        {reward === null && info.stop_reason !== null && (
-          <p className="text-xs text-ink-3">
-            Ended because: <InlineText text={info.stop_reason} />
-          </p>
-        )}
       </div>
     </Card>
   );
@@ -78,26 +73,39 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
     ],
     ["Deployment", undefined, info.deployment ?? "–"],
     ["Model", undefined, info.model ?? "–"],
-    // They keep their places while they load.
-    ["Replica", undefined, prediction.isPending ? "…" : (replica ?? "–")],
-    ["Finish", undefined, prediction.isPending ? "…" : (finish_reason ?? "–")],
+  ];
+  // One line, whatever comes, so that nothing below it moves.
+  const later: [name: string, value: string][] = [
+    ["Finish", prediction.isPending ? "…" : (finish_reason ?? "–")],
+    ["Replica", prediction.isPending ? "…" : (replica ?? "–")],
   ];
   return (
-    <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
-      {facts.map(([name, title, value]) => (
-        <Fact
-          key={name}
-          look="inline"
-          name={
-            <span className="text-ink-3">
-              <ExplainedName name={name} explanation={title} />
+    <div className="flex min-w-0 flex-col gap-1 text-sm">
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 tabular-nums">
+        {facts.map(([name, title, value]) => (
+          <Fact
+            key={name}
+            look="inline"
+            name={
+              <span className="text-ink-3">
+                <ExplainedName name={name} explanation={title} />
+              </span>
+            }
+          >
+            <span className="wrap-anywhere">{value}</span>
+          </Fact>
+        ))}
+      </dl>
+      <dl className="flex min-w-0 gap-x-6 *:min-w-0">
+        {later.map(([name, value]) => (
+          <Fact key={name} look="inline" name={<span className="text-ink-3">{name}</span>}>
+            <span className="block truncate" title={value}>
+              {value}
             </span>
-          }
-        >
-          <span className="wrap-anywhere">{value}</span>
-        </Fact>
-      ))}
-    </dl>
+          </Fact>
+        ))}
+      </dl>
+    </div>
   );
 }
 
@@ -107,7 +115,6 @@ function SentPrompt({ predictionId }: { predictionId: string }) {
   const { params = null, reasoning = null } = prediction.data ?? {};
   return (
     <>
-      {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
       <details className="group rounded-md border border-line">
         <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
           <ChevronRight className="size-4 text-ink-3 transition-transform group-open:rotate-90" aria-hidden />
@@ -129,6 +136,8 @@ function SentPrompt({ predictionId }: { predictionId: string }) {
           {params !== null && <PlainText text={JSON.stringify(params)} label="Parameters" />}
         </div>
       </details>
+      {/* Below what is there already. */}
+      {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
     </>
   );
 }

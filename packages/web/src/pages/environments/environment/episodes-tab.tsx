@@ -74,7 +74,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
           onChange={filterBy}
           onClear={clear}
         />
-        <span className="flex-1 text-xs text-ink-3 tabular-nums sm:flex-none">
+        <span className="text-xs text-ink-3 tabular-nums max-sm:hidden">
           {rows === undefined ? " " : `${counted(rows.length, "episode")}${hasNextPage ? " and more" : ""}`}
         </span>
         <Button
