@@ -12,6 +12,7 @@ export interface BenchArguments {
   readonly replicas: boolean;
   readonly cache: boolean;
   readonly runs: boolean;
+  readonly episodes: boolean;
   readonly statistics: boolean;
 }
 
@@ -44,6 +45,7 @@ const partNames = [
   "replicas",
   "cache",
   "runs",
+  "episodes",
   "statistics",
 ] as const;
 
@@ -67,6 +69,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     replicas: wanted.includes("replicas"),
     cache: wanted.includes("cache"),
     runs: wanted.includes("runs"),
+    episodes: wanted.includes("episodes"),
     statistics: wanted.includes("statistics"),
   };
 };

@@ -10,6 +10,7 @@ import { createProcessGroup } from "./processes.ts";
 import { findReplicasProblems } from "./replicas/run-replicas.ts";
 import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
+import { writeEpisodes } from "./report/write-episodes.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeExactness } from "./report/write-exactness.ts";
 import { writeProcesses } from "./report/write-processes.ts";
@@ -77,6 +78,7 @@ const bench = async (): Promise<boolean> => {
         writeDashboard(result) +
         writeCache(result) +
         writeRuns(result) +
+        writeEpisodes(result) +
         writeStatistics(result.statistics, plan.statistics),
     );
   }

@@ -1,5 +1,6 @@
 import { type CachePlan, fullCachePlan, quickCachePlan } from "./cache/measure-cache.ts";
 import { type DashboardPlan, fullDashboardPlan, quickDashboardPlan } from "./dashboard/plan-dashboard.ts";
+import { type EpisodesPlan, fullEpisodesPlan, quickEpisodesPlan } from "./episodes/plan-episodes.ts";
 import {
   type EvaluationsPlan,
   fullEvaluationsPlan,
@@ -43,6 +44,7 @@ export interface Plan {
   readonly replicas: ReplicasPlan;
   readonly cache: CachePlan;
   readonly runs: RunsPlan;
+  readonly episodes: EpisodesPlan;
   readonly statistics: StatisticsPlan;
 }
 
@@ -77,6 +79,7 @@ export const fullPlan: Plan = {
   replicas: fullReplicasPlan,
   cache: fullCachePlan,
   runs: fullRunsPlan,
+  episodes: fullEpisodesPlan,
   statistics: fullStatisticsPlan,
 };
 
@@ -98,5 +101,6 @@ export const quickPlan: Plan = {
   replicas: quickReplicasPlan,
   cache: quickCachePlan,
   runs: quickRunsPlan,
+  episodes: quickEpisodesPlan,
   statistics: quickStatisticsPlan,
 };

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { BenchArguments } from "./arguments.ts";
 import { type CacheSample, measureCache } from "./cache/measure-cache.ts";
 import { type DashboardResult, runDashboard } from "./dashboard/run-dashboard.ts";
+import { type EpisodesSample, runEpisodes } from "./episodes/run-episodes.ts";
 import { measureProcesses, type ProcessesResult } from "./evaluations/processes/measure-processes.ts";
 import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
 import { describeMachine, type MachineDescription } from "./host/describe-machine.ts";
@@ -43,6 +44,7 @@ export interface BenchResult {
   readonly replicas: ReplicasResult | undefined;
   readonly cache: readonly CacheSample[] | undefined;
   readonly runs: RunsResult | undefined;
+  readonly episodes: readonly EpisodesSample[] | undefined;
   readonly statistics: StatisticsResult | undefined;
 }
 
@@ -57,6 +59,7 @@ export const runBench = async (
     replicas: withReplicas,
     cache: withCache,
     runs: withRuns,
+    episodes: withEpisodes,
     statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
@@ -107,6 +110,7 @@ export const runBench = async (
   const replicas = withReplicas ? await runReplicas(group, plan.replicas) : undefined;
   const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
   const runs = withRuns ? await runRuns(group, upstream, plan.runs) : undefined;
+  const episodes = withEpisodes ? await runEpisodes(group, upstream, plan.episodes) : undefined;
   const statistics = withStatistics ? await runStatistics(plan.statistics) : undefined;
   return {
     machine,
@@ -124,6 +128,7 @@ export const runBench = async (
     replicas,
     cache,
     runs,
+    episodes,
     statistics,
   };
 };

@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
-import pMap from "p-map";
 import type { RunningPresage } from "../evaluations/start-presage.ts";
 import { readCpuMs, readMemory } from "../host/process-account.ts";
+import { atOnce } from "../load/at-once.ts";
 import type { EpisodesPlan } from "./plan-episodes.ts";
 import { askPrediction, openEpisode, takeStep } from "./play-episodes.ts";
 
@@ -21,19 +21,24 @@ export interface StepsRound {
   readonly load: number;
 }
 
-const atOnce = 64;
+const openAtOnce = 64;
 /** Steps of one episode before the next one has its turn: an episode has few. */
 const stepsEach = 20;
 
-export const openMany = async (
-  presage: RunningPresage,
-  { open }: EpisodesPlan,
-): Promise<{ ids: string[]; memory: OpenEpisodes }> => {
+export const openMany = async (presage: RunningPresage, { open }: EpisodesPlan): Promise<OpenEpisodes> => {
   const { pid } = presage.process;
   const { rssBytes: rssBeforeBytes } = readMemory(pid);
-  const ids = await pMap(Array.from({ length: open }), () => openEpisode(presage), { concurrency: atOnce });
+  const ids = await openSome(presage, open);
   const { rssBytes, peakRssBytes } = readMemory(pid);
-  return { ids, memory: { episodes: ids.length, rssBeforeBytes, rssBytes, peakRssBytes } };
+  return { episodes: ids.length, rssBeforeBytes, rssBytes, peakRssBytes };
+};
+
+const openSome = async (presage: RunningPresage, count: number): Promise<string[]> => {
+  const ids: string[] = [];
+  await atOnce(count, openAtOnce, async () => {
+    ids.push(await openEpisode(presage));
+  });
+  return ids;
 };
 
 /** Steps and predictions of the same prompt, in turns. */
@@ -45,7 +50,7 @@ export const measureSteps = async (
   const predict = () => load(presage, steps, concurrency, () => askPrediction(presage));
   const step = async () => {
     const episodes = Math.ceil(steps / stepsEach);
-    const ids = await pMap(Array.from({ length: episodes }), () => openEpisode(presage), { concurrency });
+    const ids = await openSome(presage, episodes);
     return await load(presage, episodes, concurrency, async (episode) => {
       for (let one = 0; one < stepsEach; one += 1) await takeStep(presage, ids[episode] ?? "");
     });
@@ -76,8 +81,7 @@ const load = async (
 ): Promise<{ cpuMs: number; seconds: number }> => {
   const cpuBeforeMs = readCpuMs(process.pid);
   const startedAtMs = performance.now();
-  const indexes = Array.from({ length: count }, (_, index) => index);
-  await pMap(indexes, work, { concurrency });
+  await atOnce(count, concurrency, work);
   return {
     cpuMs: readCpuMs(process.pid) - cpuBeforeMs,
     seconds: (performance.now() - startedAtMs) / 1000,

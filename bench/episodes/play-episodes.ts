@@ -1,7 +1,7 @@
 import type { RunningPresage } from "../evaluations/start-presage.ts";
 import { call } from "../runs/call-presage.ts";
 
-export const environment = "bench";
+const environment = "bench";
 const state = "You are in a small room. There is a wooden door, which is closed, and a lamp on the table.";
 const action = "open the wooden door";
 

@@ -32,7 +32,7 @@ export const runEpisodes = async (
     const directory = join(workDirectory, `episodes-${database}`);
     const presage = await startPresage(group, upstream.origin, directory, url);
     await createEnvironment(presage);
-    const { memory } = await openMany(presage, plan);
+    const memory = await openMany(presage, plan);
     const rounds = await measureSteps(presage, plan);
     await group.stop(presage.process);
     samples.push({ database, memory, rounds });

@@ -8,6 +8,7 @@ import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
 import { judgeReplicas } from "./judge-replicas.ts";
 import { judgeCache } from "./write-cache.ts";
+import { judgeEpisodes } from "./write-episodes.ts";
 import { judgeRuns } from "./write-runs.ts";
 import { judgeWorkers } from "./write-workers.ts";
 
@@ -50,6 +51,7 @@ export const judgeGoals = ({
   replicas,
   cache,
   runs,
+  episodes,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
@@ -108,5 +110,6 @@ export const judgeGoals = ({
     ...judgeDashboard(dashboard, plan.dashboard),
     ...judgeCache(cache),
     ...judgeRuns(runs, plan.runs),
+    ...judgeEpisodes(episodes, plan.episodes),
   ];
 };

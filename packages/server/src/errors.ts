@@ -2,6 +2,8 @@ import type { ErrorCategory } from "@presage/contract";
 
 /** Errors of Presage itself. The HTTP layer maps each code to a status. */
 export type ServiceErrorCode =
+  /** Well-formed, but it asks for what cannot be. */
+  | "bad_request"
   | "unauthenticated"
   | "forbidden"
   | "not_found"

@@ -5,8 +5,12 @@ import type {
   JudgedStep,
   RewardOutcome,
 } from "../environments/environment-services.ts";
-import { insertSteps } from "../environments/episodes/episodes-store.ts";
-import { writeStepsInThread } from "../environments/episodes/write-steps-in-thread.ts";
+import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
+import { createKnownSessions } from "../environments/ors/known-sessions.ts";
+import { createSessionIds } from "../environments/ors/session-ids.ts";
+import { sweepSessions } from "../environments/ors/sweep-sessions.ts";
+import { applyWrites, type EpisodeWrite } from "../environments/writing/apply-writes.ts";
+import { writeInThread } from "../environments/writing/write-in-thread.ts";
 import { ServiceError } from "../errors.ts";
 import { exportSamples } from "../evaluation/datasets/read-samples.ts";
 import { InvalidEvaluatorsError } from "../evaluation/evaluate/evaluation-request.ts";
@@ -17,6 +21,7 @@ import { createRetryBudget } from "../limits/retry-budget.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
+import { startSweeper } from "../storage/sweeper.ts";
 import { writeTogether } from "../storage/writing/write-together.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 
@@ -27,7 +32,13 @@ export interface ComposedEnvironments extends EnvironmentServices {
 interface EnvironmentOptions {
   deployments: Deployments;
   evaluation: EvaluationServices;
+  /** Of the ids of sessions; all processes on the database share it. */
+  sessionSecret: string;
+  onWriteFailure(error: unknown, isFirst: boolean): void;
+  onSweepFailure(error: unknown): void;
 }
+
+const sweepIntervalMs = 3_600_000;
 
 /** How long the evaluator of a step may block the main thread. */
 const mainThreadMs = 5;
@@ -37,13 +48,33 @@ const app = "episodes";
 /** What environments and episodes need of the other areas. */
 export function composeEnvironments(
   store: Store & Pick<OpenedDatabase, "sqlitePath">,
-  { deployments, evaluation }: EnvironmentOptions,
+  { deployments, evaluation, sessionSecret, onWriteFailure, onSweepFailure }: EnvironmentOptions,
 ): ComposedEnvironments {
   const { database, sqlitePath } = store;
-  const thread = sqlitePath === undefined ? undefined : writeStepsInThread(sqlitePath);
+  const thread = sqlitePath === undefined ? undefined : writeInThread(sqlitePath);
+  const write = writeTogether<EpisodeWrite, boolean>(
+    thread?.write ?? ((writes) => applyWrites(database, writes)),
+  );
+  const stopping = new AbortController();
+  const known = createKnownSessions(async (uses) => {
+    await write({ uses });
+  }, onWriteFailure);
+  const sweeper = startSweeper({
+    sweep: (signal) => sweepSessions(database, signal),
+    intervalMs: sweepIntervalMs,
+    onFailure: onSweepFailure,
+  });
   return {
     store,
-    writeStep: writeTogether(thread?.write ?? ((steps) => insertSteps(database, steps))),
+    knownEpisodes: createKnownEpisodes(),
+    ors: {
+      ids: createSessionIds(sessionSecret),
+      known,
+      running: new Map(),
+      markDelivered: (delivery) => write({ delivery }),
+      signal: stopping.signal,
+    },
+    writeStep: (step) => write({ step }),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     findPatternIssue,
     matches: (requester, pattern, text) => matches(evaluation, requester, pattern, text),
@@ -56,6 +87,9 @@ export function composeEnvironments(
     judge: (step, signal) => judge(evaluation, step, signal),
     readFirstStates: (requester, dataset) => readFirstStates(evaluation, requester, dataset),
     async dispose() {
+      stopping.abort();
+      await sweeper.stop();
+      await known.stop();
       await thread?.end();
     },
   };

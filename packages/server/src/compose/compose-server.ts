@@ -172,6 +172,10 @@ export async function composeServer(
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(store, {
     deployments,
     evaluation: evaluationServices,
+    sessionSecret: await sharedSecret(database, "ors_sessions"),
+    onWriteFailure: (error, isFirst) =>
+      logWriteFailure(log, error, isFirst, "could not write last uses of sessions; will retry"),
+    onSweepFailure: (error) => logWriteFailure(log, error, true, "could not delete old sessions; will retry"),
   });
   const services: Services = {
     settings: {
@@ -229,8 +233,9 @@ export async function composeServer(
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await runs.dispose();
-      await stopSandbox();
+      // Before the sandbox: a step that it cuts off has not failed.
       await disposeEnvironments();
+      await stopSandbox();
       await disposeDatasets();
       await disposeEvaluation();
       await limits.stop();

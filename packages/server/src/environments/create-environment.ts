@@ -1,4 +1,4 @@
-import type { EnvironmentConfig } from "@presage/contract";
+import { type EnvironmentConfig, isReservedName } from "@presage/contract";
 import { ServiceError } from "../errors.ts";
 import { doOnce } from "../storage/idempotency/do-once.ts";
 import type { Once } from "../storage/idempotency/once.ts";
@@ -25,6 +25,11 @@ export async function createEnvironment(
   once?: Once,
 ): Promise<EnvironmentRevision> {
   const { accountId } = requester;
+  if (isReservedName(name))
+    throw new ServiceError(
+      "bad_request",
+      `The name ${name} is reserved: paths of Presage begin with it. Choose another one.`,
+    );
   await checkConfig(services, accountId, config);
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction): Promise<EnvironmentRevision> {

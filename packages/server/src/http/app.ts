@@ -17,6 +17,9 @@ import { meRoutes } from "./resources/me/me.ts";
 import { whoAmIRoutes } from "./resources/me/whoami.ts";
 import { metricsRoutes } from "./resources/metrics/metrics.ts";
 import { modelRoutes } from "./resources/models/models.ts";
+import { orsCallRoute } from "./resources/ors/ors-calls.ts";
+import { orsCatalogRoutes } from "./resources/ors/ors-catalog.ts";
+import { orsSessionRoutes } from "./resources/ors/ors-sessions.ts";
 import { predictionRoutes } from "./resources/predictions/predictions.ts";
 import { probeRoutes } from "./resources/probes/probes.ts";
 import { evaluatorProfileRoutes } from "./resources/profiles/evaluator-profiles.ts";
@@ -69,6 +72,9 @@ export function createApp(services: Services): App {
     ...runRoutes(services),
     ...environmentRoutes(services),
     ...episodeRoutes(services),
+    ...orsCatalogRoutes(services),
+    ...orsSessionRoutes(services),
+    orsCallRoute(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

@@ -143,6 +143,34 @@ onEachDatabase((database) => {
     }
   });
 
+  test("processes take turns in an episode, and each tells the model all that the others did", async () => {
+    if (database.name === "SQLite") return;
+    let said: string[] = [];
+    upstream.answer = ({ body }) => {
+      said = body.messages.map(({ content }) => content);
+      return Response.json(completion(`answer ${said.length}`));
+    };
+    const second = await startPresage({
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+    });
+    try {
+      const id = await start(await environment({ prompt_form: "chat" }));
+      for (const [index, each] of [presage, presage, second, presage, second, second].entries()) {
+        const answer = await each.call("POST", `/v1/episodes/${id}/step`, { action: `step ${index}` });
+        expect(StepResponse.parse(await answer.json()).observation).toBe(`answer ${2 * index + 1}`);
+        expect(said.slice(1)).toEqual(
+          Array.from({ length: index }, (_, before) => [
+            `answer ${2 * before + 1}`,
+            `Action: step ${before + 1}`,
+          ]).flat(),
+        );
+      }
+    } finally {
+      await second.stop();
+    }
+  });
+
   test("of different steps at the same time one is taken, and the others are conflicts", async () => {
     upstream.answer = async () => {
       await Bun.sleep(50);

@@ -47,6 +47,25 @@ const files = [
   "GET /sign-in/sign-in.js",
 ];
 
+/** Another protocol's, with documents of its own. They need a key. */
+const ors = [
+  "GET /list_environments",
+  "GET /:env/tools",
+  "GET /:env/task_tools",
+  "GET /:env/splits",
+  "GET /:env/prompt",
+  "POST /:env/tasks",
+  "POST /:env/num_tasks",
+  "POST /:env/task",
+  "POST /:env/task_range",
+  "POST /:env/call",
+  "POST /create_session",
+  "POST /create",
+  "POST /ping",
+  "POST /delete",
+  "POST /delete_session",
+];
+
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Every served route as method and path, found by calling it, and its status without a key or a session. */
@@ -109,8 +128,10 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
 
     expect(answering((status) => status === 303).sort()).toEqual(pages);
     // Without a token the response is the same as without a session.
-    const isUnexpected = (route: string) => !closed.includes(route) && !waysIn.includes(route);
+    const withKey = [...closed, ...ors];
+    const isUnexpected = (route: string) => !withKey.includes(route) && !waysIn.includes(route);
     expect(answering((status) => status === 401).filter(isUnexpected)).toEqual([]);
+    expect(ors.filter((route) => answers.get(route) !== 401)).toEqual([]);
     const others = answering((status) => status !== 303 && status !== 401);
     const forAnybody = [...open, ...waysIn, ...files];
     expect(others.filter((route) => !forAnybody.includes(route))).toEqual([]);

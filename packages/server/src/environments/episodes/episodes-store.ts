@@ -2,6 +2,7 @@ import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/c
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
+import { prepareStatement } from "../../storage/prepare-statement.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { Database, Tables } from "../../storage/schema/tables.ts";
@@ -114,13 +115,26 @@ export type StepRow = EpisodeStepsTable &
     | "latency_micros"
   > & { prediction_id: string; observation: string };
 
+/** How far an episode is. */
+export async function selectProgress(
+  database: Database,
+  id: string,
+): Promise<Pick<EpisodesTable, "status" | "steps" | "last_active_at"> | undefined> {
+  return (await progress(database, [id])).at(0);
+}
+
+const progress = prepareStatement((database) =>
+  database.selectFrom("episodes").select(["status", "steps", "last_active_at"]).where("id", "=", ""),
+);
+
 /** Steps of an episode after one, in their order. */
 export async function selectSteps(database: Database, episodeId: string, after: number): Promise<StepRow[]> {
-  return await withPredictions(database, episodeId)
-    .where("step.step", ">", after)
-    .orderBy("step.step")
-    .execute();
+  return await stepsAfter(database, [episodeId, after]);
 }
+
+const stepsAfter = prepareStatement((database) =>
+  withPredictions(database, "").where("step.step", ">", 0).orderBy("step.step"),
+);
 
 /** How many characters the steps of an episode up to one have, but for those up to another. */
 export async function countCharacters(
@@ -157,7 +171,7 @@ function withPredictions(database: Database, episodeId: string) {
       join
         .onRef("prediction.run_id", "=", "step.episode_id")
         .onRef("prediction.position", "=", "step.step")
-        .on("prediction.repeat", "=", 0),
+        .on("prediction.repeat", "=", sql.lit(0)),
     )
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
     .selectAll("step")
@@ -175,6 +189,23 @@ function withPredictions(database: Database, episodeId: string) {
     .where("step.episode_id", "=", episodeId);
 }
 
+/** Ends an episode whose next step cannot be predicted, unless it has gone on. Returns whether it did. */
+export async function endFailedEpisode(
+  database: Database,
+  { id, steps }: Pick<EpisodesTable, "id" | "steps">,
+  failed: { stop_reason: string; error: string },
+): Promise<boolean> {
+  const ended = await database
+    .updateTable("episodes")
+    .set({ status: "finished", ...failed })
+    .where("id", "=", id)
+    .where("status", "=", "open")
+    .where("steps", "=", steps)
+    .returning("id")
+    .executeTakeFirst();
+  return ended !== undefined;
+}
+
 /** A step with its prediction, to be stored. Plain data: it crosses threads. */
 export interface NewStep {
   step: EpisodeStepsTable;
@@ -185,47 +216,63 @@ export interface NewStep {
   at: Micros;
 }
 
-/** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Says which were stored. */
-export async function insertSteps(database: Database, steps: readonly NewStep[]): Promise<boolean[]> {
-  return await database.transaction().execute(async (transaction) => {
-    const isStored = new Map<NewStep, boolean>();
-    // Always in the same order, so that no two transactions wait for each other.
-    for (const one of steps.toSorted((a, b) => (a.step.episode_id < b.step.episode_id ? -1 : 1)))
-      isStored.set(one, await advance(transaction, one));
-    const stored = steps.filter((one) => isStored.get(one));
-    await insertRows(
-      transaction,
-      "episode_steps",
-      stored.map(({ step }) => step),
-    );
-    await insertRows(
-      transaction,
-      "predictions",
-      stored.map(({ prediction }) => prediction),
-    );
-    await insertRows(
-      transaction,
-      "prediction_payloads",
-      stored.map(({ payload }) => payload),
-    );
-    return steps.map((one) => isStored.get(one) ?? false);
-  });
+/** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Returns those that were stored. */
+export async function insertSteps(
+  transaction: Database,
+  steps: readonly NewStep[],
+): Promise<ReadonlySet<NewStep>> {
+  const stored = new Set<NewStep>();
+  // Always in the same order, so that no two transactions wait for each other.
+  for (const one of steps.toSorted((a, b) => (a.step.episode_id < b.step.episode_id ? -1 : 1)))
+    if (await advance(transaction, one)) stored.add(one);
+  const rows = [...stored];
+  await insertRows(
+    transaction,
+    "episode_steps",
+    rows.map(({ step }) => step),
+  );
+  await insertRows(
+    transaction,
+    "predictions",
+    rows.map(({ prediction }) => prediction),
+  );
+  await insertRows(
+    transaction,
+    "prediction_payloads",
+    rows.map(({ payload }) => payload),
+  );
+  return stored;
 }
 
 async function advance(transaction: Database, { step, end, at }: NewStep): Promise<boolean> {
   const { reward } = step;
-  const advanced = await transaction
-    .updateTable("episodes")
-    .set({ steps: step.step, last_active_at: at })
-    .$if(end !== undefined, (query) => query.set({ status: "finished", ...end }))
-    .$if(reward !== null, (query) => query.set({ reward: sql<number>`coalesce(reward, 0) + ${reward}` }))
-    .where("id", "=", step.episode_id)
-    .where("status", "=", "open")
-    .where("steps", "=", step.step - 1)
-    .returning("id")
-    .executeTakeFirst();
-  return advanced !== undefined;
+  const { outcome = null, stop_reason = null } = end ?? {};
+  const advanced = await advanceOne(transaction, [
+    step.step,
+    at,
+    end === undefined ? "open" : "finished",
+    outcome,
+    stop_reason,
+    reward,
+    reward,
+    step.episode_id,
+    "open",
+    step.step - 1,
+  ]);
+  return advanced.length > 0;
 }
+
+const advanceOne = prepareStatement((database) =>
+  database
+    .updateTable("episodes")
+    .set({ steps: 0, last_active_at: 0, status: "open", outcome: null, stop_reason: null })
+    // The sum of the rewards that are not null.
+    .set({ reward: sql<number>`coalesce(reward + ${0}, ${0}, reward)` })
+    .where("id", "=", "")
+    .where("status", "=", "open")
+    .where("steps", "=", 0)
+    .returning("id"),
+);
 
 /** A step of the episode could not be predicted. */
 export async function countFailedStep(database: Database, episodeId: string, at: Micros): Promise<void> {
@@ -278,4 +325,5 @@ export async function deleteEpisodeRows(transaction: Database, ids: readonly str
   await transaction.deleteFrom("predictions").where("run_id", "in", ids).execute();
   await transaction.deleteFrom("episode_steps").where("episode_id", "in", ids).execute();
   await transaction.deleteFrom("episodes").where("id", "in", ids).execute();
+  await transaction.deleteFrom("ors_sessions").where("id", "in", ids).execute();
 }

@@ -14,6 +14,8 @@ import { type Episode, findEpisode } from "./episode.ts";
 import { insertEpisode } from "./episodes-store.ts";
 
 export interface NewEpisode {
+  /** Undefined: a new one. */
+  id?: string;
   environment: string;
   split: TaskSplitName;
   /** Undefined: drawn by the seed, or at random. */
@@ -29,12 +31,29 @@ export async function startEpisode(
   wanted: NewEpisode,
   once?: Once,
 ): Promise<Episode> {
+  const episode = await composeEpisode(services, requester, wanted);
+  return await doOnce(services.store.writer(requester), once, {
+    async work(transaction): Promise<Episode> {
+      await insertEpisode(transaction, episode.row);
+      return episode;
+    },
+    toReceipt: ({ row }) => ({ id: row.id }),
+    recall: ({ id }) => findEpisode(services, requester, id),
+  });
+}
+
+/** An episode at its start, not stored. */
+export async function composeEpisode(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  wanted: NewEpisode,
+): Promise<Episode> {
   const { accountId } = requester;
   const environment = await findEnvironment(services, requester, wanted.environment);
   const { index, task } = await findTask(services, requester, environment, wanted);
   const now = nowMicros();
   const row = {
-    id: Bun.randomUUIDv7(),
+    id: wanted.id ?? Bun.randomUUIDv7(),
     account_id: accountId,
     environment_id: environment.id,
     environment: environment.name,
@@ -46,6 +65,7 @@ export async function startEpisode(
     status: "open" as const,
     outcome: null,
     stop_reason: null,
+    error: null,
     steps: 0,
     reward: null,
     failed_steps: 0,
@@ -53,14 +73,7 @@ export async function startEpisode(
     created_at: now,
     last_active_at: now,
   };
-  return await doOnce(services.store.writer(requester), once, {
-    async work(transaction): Promise<Episode> {
-      await insertEpisode(transaction, row);
-      return { row, config: environment.config, task };
-    },
-    toReceipt: (episode) => ({ id: episode.row.id }),
-    recall: ({ id }) => findEpisode(services, requester, id),
-  });
+  return { row, config: environment.config, task };
 }
 
 async function findTask(

@@ -7,16 +7,11 @@ import { toFlag } from "../../storage/schema/flag.ts";
 import { toStorableText } from "../../storage/storable-text.ts";
 import { type Answer, answerColumns } from "../../storage/writing/answer-columns.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { composeMessages, type EpisodeMessage, promptFormOf, type Turn } from "./compose-messages.ts";
+import { composeMessages, type EpisodeMessage, type Turn } from "./compose-messages.ts";
 import { type Episode, findEpisode, statusOf } from "./episode.ts";
-import {
-  countFailedStep,
-  type NewStep,
-  type StepRow,
-  selectStepByKey,
-  selectSteps,
-} from "./episodes-store.ts";
-import { type End, findEnd, lookBackOf } from "./find-end.ts";
+import { keepState, readState } from "./episode-state.ts";
+import { countFailedStep, type NewStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
+import { type End, findEnd } from "./find-end.ts";
 
 /** A deployment's answer, and how long it took. */
 export type TimedAnswer = Answer & { latencyMs: number };
@@ -57,12 +52,12 @@ export async function stepEpisode(
   wanted: WantedStep,
   ask: Ask,
 ): Promise<StepResult> {
-  const episode = await findEpisode(services, requester, wanted.episodeId);
+  const state = await readState(services, requester, wanted.episodeId);
+  const { episode, turns: before } = state;
   const made = await recall(services, episode, wanted);
   if (made !== undefined) return made;
   refuseClosed(episode);
   const { row, config, task } = episode;
-  const before = await readTurns(services, episode);
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: answer.output }];
   const steps = Number(row.steps) + 1;
@@ -70,7 +65,10 @@ export async function stepEpisode(
   const end = await findEnd(config, task, { turns, steps }, matches);
   const reward = await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
-  if (await services.writeStep(step)) return { step: toStepRow(step), end };
+  if (await services.writeStep(step)) {
+    keepState(services, state, step);
+    return { step: toStepRow(step), end };
+  }
   // Another process was faster.
   const faster = await recall(services, await findEpisode(services, requester, wanted.episodeId), wanted);
   if (faster !== undefined) return faster;
@@ -108,15 +106,6 @@ function refuseClosed({ row }: Episode): void {
       ? "The episode has expired: nothing happened for 15 minutes. Start a new one."
       : `The episode has ended: ${row.stop_reason} Start a new one.`,
   );
-}
-
-/** The turns that the prompt and the rules need. */
-async function readTurns({ store }: EnvironmentServices, { row, config }: Episode): Promise<Turn[]> {
-  const steps = Number(row.steps);
-  if (steps === 0) return [];
-  const wanted = promptFormOf(config) === "chat" ? steps : Math.min(steps, lookBackOf(config));
-  const rows = await selectSteps(store.database, row.id, steps - wanted);
-  return rows.map(({ action, observation }) => ({ action, observation }));
 }
 
 async function askOrCountFailure(

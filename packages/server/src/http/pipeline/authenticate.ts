@@ -9,9 +9,18 @@ export type SessionServices = Pick<Services, "identity" | "sessionCookie">;
 
 /** The caller of a request; throws if there is none. A key in a header takes precedence over the cookie. */
 export async function authenticate(services: SessionServices, request: Request): Promise<Caller> {
-  const [key, ...others] = presentedKeys(request.headers);
-  if (key === undefined) return await authenticateSession(services, request);
-  const caller = others.length > 0 ? undefined : await services.identity.keyVerifier.verify(key);
+  return presentedKeys(request.headers).length === 0
+    ? await authenticateSession(services, request)
+    : await authenticateKey(services, request);
+}
+
+/** The caller whose key a request has; throws if there is none. */
+export async function authenticateKey(
+  { identity }: Pick<SessionServices, "identity">,
+  { headers }: Pick<Request, "headers">,
+): Promise<Caller> {
+  const [key, ...others] = presentedKeys(headers);
+  const caller = key === undefined || others.length > 0 ? undefined : await identity.keyVerifier.verify(key);
   if (caller === undefined) throw notAuthenticated();
   return caller;
 }

@@ -53,6 +53,7 @@ const serviceStatus: Record<
   ServiceErrorCode,
   { status: number; category?: keyof typeof upstreamStatus; retryAfterS?: number; shouldRetry?: false }
 > = {
+  bad_request: { status: 400 },
   unsupported: { status: 400 },
   malformed_host: { status: 400 },
   unauthenticated: { status: 401 },

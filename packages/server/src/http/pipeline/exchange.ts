@@ -48,6 +48,8 @@ export interface Exchange extends Holder {
   ageS: number | undefined;
   /** Called once the response is ready. */
   atEnd: (() => void) | undefined;
+  /** Resolved when the work ends that goes on after the response has begun. It is recorded then. */
+  lasting: Promise<void> | undefined;
   /** Why the request failed. */
   category: ErrorCategory | undefined;
   /** Whether the request has deprecated fields. */
@@ -80,6 +82,7 @@ export function openExchange(
     cache: undefined,
     ageS: undefined,
     atEnd: undefined,
+    lasting: undefined,
     category: undefined,
     usesOldNames: false,
   };
@@ -168,8 +171,9 @@ export function usageFailureOf(
   status: number,
   category: ErrorCategory | undefined,
 ): UsageFailure | undefined {
-  if (status < 400) return undefined;
+  // A response that had begun when it failed has the status 200.
   if (category !== undefined) return category;
+  if (status < 400) return undefined;
   return status < 500 && status !== clientDisconnectedStatus ? "invalid" : "other";
 }
 

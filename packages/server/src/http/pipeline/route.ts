@@ -43,13 +43,18 @@ interface CallerRoute {
   handle: Handle<CallWithCaller>;
 }
 
+interface KeyRoute {
+  access: "key";
+  handle: Handle<CallWithCaller>;
+}
+
 interface PageRoute {
   access: "page";
   handle: Handle<CallForPage>;
 }
 
 /** A method and a path (parameters as `:name`), who may call it, and its handler. */
-export type Route = { method: Method; path: string } & (OpenRoute | CallerRoute | PageRoute);
+export type Route = { method: Method; path: string } & (OpenRoute | CallerRoute | KeyRoute | PageRoute);
 
 /** A route without authentication. */
 export function open(method: Method, path: string, handle: OpenRoute["handle"]): Route {
@@ -74,6 +79,14 @@ export function openRedirect(path: string, handle: OpenRoute["handle"]): Route {
 /** A route that needs a key, or a session and, if it changes something, the CSRF token of its page. */
 export function withCaller(method: Method, path: string, handle: CallerRoute["handle"]): Route {
   return { method, path, access: "caller", handle };
+}
+
+/** The parameter of paths that begin with an environment's name. */
+export const environmentParameter = "env";
+
+/** A route that needs a key: cookies are ignored. */
+export function withKey(method: Method, path: string, handle: KeyRoute["handle"]): Route {
+  return { method, path, access: "key", handle };
 }
 
 /** A page that needs a session; a browser without one is redirected to sign in. */

@@ -1,3 +1,4 @@
+import { isReservedName } from "@presage/contract";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import type { Proof } from "../../identity/caller.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
@@ -6,13 +7,13 @@ import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { errorPage } from "../pages/error-page.ts";
 import { deprecationHeader } from "../request/old-names.ts";
 import type { Services } from "../services.ts";
-import { authenticate, findSession } from "./authenticate.ts";
+import { authenticate, authenticateKey, findSession } from "./authenticate.ts";
 import { errorResponse, MethodNotAllowedError } from "./errors.ts";
 import { cacheHeader, deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
 import { closeWhenIdle, keepOpen } from "./keep-open.ts";
 import { isOpenAiPath, openAiError } from "./openai-error.ts";
 import { releaseMemory } from "./reserve-memory.ts";
-import { type Call, type Route, type RoutedRequest, requestAddress } from "./route.ts";
+import { type Call, environmentParameter, type Route, type RoutedRequest, requestAddress } from "./route.ts";
 import { redirectToSignIn } from "./sign-in-address.ts";
 
 /** Counts requests in flight. */
@@ -37,8 +38,12 @@ export function servePath(routes: readonly Route[], services: Services, counter:
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
 
-  function routeFor(method: string): Route {
-    if (path === unmatched) throw new ServiceError("not_found", "There is nothing at this path.");
+  function routeFor({ method, params }: RoutedRequest): Route {
+    // Paths that begin with an environment's name leave those alone that are Presage's own.
+    const environment = params?.[environmentParameter];
+    const isForeign = environment !== undefined && isReservedName(environment.toLowerCase());
+    if (path === unmatched || isForeign)
+      throw new ServiceError("not_found", "There is nothing at this path.");
     const route = byMethod.get(method === "HEAD" ? "GET" : method);
     if (route === undefined) throw new MethodNotAllowedError([...byMethod.keys()]);
     return route;
@@ -50,7 +55,7 @@ export function servePath(routes: readonly Route[], services: Services, counter:
     let response: Response;
     let route: Route | undefined;
     try {
-      route = routeFor(request.method);
+      route = routeFor(request);
       response = await handle(services, route, { request, server, exchange });
     } catch (error) {
       // Work that was aborted because the client disconnected fails with the signal's own reason.
@@ -65,13 +70,18 @@ export function servePath(routes: readonly Route[], services: Services, counter:
     setHeaders(response.headers, exchange, totalMs);
     // The client opens a new connection, to another process.
     if (services.phase() === "stopping") response.headers.set("connection", "close");
-    recordExchange(services, exchange, {
-      method: request.method,
-      route: path,
-      status: response.status,
-      totalMs,
-    });
-    counter.end();
+    const { status } = response;
+    const record = (recordedMs: number) => {
+      recordExchange(services, exchange, {
+        method: request.method,
+        route: path,
+        status,
+        totalMs: recordedMs,
+      });
+      counter.end();
+    };
+    if (exchange.lasting === undefined) record(totalMs);
+    else void exchange.lasting.then(() => record(performance.now() - exchange.startedAtMs));
     return response;
   };
 }
@@ -84,8 +94,9 @@ async function handle(services: Services, route: Route, call: Call): Promise<Res
     exchange.isOfDashboard = route.isOfDashboard;
     return await route.handle(call);
   }
-  if (route.access === "caller") {
-    const caller = await authenticate(services, request);
+  if (route.access === "caller" || route.access === "key") {
+    const authenticated = route.access === "key" ? authenticateKey : authenticate;
+    const caller = await authenticated(services, request);
     recordProof(exchange, caller.proof);
     return await route.handle({ ...call, caller });
   }

@@ -21,6 +21,7 @@ import { capture } from "./020-capture.ts";
 import { externalRuns } from "./021-external-runs.ts";
 import { predictionsByRequest } from "./024-predictions-by-request.ts";
 import { environments } from "./025-environments.ts";
+import { orsSessions } from "./026-ors-sessions.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -46,4 +47,5 @@ export const migrations: Record<string, Migration> = {
   "021-external-runs": externalRuns,
   "024-predictions-by-request": predictionsByRequest,
   "025-environments": environments,
+  "026-ors-sessions": orsSessions,
 };

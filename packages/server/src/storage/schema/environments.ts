@@ -47,6 +47,8 @@ export interface EpisodesTable {
   status: "open" | "finished";
   outcome: EpisodeOutcome | null;
   stop_reason: string | null;
+  /** Why the prediction of its next step failed, if that ended the episode. */
+  error: string | null;
   steps: number;
   /** The sum of the rewards; null without any. */
   reward: number | null;
@@ -70,4 +72,18 @@ export interface EpisodeStepsTable {
   truncated: Flag;
   /** What the client called the request. */
   request_key: string | null;
+}
+
+/** A session of the Open Reward Standard. Its episode has the same id, once the environment is known. */
+export interface OrsSessionsTable {
+  id: string;
+  account_id: string;
+  /** JSON: what was asked for. */
+  wanted: string;
+  /** The environment's name; null: no call has named it. Then there is no episode yet. */
+  environment: string | null;
+  /** The last step whose result was sent whole. */
+  delivered_steps: number;
+  created_at: Micros;
+  last_used_at: Micros;
 }

@@ -12,6 +12,7 @@ import type {
   EnvironmentTasksTable,
   EpisodeStepsTable,
   EpisodesTable,
+  OrsSessionsTable,
 } from "./environments.ts";
 import type {
   ErrorTaxonomiesTable,
@@ -81,6 +82,7 @@ export interface Tables {
   environment_tasks: EnvironmentTasksTable;
   episodes: EpisodesTable;
   episode_steps: EpisodeStepsTable;
+  ors_sessions: OrsSessionsTable;
   evaluation_clock: EvaluationClockTable;
   evaluation_times: EvaluationTimesTable;
   /** See `evaluation_count_deltas`. */

@@ -56,6 +56,8 @@ const wide: Place[] = [
 /** Routes whose bodies are short. */
 const narrow: Place[] = [
   { path: "/v1/api-keys", around: '{"name":…}' },
+  { path: "/sandbox/call", around: '{"name":"act","input":…}' },
+  { path: "/sandbox/task_range", around: '{"split":…}' },
   { path: "/v1/error-taxonomy-revision", around: '{"error_taxonomy_name":"a","body":…}' },
   { path: "/v1/error-taxonomy-revision", around: '{"error_taxonomy_name":"a","body":[],"metadata":…}' },
   { path: `/v1/error-taxonomy-revision/${id}/set-labels`, around: '{"labels":…}' },

@@ -80,6 +80,10 @@ export const environmentPaths: ZodOpenApiPathsObject = {
       requestBody: body(EnvironmentCreateRequest, { name: "kitchen", ...config }),
       responses: {
         "201": response("The environment", Environment, { ...example, tasks: {} }),
+        "400": errorResponse(
+          "Paths of Presage begin with this name",
+          "The name datasets is reserved: paths of Presage begin with it. Choose another one.",
+        ),
         "409": errorResponse(
           "The account has an environment of this name",
           'There is already an environment named "kitchen".',

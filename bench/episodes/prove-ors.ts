@@ -1,0 +1,174 @@
+// bun bench/episodes/prove-ors.ts [cuts | crash | failures | slow | pings]: plays episodes with the public client of the Open Reward
+// Standard through cut connections, a killed process and a failing model, and compares what it saw with the histories that the server
+// has. Needs Python with venv. Prints the figures; exits with 1 if a history differs.
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Episode } from "@presage/contract";
+import { pythonEnvironment } from "../../packages/server/test/support/python/python-environment.ts";
+import { startPostgres } from "../evaluations/search/start-postgres.ts";
+import { type RunningPresage, startPresage } from "../evaluations/start-presage.ts";
+import { benchDirectory, workDirectory } from "../paths.ts";
+import { createProcessGroup } from "../processes.ts";
+import { measurePings } from "./measure-pings.ts";
+import { startRelay } from "./relay.ts";
+import { startWorld } from "./world.ts";
+
+interface Played {
+  readonly id: string;
+  readonly seen: readonly { text: string | null; reward: number | null; error: unknown }[];
+  readonly finished: boolean;
+}
+
+const group = createProcessGroup();
+const directory = join(workDirectory, "ors");
+const plainSteps = ["open", "look", "take", "drop", "close", "push"];
+const more = { PRESAGE_UPSTREAM_RETRIES: "0" };
+
+const keyOf = ({ headers }: RunningPresage): string =>
+  (headers["x-api-key"] ?? headers.authorization ?? "").replace(/^Bearer /, "");
+
+const call = async (presage: RunningPresage, method: string, path: string, body?: unknown) => {
+  const response = await fetch(presage.origin + path, {
+    method,
+    headers: presage.headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return await response.json();
+};
+
+const createEnvironment = async (presage: RunningPresage): Promise<void> => {
+  await call(presage, "POST", "/v1/environments", { name: "proof", max_steps: 100 });
+  await call(presage, "POST", "/v1/environments/proof/tasks", { initial_state: "A room.", prompt: "Play." });
+};
+
+const startPlayer = async (
+  origin: string,
+  key: string,
+  episodes: number,
+  pauseS: number,
+  actions: string[],
+) => {
+  const python = await pythonEnvironment(["ors-sdk==0.1.0"]);
+  if (python === undefined) throw new Error("There is no Python with venv.");
+  const script = join(benchDirectory, "episodes", "play.py");
+  return group.runCommand({
+    argv: [python, script, origin, key, String(episodes), String(pauseS), ...actions],
+  });
+};
+
+/** Compares what a client saw with the histories. Returns the number of episodes that differ. */
+const countDifferences = async (presage: RunningPresage, played: readonly Played[]): Promise<number> => {
+  let differences = 0;
+  for (const { id, seen } of played) {
+    const episode = (await call(presage, "GET", `/v1/episodes/${id}`)) as Episode;
+    const history = episode.steps.map(({ observation }) => observation);
+    const texts = seen.flatMap(({ text }) => (text === null ? [] : [text]));
+    const failed = seen.filter(({ text }) => text === null);
+    const isMarked =
+      failed.length === 0 ||
+      (episode.status === "finished" &&
+        episode.outcome === null &&
+        episode.reward === null &&
+        failed.every(({ error, reward }) => error !== null && reward === null));
+    if (JSON.stringify(history) !== JSON.stringify(texts) || !isMarked) differences += 1;
+  }
+  return differences;
+};
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const prove = async (
+  name: string,
+  databaseUrls: readonly string[],
+  wanted: {
+    episodes: number;
+    cuts?: number;
+    failing?: number;
+    actions?: string[];
+    pauseS?: number;
+    kill?: boolean;
+  },
+): Promise<boolean> => {
+  const { episodes, cuts = 0, failing = 0, actions = plainSteps, pauseS = 0, kill = false } = wanted;
+  const world = startWorld(100);
+  const servers: RunningPresage[] = [];
+  for (const [index, url] of databaseUrls.entries())
+    servers.push(await startPresage(group, world.origin, join(directory, `${name}-${index}`), url, more));
+  const [first] = servers;
+  const last = servers.at(-1);
+  if (first === undefined || last === undefined) throw new Error("There is no server.");
+  await createEnvironment(last);
+  world.failing = failing;
+  const relay = startRelay(
+    servers.map(({ origin }) => Number(new URL(origin).port)),
+    cuts,
+  );
+  const startedAtMs = performance.now();
+  const player = startPlayer(relay.origin, keyOf(last), episodes, pauseS, actions);
+  if (kill) {
+    // In the middle of it.
+    const half = (episodes * actions.length) / 2;
+    while ([...world.asked.values()].reduce((sum, count) => sum + count, 0) < half) await Bun.sleep(20);
+    first.process.kill("SIGKILL");
+  }
+  const { stdout, stderr, exitCode } = await player;
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  if (exitCode !== 0) {
+    say(`${name}: the client failed after ${seconds.toFixed(0)} s: ${stderr.slice(0, 3_000)}`);
+    return false;
+  }
+  const played = JSON.parse(stdout) as Played[];
+  const differences = await countDifferences(last, played);
+  const steps = played.reduce((sum, { seen }) => sum + seen.length, 0);
+  const asked = [...world.asked.values()].reduce((sum, count) => sum + count, 0);
+  const failed = played.filter(({ seen }) => seen.some(({ text }) => text === null)).length;
+  const complete = played.filter(({ seen }) => seen.length === actions.length).length;
+  const isWhole = failing > 0 || complete === episodes;
+  say(
+    `${name}: ${episodes} episodes, ${steps} results in ${seconds.toFixed(1)} s, ${relay.cuts()} cuts, ` +
+      `${asked} calls of the model, ${failed} episodes marked as failed, ${complete} played to the end, ${differences} histories differ`,
+  );
+  relay.stop();
+  for (const server of servers) await group.stop(server.process);
+  world.stop();
+  return differences === 0 && isWhole;
+};
+
+const main = async (wanted: readonly string[]): Promise<boolean> => {
+  const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
+  rmSync(workDirectory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const postgres = await startPostgres(group, 5);
+  if (postgres === undefined) return false;
+  const [ofCuts = "", ofCrash = "", ofFailures = "", ofPings = "", ofCutsOfTwo = ""] = postgres.urls;
+  const results: boolean[] = [];
+  if (isWanted("cuts")) {
+    results.push(await prove("cuts", [ofCuts], { episodes: 350, cuts: 1_000 }));
+    results.push(await prove("cuts-of-two", [ofCutsOfTwo, ofCutsOfTwo], { episodes: 350, cuts: 1_000 }));
+  }
+  if (isWanted("crash"))
+    results.push(await prove("crash", [ofCrash, ofCrash], { episodes: 500, pauseS: 0.2, kill: true }));
+  if (isWanted("failures"))
+    results.push(await prove("failures", [ofFailures], { episodes: 200, failing: 0.2 }));
+  if (isWanted("slow")) {
+    const url = `sqlite:${join(directory, "slow.db")}`;
+    results.push(await prove("slow", [url], { episodes: 20, actions: ["wait 45", "look"] }));
+  }
+  if (isWanted("pings"))
+    for (const [name, url] of [
+      ["SQLite", `sqlite:${join(directory, "pings.db")}`],
+      ["PostgreSQL", ofPings],
+    ] as const) {
+      const world = startWorld(0);
+      const presage = await startPresage(group, world.origin, join(directory, `pings-${name}`), url, more);
+      say(`pings, ${name}: ${await measurePings(presage)}`);
+      await group.stop(presage.process);
+      world.stop();
+    }
+  await group.stop(postgres.process);
+  return results.every(Boolean);
+};
+
+const isProven = await main(process.argv.slice(2)).finally(group.stopAll);
+process.exit(isProven ? 0 : 1);

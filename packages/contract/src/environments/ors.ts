@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { storableText } from "../text.ts";
+
+// The bodies of the Open Reward Standard, as its public client sends them. Unknown fields are ignored.
+
+const text = storableText();
+
+/** What a path begins with. */
+export const OrsPath = z.object({ env: text });
+
+/** Body of `POST /{environment}/tasks` and `/num_tasks`. */
+export const OrsSplit = z.looseObject({ split: text });
+
+/** Body of `POST /{environment}/task`. */
+export const OrsTaskPlace = z.looseObject({ split: text, index: z.int() });
+
+/** Body of `POST /{environment}/task_range`. Negative numbers count from the end. */
+export const OrsTaskRange = z.looseObject({
+  split: text,
+  start: z.int().nullish(),
+  stop: z.int().nullish(),
+});
+
+/** Body of `POST /create`: a task as the server listed it, or its place. The client names no environment with a place. */
+export const OrsCreateRequest = z.looseObject({
+  env_name: text.nullish(),
+  task_spec: z.looseObject({ split: text, index: z.int() }).nullish(),
+  split: text.nullish(),
+  index: z.int().nullish(),
+});
+export type OrsCreateRequest = z.infer<typeof OrsCreateRequest>;
+
+/** Body of `POST /{environment}/call`. */
+export const OrsCallRequest = z.looseObject({
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  task_id: z.string().max(200).nullish(),
+});
+export type OrsCallRequest = z.infer<typeof OrsCallRequest>;
+
+interface OrsTextBlock {
+  type: "text";
+  text: string;
+  detail: null;
+}
+
+/** What a call returns. */
+export type OrsCallResult =
+  | {
+      ok: true;
+      output: {
+        /** Empty if no observation was predicted. */
+        blocks: OrsTextBlock[];
+        metadata: Record<string, unknown>;
+        reward: number | null;
+        finished: boolean;
+      };
+    }
+  | { ok: false; error: string };
+
+export function orsText(text: string): OrsTextBlock {
+  return { type: "text", text, detail: null };
+}

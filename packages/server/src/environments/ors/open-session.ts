@@ -1,0 +1,46 @@
+import { ServiceError } from "../../errors.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { type Episode, findEpisode } from "../episodes/episode.ts";
+import { insertEpisode } from "../episodes/episodes-store.ts";
+import { composeSessionEpisode } from "./create-session.ts";
+import { findSession } from "./find-session.ts";
+import { nameEnvironment } from "./ors-sessions-store.ts";
+
+export interface OpenSession {
+  session: OrsSessionsTable;
+  episode: Episode;
+}
+
+/** A session that is used in an environment, with its episode, which starts now if the session had no environment yet. */
+export async function openSession(
+  services: Pick<EnvironmentServices, "store" | "ors">,
+  requester: Requester,
+  wanted: { sessionId: string; environment: string; apiKeyId: string | undefined },
+): Promise<OpenSession> {
+  const session = await findSession(services, requester, wanted.sessionId);
+  const { environment, apiKeyId } = wanted;
+  if (session.environment === null) {
+    const place = JSON.parse(session.wanted) as { split: string; index: number };
+    const episode = await composeSessionEpisode(services, requester, {
+      ...place,
+      id: session.id,
+      environment,
+      apiKeyId,
+    });
+    const started = await services.store
+      .writer(requester)
+      .transaction()
+      .execute(async (transaction) => {
+        if (!(await nameEnvironment(transaction, session.id, environment))) return false;
+        await insertEpisode(transaction, episode.row);
+        return true;
+      });
+    if (started) return { session: { ...session, environment }, episode };
+    return await openSession(services, requester, wanted);
+  }
+  if (session.environment !== environment)
+    throw new ServiceError("bad_request", `The session is of the environment ${session.environment}.`);
+  return { session, episode: await findEpisode(services, requester, session.id) };
+}

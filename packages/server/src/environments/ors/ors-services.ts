@@ -1,0 +1,25 @@
+import { microsPerMs, nowMicros } from "../../storage/micros.ts";
+import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
+import type { RunningCall } from "./call-outcome.ts";
+import type { KnownSessions } from "./known-sessions.ts";
+import type { Delivery } from "./ors-sessions-store.ts";
+import type { SessionIds } from "./session-ids.ts";
+
+/** What the Open Reward Standard needs beside environments and episodes. */
+export interface OrsServices {
+  readonly ids: SessionIds;
+  readonly known: KnownSessions;
+  /** The calls for which this process is taking steps, by task: a client that comes back waits for the same step. */
+  readonly running: Map<string, RunningCall>;
+  /** Notes that results were sent whole; those of many sessions share a commit. */
+  markDelivered(delivery: Delivery): Promise<unknown>;
+  /** Aborted when the process stops. A call goes on without its client. */
+  readonly signal: AbortSignal;
+}
+
+/** A session without a ping for so long has ended. */
+const idleMs = 15 * 60_000;
+
+export function hasEnded({ last_used_at }: Pick<OrsSessionsTable, "last_used_at">): boolean {
+  return Number(last_used_at) < nowMicros() - idleMs * microsPerMs;
+}

@@ -1,0 +1,123 @@
+import { isPostgres } from "../../storage/is-postgres.ts";
+import type { Micros } from "../../storage/micros.ts";
+import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+
+/** Stores a session, unless there is one. Returns whether it did. */
+export async function insertSession(transaction: Database, row: OrsSessionsTable): Promise<boolean> {
+  const inserted = await transaction
+    .insertInto("ors_sessions")
+    .values(row)
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+export async function selectSession(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<OrsSessionsTable | undefined> {
+  return await database
+    .selectFrom("ors_sessions")
+    .selectAll()
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+}
+
+/** Notes the environment of a session that has none. Returns whether it had none. */
+export async function nameEnvironment(
+  transaction: Database,
+  id: string,
+  environment: string,
+): Promise<boolean> {
+  const named = await transaction
+    .updateTable("ors_sessions")
+    .set({ environment })
+    .where("id", "=", id)
+    .where("environment", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return named !== undefined;
+}
+
+export async function deleteSessionRow(database: Database, accountId: string, id: string): Promise<void> {
+  await database
+    .deleteFrom("ors_sessions")
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .execute();
+}
+
+/** Deletes some sessions that were last used before a time. Returns whether there may be more. */
+export async function deleteOldSessions(database: Database, before: Micros, limit: number): Promise<boolean> {
+  const deleted = await database
+    .deleteFrom("ors_sessions")
+    .where("id", "in", (of) =>
+      of.selectFrom("ors_sessions").select("id").where("last_used_at", "<", before).limit(limit),
+    )
+    .returning("id")
+    .execute();
+  return deleted.length === limit;
+}
+
+/** The results of so many steps of a session were sent whole. */
+export interface Delivery {
+  id: string;
+  steps: number;
+  at: Micros;
+}
+
+export async function markDelivered(transaction: Database, deliveries: readonly Delivery[]): Promise<void> {
+  // Always in the same order, so that no two transactions wait for each other.
+  for (const { id, steps, at } of deliveries.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+    await transaction
+      .updateTable("ors_sessions")
+      .set({ delivered_steps: steps, last_used_at: at })
+      .where("id", "=", id)
+      .where("delivered_steps", "<", steps)
+      .execute();
+}
+
+/** Sessions that were used, and when. */
+export interface Uses {
+  ids: readonly string[];
+  at: Micros;
+}
+
+const idsAtOnce = 500;
+
+/** Notes uses on sessions and their episodes. What another transaction holds is skipped: it is being used. */
+export async function markUsed(transaction: Database, { ids, at }: Uses): Promise<void> {
+  const skips = isPostgres(transaction);
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const some = ids.slice(from, from + idsAtOnce);
+    await transaction
+      .updateTable("ors_sessions")
+      .set({ last_used_at: at })
+      .where("id", "in", (of) =>
+        of
+          .selectFrom("ors_sessions")
+          .select("id")
+          .where("id", "in", some)
+          .where("last_used_at", "<", at)
+          .$if(skips, (query) => query.forUpdate().skipLocked()),
+      )
+      .execute();
+    await transaction
+      .updateTable("episodes")
+      .set({ last_active_at: at })
+      .where("id", "in", (of) =>
+        of
+          .selectFrom("episodes")
+          .select("id")
+          .where("id", "in", some)
+          .where("status", "=", "open")
+          .where("last_active_at", "<", at)
+          .$if(skips, (query) => query.forUpdate().skipLocked()),
+      )
+      .execute();
+  }
+}

@@ -1,0 +1,32 @@
+import type { EnvironmentConfig, EnvironmentTool } from "@presage/contract";
+
+const defaultTool: EnvironmentTool = {
+  name: "act",
+  description: "Does something in the environment. Returns what is seen after it.",
+  argument: "action",
+};
+/** As in a step over HTTP. */
+const maxActionCharacters = 100_000;
+
+/** The tool that agents act with. */
+export function toolOf({ tool }: Pick<EnvironmentConfig, "tool">): EnvironmentTool {
+  return tool ?? defaultTool;
+}
+
+/** The action of a call, or why it is none, for the agent to read. */
+export function readAction(
+  config: Pick<EnvironmentConfig, "tool">,
+  { name, input }: { name: string; input: Readonly<Record<string, unknown>> },
+): { action: string } | { refusal: string } {
+  const tool = toolOf(config);
+  if (name !== tool.name)
+    return { refusal: `${JSON.stringify(name.slice(0, 100))} is not a valid tool; there is ${tool.name}.` };
+  const { [tool.argument]: action, ...others } = input;
+  if (typeof action !== "string" || action.trim() === "")
+    return { refusal: `The argument ${tool.argument} of ${tool.name} must be a text.` };
+  if (action.length > maxActionCharacters)
+    return { refusal: `The argument ${tool.argument} has at most ${maxActionCharacters} characters.` };
+  if (Object.keys(others).length > 0)
+    return { refusal: `${tool.name} has only the argument ${tool.argument}.` };
+  return { action };
+}

@@ -1,0 +1,55 @@
+import { orsText } from "@presage/contract";
+import { createSession } from "../../../environments/ors/create-session.ts";
+import { deleteSession, pingSession, storedIdOf } from "../../../environments/ors/find-session.ts";
+import { openSession } from "../../../environments/ors/open-session.ts";
+import { type CallWithCaller, type Route, withKey } from "../../pipeline/route.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import type { Services } from "../../services.ts";
+import { toTools } from "./ors-catalog.ts";
+import { apiKeyIdOf, readEnvironmentName, readSessionId, readWantedSession } from "./read-ors-request.ts";
+import { eventStreamHeaders, toEvent } from "./result-events.ts";
+
+/** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
+export function orsSessionRoutes({ environments, settings }: Services): Route[] {
+  const open = (call: CallWithCaller) =>
+    openSession(environments, requesterOf(call), {
+      sessionId: readSessionId(call),
+      environment: readEnvironmentName(call),
+      apiKeyId: apiKeyIdOf(call),
+    });
+
+  return [
+    // Nothing is stored: clients make a session for every question about tasks, and most are never created.
+    withKey("POST", "/create_session", ({ caller }) => {
+      const id = environments.ors.ids.newSession(caller.accountId);
+      return new Response(toEvent("task_id", id) + toEvent("end", ""), { headers: eventStreamHeaders });
+    }),
+    withKey("POST", "/delete_session", (call) => {
+      const sid = readSessionId(call);
+      storedIdOf(environments, requesterOf(call), sid);
+      return Response.json({ sid });
+    }),
+    withKey("POST", "/create", async (call) => {
+      const sid = readSessionId(call);
+      const wanted = await readWantedSession(call, settings.maxShortBodyBytes);
+      const apiKeyId = apiKeyIdOf(call);
+      await createSession(environments, requesterOf(call), { sessionId: sid, apiKeyId, ...wanted });
+      return Response.json({ sid });
+    }),
+    withKey("POST", "/delete", async (call) => {
+      const sid = readSessionId(call);
+      await deleteSession(environments, requesterOf(call), sid);
+      return Response.json({ sid });
+    }),
+    withKey("POST", "/ping", async (call) => {
+      await pingSession(environments, requesterOf(call), readSessionId(call));
+      return Response.json({ status: "ok" });
+    }),
+    withKey("GET", "/:env/prompt", async (call) => {
+      const { task } = (await open(call)).episode;
+      const text = task.prompt ? `${task.prompt}\n\n${task.initial_state}` : task.initial_state;
+      return Response.json([orsText(text)]);
+    }),
+    withKey("GET", "/:env/task_tools", async (call) => Response.json(toTools((await open(call)).episode))),
+  ];
+}

@@ -1,0 +1,64 @@
+import { OrsCreateRequest, OrsPath } from "@presage/contract";
+import { ServiceError } from "../../../errors.ts";
+import { keepOpen } from "../../pipeline/keep-open.ts";
+import { reserveBody } from "../../pipeline/reserve-memory.ts";
+import type { Call, CallWithCaller } from "../../pipeline/route.ts";
+import { readJsonBody } from "../../request/read-json.ts";
+import { readPath } from "../../request/read-request.ts";
+import { InvalidRequestError, validate } from "../../request/validate.ts";
+
+/** The environment that a path names, whatever its case. */
+export function readEnvironmentName(call: Call): string {
+  return readPath(call, OrsPath).env.toLowerCase();
+}
+
+/** The session that a request names. */
+export function readSessionId({ request }: Call): string {
+  const id = request.headers.get("x-session-id")?.trim();
+  if (id) return id;
+  throw new ServiceError("bad_request", "The header X-Session-ID is required.");
+}
+
+export function apiKeyIdOf({ caller: { proof } }: CallWithCaller): string | undefined {
+  return proof.kind === "key" ? proof.keyId : undefined;
+}
+
+export interface WantedPlace {
+  environment: string | undefined;
+  split: string;
+  index: number;
+}
+
+/** What `POST /create` asks for. Its `secrets` are thrown away, and no error quotes the body. */
+export async function readWantedSession(call: Call, maxBodyBytes: number): Promise<WantedPlace> {
+  const body = await readBodyOfSession(call, maxBodyBytes).catch(withoutQuotes);
+  const place = body.task_spec ?? body;
+  const environment = body.env_name?.toLowerCase();
+  const hasBoth = Boolean(body.task_spec) && (body.split ?? body.index ?? null) !== null;
+  if (hasBoth || typeof place.split !== "string" || typeof place.index !== "number")
+    throw new ServiceError(
+      "bad_request",
+      "Provide either task_spec, a task as the server lists it, or both split and index.",
+    );
+  return { environment, split: place.split, index: place.index };
+}
+
+async function readBodyOfSession(call: Call, maxBodyBytes: number): Promise<OrsCreateRequest> {
+  const { plain } = await readJsonBody(call.request, maxBodyBytes, (bytes) =>
+    reserveBody(call.exchange, bytes),
+  );
+  keepOpen(call);
+  if (typeof plain === "object" && plain !== null) Reflect.deleteProperty(plain, "secrets");
+  return validate(OrsCreateRequest, plain, "body");
+}
+
+function withoutQuotes(error: unknown): never {
+  if (!(error instanceof InvalidRequestError)) throw error;
+  throw new InvalidRequestError(
+    error.issues.map(({ type, loc, msg }) => ({
+      type,
+      loc,
+      msg: type === "json_invalid" ? "JSON decode error" : msg,
+    })),
+  );
+}
