@@ -17,8 +17,7 @@ import { underOneKey } from "../under-one-key.ts";
 import type { PageOptions } from "./runs/datasets.ts";
 
 /** Which episodes. */
-export interface EpisodeFilter
-  extends Pick<EpisodeListQuery, "environment" | "split" | "status" | "outcome" | "from" | "to"> {
+export interface EpisodeFilter extends Omit<EpisodeListQuery, "revision" | "index" | "limit" | "after"> {
   revision?: number | undefined;
   /** The task's place in its split. */
   index?: number | undefined;
