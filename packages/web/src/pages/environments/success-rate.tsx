@@ -1,7 +1,7 @@
 import type { EnvironmentConfig, EpisodeFigures } from "@presage/sdk";
 import { counted } from "../../format/counted.ts";
 import { describeInterval } from "../../format/describe-rate.ts";
-import { formatShare } from "../../format/format-number.ts";
+import { formatShare, formatShortCount } from "../../format/format-number.ts";
 import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 
 /** With fewer tasks an interval is itself uncertain. */
@@ -47,11 +47,11 @@ export function SuccessRate({
   return (
     <span className="flex items-center gap-2 tabular-nums" title={explainSuccess(figures)}>
       <span className="w-14 shrink-0 text-right text-ink">{formatShare(rate)}</span>
-      <span aria-hidden className="w-20 shrink-0 max-md:hidden">
+      <span aria-hidden className="w-16 shrink-0 max-md:hidden">
         {interval !== null && <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />}
       </span>
       <span className="sr-only">{interval === null ? "" : `, ${describeInterval(interval)}`}</span>
-      <span className="text-xs text-ink-3">n = {finished}</span>
+      <span className="text-xs text-ink-3">n = {formatShortCount(finished)}</span>
     </span>
   );
 }

@@ -30,7 +30,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
         )}
       </>
     ),
-    widthPx: 140,
+    widthPx: 160,
     isElastic: true,
     isFixed: true,
   },
@@ -40,7 +40,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     hint: "Successes among the episodes that have ended, with the 95 % interval clustered by task; n is the number of ended episodes.",
     value: ({ figures }) => figures?.success_rate,
     cell: ({ environment, figures }) => <SuccessRate figures={figures} config={environment.config} />,
-    widthPx: 212,
+    widthPx: 196,
   },
   {
     id: "episodes",

@@ -62,7 +62,7 @@ export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, o
         ref={ref}
         type="text"
         aria-label="Your action"
-        placeholder={earlier.length === 0 ? "What do you do? For example: look around" : "What do you do?"}
+        placeholder={earlier.length === 0 ? "For example: look around" : "What do you do?"}
         autoComplete="off"
         autoCapitalize="off"
         autoCorrect="off"

@@ -51,15 +51,16 @@ export function TaskCard({ environment: { config }, task, episode, isMarked, onM
             "No goal is given."
           )}
         </p>
-        <span
-          className="max-sm:hidden"
-          title={
-            config.prompt_form === "chat"
-              ? "The model is told the whole episode."
-              : "The model is told the last observation, and what the task’s context says. It has no other memory."
-          }
-        >
-          Played by {model?.deployment ?? config.deployment ?? "the default deployment"}
+        <span className="max-sm:hidden">
+          <ExplainedName
+            name="Played by"
+            explanation={
+              config.prompt_form === "chat"
+                ? "The model is told the whole episode."
+                : "The model is told the last observation, and what the task’s context says. It has no other memory."
+            }
+          />{" "}
+          {model?.deployment ?? config.deployment ?? "the default deployment"}
         </span>
         {episode !== undefined && (
           <Link
