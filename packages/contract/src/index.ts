@@ -6,6 +6,7 @@ export * from "./account/whoami.ts";
 export { readInstant } from "./date-time.ts";
 export * from "./environments/environment.ts";
 export * from "./environments/episode.ts";
+export * from "./environments/openenv.ts";
 export * from "./environments/ors.ts";
 export * from "./environments/reserved-names.ts";
 export * from "./errors.ts";

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig } from "@presage/contract";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError, UpstreamError } from "../../errors.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
@@ -126,7 +126,8 @@ async function askOrCountFailure(
   try {
     return await ask(question, signal);
   } catch (error) {
-    if (!signal.aborted) await countFailedStep(store.database, row.id, nowMicros());
+    const isGivenUp = signal.aborted && !(signal.reason instanceof UpstreamError);
+    if (!isGivenUp) await countFailedStep(store.database, row.id, nowMicros());
     throw error;
   }
 }
