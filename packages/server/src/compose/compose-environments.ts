@@ -66,6 +66,7 @@ export function composeEnvironments(
   });
   return {
     store,
+    knownEpisodes: createKnownEpisodes(),
     ors: {
       ids: createSessionIds(sessionSecret),
       known,
@@ -74,7 +75,6 @@ export function composeEnvironments(
       signal: stopping.signal,
     },
     writeStep: (step) => write({ step }),
-    knownEpisodes: createKnownEpisodes(),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     findPatternIssue,
     matches: (requester, pattern, text) => matches(evaluation, requester, pattern, text),

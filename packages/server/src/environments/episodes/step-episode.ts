@@ -10,8 +10,9 @@ import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, type EpisodeMessage, type Turn } from "./compose-messages.ts";
 import { type Episode, findEpisode, statusOf } from "./episode.ts";
 import { keepState, readState } from "./episode-state.ts";
-import { countFailedStep, type NewStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
+import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
 import { type End, findEnd } from "./find-end.ts";
+import type { NewStep } from "./new-steps-store.ts";
 
 /** A deployment's answer, and how long it took. */
 export type TimedAnswer = Answer & { latencyMs: number };
