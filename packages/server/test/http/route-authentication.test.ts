@@ -23,6 +23,10 @@ const pages = [
   "GET /datasets/:dataset_id",
   "GET /datasets/:dataset_id/trajectories/:trajectory_id",
   "GET /deployments",
+  "GET /environments",
+  "GET /environments/:name",
+  "GET /environments/:name/play",
+  "GET /episodes/:episode_id",
   "GET /error-taxonomies",
   "GET /error-taxonomies/:taxonomy_id",
   "GET /evaluations",
@@ -52,17 +56,21 @@ const files = [
 ];
 
 /** Another protocol's, with documents of its own. They need a key. */
+const ofEnvironment = [
+  "GET tools",
+  "GET task_tools",
+  "GET splits",
+  "GET prompt",
+  "POST tasks",
+  "POST num_tasks",
+  "POST task",
+  "POST task_range",
+  "POST call",
+];
 const ors = [
+  ...ofEnvironment.map((route) => route.replace(" ", " /:env/")),
+  ...ofEnvironment.map((route) => route.replace(" ", " /")),
   "GET /list_environments",
-  "GET /:env/tools",
-  "GET /:env/task_tools",
-  "GET /:env/splits",
-  "GET /:env/prompt",
-  "POST /:env/tasks",
-  "POST /:env/num_tasks",
-  "POST /:env/task",
-  "POST /:env/task_range",
-  "POST /:env/call",
   "POST /create_session",
   "POST /create",
   "POST /ping",
