@@ -57,9 +57,7 @@ function rewriteDeclarations() {
 }
 
 function publishedManifest() {
-  const { name, version, description, keywords, license, author, repository, type } = JSON.parse(
-    readFileSync(join(home, "package.json"), "utf8"),
-  );
+  const { name, version, description, keywords, license, author, type } = manifestOf(home);
   return {
     name,
     version,
@@ -67,10 +65,15 @@ function publishedManifest() {
     keywords,
     license,
     author,
-    repository,
+    repository: { ...manifestOf(root).repository, directory: "packages/sdk" },
     type,
     sideEffects: false,
     engines: { node: ">=20" },
+    publishConfig: { access: "public", provenance: true },
     exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
   };
+}
+
+function manifestOf(folder) {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 }

@@ -9,6 +9,7 @@ export * from "./environments/environment-revision.ts";
 export * from "./environments/episode.ts";
 export * from "./environments/episode-figures.ts";
 export * from "./environments/episode-selection.ts";
+export * from "./environments/openenv.ts";
 export * from "./environments/ors.ts";
 export * from "./environments/reserved-names.ts";
 export * from "./errors.ts";

@@ -7,6 +7,7 @@ import { startUpstream } from "../../server/test/support/upstream/upstream.ts";
 import { type Consumer, installPackage } from "./support/installed-package.ts";
 
 const readme = await readFile(resolve(import.meta.dir, "../README.md"), "utf8");
+const projectReadme = await readFile(resolve(import.meta.dir, "../../../README.md"), "utf8");
 const onNode = {
   lib: ["ES2022"],
   types: ["node"],
@@ -28,8 +29,8 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-function examplesIn(language: string): string[] {
-  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
+function examplesIn(language: string, page = readme): string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
     ([, code = ""]) => code,
   );
 }
@@ -187,6 +188,13 @@ describe("the examples of the README", () => {
     expect(lines[8]).toBe("[ 'test-model' ]");
     expect(lines[9]).toMatch(/total;dur=/);
     expect(lines).toHaveLength(10);
+  });
+
+  test("so does the one of the project's README", async () => {
+    const [example = ""] = examplesIn("js", projectReadme);
+    const source = example.replace("http://127.0.0.1:8080", presage.url);
+    const finished = await consumer.runOnNode("project", source, { PRESAGE_API_KEY: testKey });
+    expect(finished).toEqual({ code: 0, output: "The door is open.\n" });
   });
 
   test("type-check", async () => {

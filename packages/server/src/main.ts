@@ -75,6 +75,11 @@ program
   });
 
 program
+  .command("health", { hidden: true })
+  .description("succeed if the server on this machine is ready")
+  .action(async () => (await import("./cli/health.ts")).checkHealth(readConfig(process.env)));
+
+program
   .command("config")
   .description("show the effective configuration, with secrets hidden")
   .option(...json)
@@ -94,6 +99,34 @@ program
   .description("bring the database schema up to date")
   .addHelpText("after", examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
   .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(configure()));
+
+program
+  .command("backup <file>")
+  .description("copy the SQLite database while servers run")
+  .addHelpText("after", examples("presage backup /backups/presage.db"))
+  .action(async (file: string) => (await import("./cli/backup/backup.ts")).backUp(configure(), file));
+
+program
+  .command("restore <file>")
+  .description("put a backup in the place of the database")
+  .option("--replace", "set aside the database that is there")
+  .addHelpText(
+    "after",
+    examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
+  )
+  .action(async (file: string, options) =>
+    (await import("./cli/backup/restore.ts")).restore(configure(), file, options),
+  );
+
+program
+  .command("doctor")
+  .description("check everything that the server needs")
+  .option(...json)
+  .addHelpText("after", examples("presage doctor", "presage doctor --json"))
+  .action(async (options) => {
+    const { doctor } = await import("./cli/doctor/doctor.ts");
+    process.exitCode = await doctor(process.env, options);
+  });
 
 const keys = program
   .command("keys")
@@ -154,7 +187,7 @@ keys
 
 const users = program
   .command("users")
-  .description("list users or end all access of one in the configured database")
+  .description("list users, or end all access of one")
   .addHelpText("after", examples("presage users list", "presage users end ada@example.org"));
 users
   .command("list")
@@ -176,9 +209,7 @@ users
 addDatasetsCommands(program, configure, json);
 addRunsCommands(program, configure, json);
 
-const results = program
-  .command("results")
-  .description("repair evaluation results in the configured database");
+const results = program.command("results").description("repair evaluation results of the database");
 results
   .command("mend-times")
   .description(
@@ -190,7 +221,7 @@ results
 
 program
   .command("sign-in")
-  .description("print a one-time sign-in URL for the configured database; in local mode only")
+  .description("print a one-time sign-in URL, in local mode")
   .addHelpText("after", examples("presage sign-in"))
   .action(async () => (await import("./cli/sign-in.ts")).printSignInAddress(configure()));
 
@@ -235,7 +266,7 @@ program
 const collect = (value: string, earlier: string[] = []) => [...earlier, value];
 program
   .command("evaluate")
-  .description("evaluate each line of a file and store the results")
+  .description("evaluate each line of a file, store the results")
   .requiredOption(
     "--file <path>",
     "JSON lines with evaluated_model_output and whatever the evaluators need, or the output of presage predict --file; trajectory_id and step of a line become tags",

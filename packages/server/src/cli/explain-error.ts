@@ -5,12 +5,16 @@ import { ListenError } from "../http/listen.ts";
 import { ClockSkewError } from "../storage/clock-skew.ts";
 import { NewerSchemaError } from "../storage/migrate.ts";
 import { NoDatabaseError, OpenDatabaseError } from "../storage/open-database.ts";
+import { DatabaseFileError } from "../storage/sqlite/backup/check-sqlite.ts";
+import { DatabaseInUseError } from "../storage/sqlite/backup/set-aside.ts";
 import { CommandError } from "./command-error.ts";
 
 const selfExplaining = [
   ClockSkewError,
   ConfigError,
   CommandError,
+  DatabaseFileError,
+  DatabaseInUseError,
   ListenError,
   NewerSchemaError,
   NoDatabaseError,

@@ -1,3 +1,5 @@
+import { commandName } from "../command-name.ts";
+
 export interface StartNotice {
   version: string;
   /** Where browsers reach the server. */
@@ -17,14 +19,14 @@ export function startNotice({ version, publicUrl, signInAddress, firstKey }: Sta
           ["Dashboard", "This link signs in one browser, once, within 12 hours:"],
           // At the margin it fits 80 columns, so that it can be copied.
           [signInAddress, ""],
-          ["", "npx presage sign-in prints another."],
+          ["", `${commandName} sign-in prints another.`],
         ]),
     ["API", `${publicUrl}/v1`],
     ...(firstKey === undefined
       ? []
       : [
           ["API key", firstKey],
-          ["", "It is shown only once. npx presage keys create makes another."],
+          ["", `It is shown only once. ${commandName} keys create makes another.`],
         ]),
   ];
   const lines = [

@@ -62,14 +62,14 @@ export async function composeDeployments(
   }
   const deployments = createDeployments(
     sandbox === undefined
-      ? await readSettings(config)
+      ? await readDeploymentSettings(config)
       : settingsOf({ name: "sandbox", urls: [sandbox.url], apiKey: undefined, model: undefined }, config),
     openUpstream,
   );
 
   async function reread(): Promise<void> {
     try {
-      deployments.replace(await readSettings(config));
+      deployments.replace(await readDeploymentSettings(config));
       const names = deployments.all().map(({ name }) => name);
       logger.info({ deployments: names }, "read the deployments again");
     } catch (error) {
@@ -89,7 +89,7 @@ export function needsSandbox({ deployments, upstream }: Config): boolean {
   return deployments === undefined && upstream.urls === undefined;
 }
 
-async function readSettings(config: Config): Promise<DeploymentSettings> {
+export async function readDeploymentSettings(config: Config): Promise<DeploymentSettings> {
   const { upstream, deployments } = config;
   if (deployments === undefined) {
     const { apiKey, model, urls = [] } = upstream;

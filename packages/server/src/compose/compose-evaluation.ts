@@ -185,7 +185,7 @@ function completeForJudges(
 }
 
 /** An upstream that only judges use: at an address of their own, or at the same with a key of their own. */
-function upstreamOfJudges({ judge, upstream }: Config): UpstreamOptions | undefined {
+export function upstreamOfJudges({ judge, upstream }: Config): UpstreamOptions | undefined {
   const { timeoutMs, retries, keepAlive, urls } = upstream;
   const rest = { name: "judges", apiKey: judge.apiKey, timeoutMs, retries, keepAlive };
   // The upstream's credential and model are for the upstream's address only.

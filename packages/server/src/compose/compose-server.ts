@@ -6,6 +6,7 @@ import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
 import { type App, createApp } from "../http/app.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import type { Phase, Services } from "../http/services.ts";
+import { createOpenSockets } from "../http/sockets/open-sockets.ts";
 import { selectKeyRecord, writeLastUses } from "../identity/api-keys/api-keys-store.ts";
 import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
@@ -132,10 +133,12 @@ export async function composeServer(
     liveInFlight: limits.predictions.inFlight,
     recordCall: recordCall("run"),
   });
+  const sockets = createOpenSockets();
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
     presage_predictions_in_flight: limits.predictions.inFlight,
     presage_evaluations_in_flight: limits.evaluations.inFlight,
+    presage_openenv_sockets: sockets.count,
     presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
@@ -209,6 +212,7 @@ export async function composeServer(
     },
     evaluation: evaluationServices,
     environments,
+    sockets,
     sessionCookie,
     signIn,
   };

@@ -1,8 +1,8 @@
 import type { Context } from "@presage/contract";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
-import type { NewStep } from "./episodes/episodes-store.ts";
 import type { KnownEpisodes } from "./episodes/known-episodes.ts";
+import type { NewStep } from "./episodes/new-steps-store.ts";
 import type { OrsServices } from "./ors/ors-services.ts";
 
 /** What an evaluator sees of a step. */

@@ -17,6 +17,7 @@ import { meRoutes } from "./resources/me/me.ts";
 import { whoAmIRoutes } from "./resources/me/whoami.ts";
 import { metricsRoutes } from "./resources/metrics/metrics.ts";
 import { modelRoutes } from "./resources/models/models.ts";
+import { openEnvRoutes } from "./resources/openenv/openenv.ts";
 import { orsCallRoute } from "./resources/ors/ors-calls.ts";
 import { orsCatalogRoutes } from "./resources/ors/ors-catalog.ts";
 import { orsSessionRoutes } from "./resources/ors/ors-sessions.ts";
@@ -33,6 +34,7 @@ import { signInRoutes } from "./resources/sign-in/sign-in.ts";
 import { errorTaxonomyRoutes } from "./resources/taxonomies/error-taxonomies.ts";
 import { usageRoutes } from "./resources/usage/usage.ts";
 import type { Services } from "./services.ts";
+import type { OpenSockets } from "./sockets/open-sockets.ts";
 
 /** What `Bun.serve` is given: a handler for each path, and `fetch` for all other paths. */
 export interface App {
@@ -42,6 +44,8 @@ export interface App {
   lastRequestAtMs(): number;
   /** The number of requests that are not recorded yet. */
   inFlight(): number;
+  /** Its WebSockets, to be stopped with the server. */
+  sockets: Pick<OpenSockets, "stop" | "abort">;
 }
 
 /** All routes of the server. */
@@ -72,6 +76,7 @@ export function createApp(services: Services): App {
     ...runRoutes(services),
     ...environmentRoutes(services),
     ...episodeRoutes(services),
+    ...openEnvRoutes(services),
     ...orsCatalogRoutes(services),
     ...orsSessionRoutes(services),
     orsCallRoute(services),
@@ -99,5 +104,6 @@ export function createApp(services: Services): App {
     fetch: servePath([], services, counter),
     lastRequestAtMs: () => lastRequestAtMs,
     inFlight: () => inFlight,
+    sockets: services.sockets,
   };
 }

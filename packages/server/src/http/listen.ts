@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "./app.ts";
 import { idleTimeoutS } from "./pipeline/keep-open.ts";
 import { isOpenAiPath, openAiError } from "./pipeline/openai-error.ts";
+import { type SocketEvents, socketHandler } from "./sockets/socket.ts";
 
 /** Routes limit bodies themselves, with an error response of the API. */
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
@@ -18,8 +19,8 @@ export interface Listening {
   /** Serves `app` from now on. */
   use(app: App): void;
   /**
-   * Stops accepting connections after at most a second, and returns once all requests in flight have a response, or after 30 s.
-   * Returns the number of requests that it aborted.
+   * Stops accepting connections after at most a second, and returns once all requests in flight have a response and all WebSockets are
+   * closed, or after 30 s. Returns the number of requests and of WebSockets' messages that it aborted.
    */
   drain(): Promise<number>;
 }
@@ -78,7 +79,7 @@ export interface ListenOptions {
 export function listen({ host, port, reusePort = false }: ListenOptions): Listening {
   let app = startingApp();
   const serve = () =>
-    Bun.serve({
+    Bun.serve<SocketEvents>({
       hostname: host,
       port,
       idleTimeout: idleTimeoutS,
@@ -89,6 +90,7 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
       development: false,
       routes: app.routes,
       fetch: app.fetch,
+      websocket: socketHandler,
     });
   let server: ReturnType<typeof serve>;
   try {
@@ -107,10 +109,11 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
     }
   }
 
-  /** Aborted requests still write their log lines. */
+  /** Aborted requests still write their log lines, and aborted sockets their last message. */
   async function settleAborted(): Promise<void> {
     const startedAtMs = performance.now();
-    while (app.inFlight() > 0 && performance.now() - startedAtMs < noticeMs) await sleep(10);
+    const isBusy = () => app.inFlight() > 0 || server.pendingWebSockets > 0;
+    while (isBusy() && performance.now() - startedAtMs < noticeMs) await sleep(10);
   }
 
   return {
@@ -122,10 +125,14 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
     },
     async drain() {
       const startedAtMs = performance.now();
+      app.sockets.stop();
       await waitForQuiet(startedAtMs);
       const stopped = server.stop(false);
-      while (server.pendingRequests > 0 && performance.now() - startedAtMs < drainTimeoutMs) await sleep(10);
-      const aborted = server.pendingRequests;
+      const isBusy = () => server.pendingRequests > 0 || server.pendingWebSockets > 0;
+      while (isBusy() && performance.now() - startedAtMs < drainTimeoutMs) await sleep(10);
+      const abortedMessages = app.sockets.abort();
+      const aborted = server.pendingRequests + abortedMessages;
+      if (abortedMessages > 0) await settleAborted();
       await server.stop(true);
       await stopped;
       await settleAborted();
@@ -165,5 +172,6 @@ function startingApp(): App {
     },
     lastRequestAtMs: () => 0,
     inFlight: () => 0,
+    sockets: { stop() {}, abort: () => 0 },
   };
 }

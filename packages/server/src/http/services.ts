@@ -13,6 +13,7 @@ import type { Deployments } from "../upstream/deployments/create-deployments.ts"
 import type { Use } from "../usage/usage-totals.ts";
 import type { SessionCookie } from "./pipeline/session-cookie.ts";
 import type { SignIn } from "./resources/sign-in/sign-in.ts";
+import type { OpenSockets } from "./sockets/open-sockets.ts";
 
 /** Process phase, as `/ready` reports it. */
 export type Phase = "starting" | "ready" | "stopping";
@@ -39,6 +40,8 @@ export interface Services {
   readonly identity: IdentityServices;
   readonly evaluation: EvaluationServices;
   readonly environments: EnvironmentServices;
+  /** The WebSockets of this process. */
+  readonly sockets: OpenSockets;
   readonly sessionCookie: SessionCookie;
   readonly signIn: SignIn;
 }

@@ -7,6 +7,7 @@ const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 3
 const watched = {
   presage_predictions_in_flight: "Predictions in flight.",
   presage_evaluations_in_flight: "Evaluation requests in flight.",
+  presage_openenv_sockets: "Open WebSockets of OpenEnv's clients.",
   presage_judge_calls_in_flight: "Judge calls in flight.",
   presage_judge_calls_waiting: "Judge calls that wait for their turn.",
   presage_memory_held_bytes:
@@ -72,6 +73,11 @@ export function createMetrics() {
       name: "presage_cache_results_total",
       help: "Predictions by where they are from (hit: kept; shared: of an equal request at the same time; miss: asked for; off: not cached).",
       labelNames: ["result"],
+    }),
+    openEnvMessages: createCounter(registry, {
+      name: "presage_openenv_messages_total",
+      help: "Messages of OpenEnv's clients, by type (reset, step, state, close, other) and outcome (ok, disconnected, or the code of the error).",
+      labelNames: ["type", "outcome"],
     }),
     captured: createCounter(registry, {
       name: "presage_captured_predictions_total",

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
+import { commandName } from "../command-name.ts";
 import { ServiceError } from "../errors.ts";
 import type { QueueLimits } from "../limits/fair-slots.ts";
 import { hasPostgresSchema, hasSqliteSchema } from "./has-schema.ts";
@@ -69,7 +70,7 @@ export class OpenDatabaseError extends Error {
 export class NoDatabaseError extends Error {
   constructor(place: string) {
     super(
-      `There is no Presage database at ${place}. Check PRESAGE_DATABASE_URL and the current folder; npx presage migrate, or the server's first start, creates a database.`,
+      `There is no Presage database at ${place}. Check PRESAGE_DATABASE_URL and the current folder; ${commandName} migrate, or the server's first start, creates a database.`,
     );
     this.name = "NoDatabaseError";
   }
@@ -77,6 +78,11 @@ export class NoDatabaseError extends Error {
 
 export function isSqlite(url: string): boolean {
   return url.startsWith(sqliteScheme);
+}
+
+/** The file of a database at an SQLite URL. */
+export function sqlitePath(url: string): string {
+  return url.slice(sqliteScheme.length);
 }
 
 /** An in-memory database: every process has its own, which is lost when it ends. */
@@ -120,7 +126,7 @@ export async function openDatabase(
 
 /** The database at `url`, whose schema is up to date, on one connection: for a thread. */
 export async function openThreadDatabase(url: string): Promise<Database> {
-  if (isSqlite(url)) return openSqliteDatabase(url.slice(sqliteScheme.length));
+  if (isSqlite(url)) return openSqliteDatabase(sqlitePath(url));
   const { postgresDialect } = await import("./postgres/postgres-dialect.ts");
   const onConnectionLost = () => {};
   return new Kysely<Tables>({
@@ -134,7 +140,7 @@ async function connectAndMigrate(
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
   const connected = isSqlite(url)
-    ? await connectSqlite(url.slice(sqliteScheme.length), listeners.onSuccess, options)
+    ? await connectSqlite(sqlitePath(url), listeners.onSuccess, options)
     : await connectPostgres(url, listeners, options);
   const { closeReaders, ...opened } = connected;
   return {

@@ -9,6 +9,8 @@ import { openStore } from "../support/store/open-store.ts";
 interface Operation {
   method: string;
   path: string;
+  /** Whether a signed-in user may call it without a key. */
+  takesSessions: boolean;
 }
 
 /** Undocumented, for signed-in users. */
@@ -37,6 +39,8 @@ const pages = [
 ];
 /** Undocumented and public: the sign-in routes and the pages' files. */
 const waysIn = ["GET /sign-in", "POST /auth/local", "GET /auth/sign-in", "GET /auth/callback"];
+/** OpenAPI describes it in words. It needs a key. */
+const sockets = ["GET /v1/environments/:name/openenv/ws"];
 const files = [
   "GET /assets/:name",
   "GET /docs/docs.css",
@@ -83,16 +87,21 @@ async function askEveryRoute({ url, paths }: TestPresage): Promise<Map<string, n
 /** Every documented route, and whether it is public. */
 async function readDocumentedRoutes({
   url,
-}: Pick<TestPresage, "url">): Promise<Map<string, { isOpen: boolean }>> {
+}: Pick<TestPresage, "url">): Promise<Map<string, { isOpen: boolean; takesSessions: boolean }>> {
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, { security?: unknown[] }>>;
+    paths: Record<string, Record<string, { security?: object[] }>>;
   };
   return new Map(
     Object.entries(paths).flatMap(([path, operations]) =>
-      Object.entries(operations).map(([method, { security }]): [string, { isOpen: boolean }] => [
-        `${method.toUpperCase()} ${toRoutePath(path)}`,
-        { isOpen: security?.length === 0 },
-      ]),
+      Object.entries(operations).map(
+        ([method, { security }]): [string, { isOpen: boolean; takesSessions: boolean }] => [
+          `${method.toUpperCase()} ${toRoutePath(path)}`,
+          {
+            isOpen: security?.length === 0,
+            takesSessions: security === undefined || security.some((scheme) => "session" in scheme),
+          },
+        ],
+      ),
     ),
   );
 }
@@ -128,7 +137,7 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
 
     expect(answering((status) => status === 303).sort()).toEqual(pages);
     // Without a token the response is the same as without a session.
-    const withKey = [...closed, ...ors];
+    const withKey = [...closed, ...ors, ...sockets];
     const isUnexpected = (route: string) => !withKey.includes(route) && !waysIn.includes(route);
     expect(answering((status) => status === 401).filter(isUnexpected)).toEqual([]);
     expect(ors.filter((route) => answers.get(route) !== 401)).toEqual([]);
@@ -145,9 +154,9 @@ onSqlite((database) => {
   let closed: Operation[];
 
   beforeAll(async () => {
-    closed = [...(await readDocumentedRoutes(presage))].flatMap(([route, { isOpen }]) => {
+    closed = [...(await readDocumentedRoutes(presage))].flatMap(([route, { isOpen, takesSessions }]) => {
       const [method = "", path = ""] = route.split(" ");
-      return isOpen ? [] : [{ method, path: fillIn(path) }];
+      return isOpen ? [] : [{ method, path: fillIn(path), takesSessions }];
     });
     expect(closed.length).toBeGreaterThan(25);
   });
@@ -199,16 +208,24 @@ onSqlite((database) => {
 
   test("With a session but without a CSRF token every changing route responds 403", async () => {
     const { cookie } = await signIn();
-    const changing = closed.filter(({ method }) => method !== "GET");
+    const changing = closed.filter(({ method, takesSessions }) => method !== "GET" && takesSessions);
     expect(changing.length).toBeGreaterThan(12);
     expect(await othersThan(403, changing, { cookie })).toEqual([]);
     const another = (await signIn()).csrfToken;
     expect(await othersThan(403, changing, { cookie, "x-csrf-token": another })).toEqual([]);
   });
 
-  test("With a session and its CSRF token no route responds 401 or 403", async () => {
+  test("With a session every route that takes only keys responds 401", async () => {
+    const { headers } = await signIn();
+    const forKeys = closed.filter(({ takesSessions }) => !takesSessions);
+    expect(forKeys.length).toBeGreaterThan(4);
+    expect(await othersThan(401, forKeys, headers)).toEqual([]);
+  });
+
+  test("With a session and its CSRF token no other route responds 401 or 403", async () => {
     let session = await signIn();
-    for (const operation of closed.filter(({ path }) => path !== "/auth/sign-out")) {
+    const isWanted = ({ path, takesSessions }: Operation) => takesSessions && path !== "/auth/sign-out";
+    for (const operation of closed.filter(isWanted)) {
       let [line = ""] = await othersThan(0, [operation], session.headers);
       // An operation before this one may have ended the session.
       if (line.endsWith(" 401")) {

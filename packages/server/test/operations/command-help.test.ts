@@ -4,6 +4,7 @@ import { runPresage } from "../support/presage/run-presage.ts";
 
 const commands = [
   ...["serve", "config", "migrate", "sign-in", "predict", "evaluate", "results mend-times"],
+  ...["backup", "restore", "doctor"],
   ...["keys", "keys create", "keys list", "keys update", "keys revoke", "users", "users list", "users end"],
   ...["datasets", "datasets import", "datasets list", "datasets show", "datasets delete"],
   ...["run", "compare", "report", "runs", "runs list", "runs show", "runs cancel", "runs delete"],
@@ -13,7 +14,20 @@ describe("help", () => {
   test("of presage fits one screen and names every command, but no variable besides", async () => {
     const { code, stdout } = await runPresage(["--help"], {});
     expect(code).toBe(0);
-    const named = ["serve", "config", "migrate", "keys", "users", "datasets", "run", "compare", "report"];
+    const named = [
+      "serve",
+      "config",
+      "migrate",
+      "backup",
+      "restore",
+      "doctor",
+      "keys",
+      "users",
+      "datasets",
+      "run",
+      "compare",
+      "report",
+    ];
     for (const command of [...named, "runs", "results", "predict", "evaluate"])
       expect(stdout).toMatch(new RegExp(`^  ${command} `, "m"));
     expect(stdout).toContain("presage help environment");
@@ -55,7 +69,7 @@ describe("A misspelt name", () => {
       "Unknown command keys lst. Did you mean list? The commands are create, list, update, revoke.\n",
     ],
     ["results repair --help", "Unknown command results repair. The command is mend-times.\n"],
-    ["login", "Unknown command login. The commands are serve, config, migrate, keys, users, datasets, run, "],
+    ["login", "Unknown command login. The commands are serve, config, migrate, backup, restore, "],
     ["predict --stat calm", "error: unknown option '--stat'\n(Did you mean --state?)\n"],
     ["keys list --jsn", "error: unknown option '--jsn'\n(Did you mean --json?)\n"],
   ])("presage %s is refused, with the one that was meant", async (command, start) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
@@ -44,6 +45,25 @@ function spansOf(texts: string[]): Span[] {
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
 const tracestate = "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7";
+
+test("each message of a WebSocket has a span in the trace of its handshake", async () => {
+  const collector = startCollector();
+  const presage = await startPresage({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const socket = await openEnvSocket(presage.url, "sandbox", { "x-api-key": testKey, traceparent });
+  await socket.reset({ index: 0 });
+  await socket.step("look around");
+  socket.close();
+  await presage.stop();
+  const spans = spansOf(collector.texts);
+  const path = "/v1/environments/:name/openenv/ws";
+  for (const name of [`GET ${path}`, `RESET ${path}`, `STEP ${path}`])
+    expect(spans.filter((span) => span.name === name)).toMatchObject([
+      { traceId, parentSpanId: "b7ad6b7169203331" },
+    ]);
+  const step = spans.find(({ name }) => name === `STEP ${path}`);
+  const chat = spans.find(({ name }) => name.startsWith("chat "));
+  expect([chat?.traceId, chat?.parentSpanId]).toEqual([traceId, step?.spanId]);
+});
 
 test("a prediction creates a request span and a GenAI span in the caller's trace, without prompt text", async () => {
   const collector = startCollector();

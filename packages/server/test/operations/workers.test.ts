@@ -215,7 +215,9 @@ test("of two servers started at once on one port one runs, later ones do not sta
     await eventually(async () => (await call("GET", "/ready").catch(() => undefined))?.ok, Boolean, 30_000);
     // One that would listen at all addresses would get some of the requests too.
     const late = [environment, { ...environment, PRESAGE_WORKERS: "2", PRESAGE_HOST: "0.0.0.0" }];
-    for (const [index, presage] of (await Promise.all(late.map(launchPresage))).entries()) {
+    for (const [index, presage] of (
+      await Promise.all(late.map((environment) => launchPresage(environment)))
+    ).entries()) {
       expect(await presage.exited).toBe(1);
       expect(await presage.stderr()).toBe(index === 0 ? inUse : inUse.replace("127.0.0.1", "0.0.0.0"));
       await presage[Symbol.asyncDispose]();

@@ -3,9 +3,10 @@ import type { Requester } from "../../storage/reader.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { promptFormOf, type Turn } from "./compose-messages.ts";
 import { findEpisode, statusOf } from "./episode.ts";
-import { type NewStep, selectProgress, selectSteps } from "./episodes-store.ts";
+import { selectProgress, selectSteps } from "./episodes-store.ts";
 import { lookBackOf } from "./find-end.ts";
 import type { EpisodeState } from "./known-episodes.ts";
+import type { NewStep } from "./new-steps-store.ts";
 
 type StateServices = Pick<EnvironmentServices, "store" | "knownEpisodes">;
 

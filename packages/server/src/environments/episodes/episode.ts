@@ -9,7 +9,7 @@ import { sandboxEnvironment } from "../sandbox-environment.ts";
 import { selectEpisode } from "./episodes-store.ts";
 
 /** An episode that nobody uses for so long has expired. */
-const idleMs = 15 * 60_000;
+export const idleMs = 15 * 60_000;
 
 export interface Episode {
   row: EpisodesTable;

@@ -4,9 +4,8 @@ import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../stora
 import type { Micros } from "../../storage/micros.ts";
 import { prepareStatement } from "../../storage/prepare-statement.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
-import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
+import type { PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { Database, Tables } from "../../storage/schema/tables.ts";
-import { insertRows } from "../../storage/writing/insert-rows.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {
   await database.insertInto("episodes").values(row).execute();
@@ -205,74 +204,6 @@ export async function endFailedEpisode(
     .executeTakeFirst();
   return ended !== undefined;
 }
-
-/** A step with its prediction, to be stored. Plain data: it crosses threads. */
-export interface NewStep {
-  step: EpisodeStepsTable;
-  prediction: PredictionsTable;
-  payload: PredictionPayloadsTable;
-  /** How the episode ends with it; undefined: it goes on. */
-  end: Pick<EpisodesTable, "outcome" | "stop_reason"> | undefined;
-  at: Micros;
-}
-
-/** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Returns those that were stored. */
-export async function insertSteps(
-  transaction: Database,
-  steps: readonly NewStep[],
-): Promise<ReadonlySet<NewStep>> {
-  const stored = new Set<NewStep>();
-  // Always in the same order, so that no two transactions wait for each other.
-  for (const one of steps.toSorted((a, b) => (a.step.episode_id < b.step.episode_id ? -1 : 1)))
-    if (await advance(transaction, one)) stored.add(one);
-  const rows = [...stored];
-  await insertRows(
-    transaction,
-    "episode_steps",
-    rows.map(({ step }) => step),
-  );
-  await insertRows(
-    transaction,
-    "predictions",
-    rows.map(({ prediction }) => prediction),
-  );
-  await insertRows(
-    transaction,
-    "prediction_payloads",
-    rows.map(({ payload }) => payload),
-  );
-  return stored;
-}
-
-async function advance(transaction: Database, { step, end, at }: NewStep): Promise<boolean> {
-  const { reward } = step;
-  const { outcome = null, stop_reason = null } = end ?? {};
-  const advanced = await advanceOne(transaction, [
-    step.step,
-    at,
-    end === undefined ? "open" : "finished",
-    outcome,
-    stop_reason,
-    reward,
-    reward,
-    step.episode_id,
-    "open",
-    step.step - 1,
-  ]);
-  return advanced.length > 0;
-}
-
-const advanceOne = prepareStatement((database) =>
-  database
-    .updateTable("episodes")
-    .set({ steps: 0, last_active_at: 0, status: "open", outcome: null, stop_reason: null })
-    // The sum of the rewards that are not null.
-    .set({ reward: sql<number>`coalesce(reward + ${0}, ${0}, reward)` })
-    .where("id", "=", "")
-    .where("status", "=", "open")
-    .where("steps", "=", 0)
-    .returning("id"),
-);
 
 /** A step of the episode could not be predicted. */
 export async function countFailedStep(database: Database, episodeId: string, at: Micros): Promise<void> {

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig } from "@presage/contract";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError, UpstreamError } from "../../errors.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
@@ -10,8 +10,9 @@ import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, type EpisodeMessage, type Turn } from "./compose-messages.ts";
 import { type Episode, findEpisode, statusOf } from "./episode.ts";
 import { keepState, readState } from "./episode-state.ts";
-import { countFailedStep, type NewStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
+import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
 import { type End, findEnd } from "./find-end.ts";
+import type { NewStep } from "./new-steps-store.ts";
 
 /** A deployment's answer, and how long it took. */
 export type TimedAnswer = Answer & { latencyMs: number };
@@ -125,7 +126,8 @@ async function askOrCountFailure(
   try {
     return await ask(question, signal);
   } catch (error) {
-    if (!signal.aborted) await countFailedStep(store.database, row.id, nowMicros());
+    const isGivenUp = signal.aborted && !(signal.reason instanceof UpstreamError);
+    if (!isGivenUp) await countFailedStep(store.database, row.id, nowMicros());
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from "../../storage/schema/tables.ts";
-import { insertSteps, type NewStep } from "../episodes/episodes-store.ts";
+import { insertSteps, type NewStep } from "../episodes/new-steps-store.ts";
 import { type Delivery, markDelivered, markUsed, type Uses } from "../ors/ors-sessions-store.ts";
 
 /** A change in an episode or its session. Plain data: it crosses threads. */

@@ -25,6 +25,35 @@ export async function authenticateKey(
   return caller;
 }
 
+/** The caller of a program. Its key may be the password of Basic authentication, which a URL's userinfo becomes. */
+export async function authenticateProgram(
+  { identity }: Pick<Services, "identity">,
+  { headers }: Request,
+): Promise<Caller> {
+  if (headers.has("origin")) throw new ServiceError("forbidden", "Web pages may not call this address.");
+  const caller = await identity.keyVerifier.verify(keyOfProgram(headers));
+  if (caller === undefined) throw notAuthenticated();
+  return caller;
+}
+
+/** The one key that a program presents, in either header or as a password. */
+export function keyOfProgram(headers: Headers): string {
+  const password = passwordOf(headers.get("authorization"));
+  const keys = new Set([...presentedKeys(headers), ...(password === undefined ? [] : [password])]);
+  const [key, ...others] = keys;
+  if (key === undefined || others.length > 0) throw notAuthenticated();
+  return key;
+}
+
+/** What follows the user's name. Keys are ASCII, so other bytes need not be read. */
+function passwordOf(authorization: string | null): string | undefined {
+  const encoded = authorization === null ? undefined : /^Basic +(.*)$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const credentials = Buffer.from(encoded, "base64").toString("latin1");
+  const colon = credentials.indexOf(":");
+  return colon < 0 ? undefined : credentials.slice(colon + 1);
+}
+
 async function authenticateSession(services: SessionServices, request: Request): Promise<Caller> {
   const session = await findSession(services, request.headers);
   if (session === undefined) throw notAuthenticated();

@@ -59,7 +59,7 @@ export interface Exchange extends Holder {
 /** Starts observing a request. */
 export function openExchange(
   { tracing, memory }: Pick<Services, "tracing" | "memory">,
-  { method, headers }: Request,
+  { method, headers }: Pick<Request, "method" | "headers">,
 ): Exchange {
   return {
     requestId: requestIdOf(headers),
@@ -110,15 +110,32 @@ export function admit(
   return rate instanceof Promise ? rate.then(enter) : enter(rate);
 }
 
+/** How a request, or a message of a socket, ended. */
+export interface Ending {
+  method: string;
+  route: string;
+  status: number;
+  totalMs: number;
+}
+
 /** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */
 export function recordExchange(
+  services: Pick<Services, "log" | "metrics" | "recordUsage">,
+  exchange: Exchange,
+  ending: Ending,
+): void {
+  services.metrics.requests([ending.route, String(ending.status)]);
+  recordWork(services, exchange, ending);
+}
+
+/** The same for what is no request of its own: a message of a socket. */
+export function recordWork(
   { log, metrics, recordUsage }: Pick<Services, "log" | "metrics" | "recordUsage">,
   exchange: Exchange,
-  { method, route, status, totalMs }: { method: string; route: string; status: number; totalMs: number },
+  { method, route, status, totalMs }: Ending,
 ): void {
   const { requestId, keyId, sessionId, upstreamMs, promptTokens, completionTokens, category, span, cache } =
     exchange;
-  metrics.requests([route, String(status)]);
   if (upstreamMs !== undefined) {
     metrics.upstreamSeconds.observe(upstreamMs / 1000);
     metrics.overheadSeconds.observe((totalMs - upstreamMs) / 1000);

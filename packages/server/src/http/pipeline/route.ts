@@ -1,5 +1,6 @@
 import { ServiceError } from "../../errors.ts";
 import type { Caller } from "../../identity/caller.ts";
+import type { SocketEvents } from "../sockets/socket.ts";
 import type { Exchange } from "./exchange.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -12,7 +13,7 @@ export interface RoutedRequest extends Request {
 /** A request and what its handler needs to serve it. */
 export interface Call {
   request: RoutedRequest;
-  server: Bun.Server<undefined>;
+  server: Bun.Server<SocketEvents>;
   exchange: Exchange;
 }
 
@@ -43,6 +44,11 @@ interface CallerRoute {
   handle: Handle<CallWithCaller>;
 }
 
+interface ProgramRoute {
+  access: "program";
+  handle: Handle<CallWithCaller>;
+}
+
 interface KeyRoute {
   access: "key";
   handle: Handle<CallWithCaller>;
@@ -54,7 +60,13 @@ interface PageRoute {
 }
 
 /** A method and a path (parameters as `:name`), who may call it, and its handler. */
-export type Route = { method: Method; path: string } & (OpenRoute | CallerRoute | KeyRoute | PageRoute);
+export type Route = { method: Method; path: string } & (
+  | OpenRoute
+  | CallerRoute
+  | KeyRoute
+  | ProgramRoute
+  | PageRoute
+);
 
 /** A route without authentication. */
 export function open(method: Method, path: string, handle: OpenRoute["handle"]): Route {
@@ -79,6 +91,14 @@ export function openRedirect(path: string, handle: OpenRoute["handle"]): Route {
 /** A route that needs a key, or a session and, if it changes something, the CSRF token of its page. */
 export function withCaller(method: Method, path: string, handle: CallerRoute["handle"]): Route {
   return { method, path, access: "caller", handle };
+}
+
+/**
+ * A route of a protocol whose programs may have no way to send a header: the key may also be a URL's password. Neither sessions nor
+ * requests of web pages are let in.
+ */
+export function forPrograms(method: Method, path: string, handle: ProgramRoute["handle"]): Route {
+  return { method, path, access: "program", handle };
 }
 
 /** The parameter of paths that begin with an environment's name. */

@@ -7,7 +7,8 @@ import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { errorPage } from "../pages/error-page.ts";
 import { deprecationHeader } from "../request/old-names.ts";
 import type { Services } from "../services.ts";
-import { authenticate, authenticateKey, findSession } from "./authenticate.ts";
+import type { SocketEvents } from "../sockets/socket.ts";
+import { authenticate, authenticateKey, authenticateProgram, findSession } from "./authenticate.ts";
 import { errorResponse, MethodNotAllowedError } from "./errors.ts";
 import { cacheHeader, deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
 import { closeWhenIdle, keepOpen } from "./keep-open.ts";
@@ -24,7 +25,7 @@ export interface RequestCounter {
   end(): void;
 }
 
-export type ServePath = (request: RoutedRequest, server: Bun.Server<undefined>) => Promise<Response>;
+export type ServePath = (request: RoutedRequest, server: Bun.Server<SocketEvents>) => Promise<Response>;
 
 /** Stands in log lines and metrics for all paths without a route. */
 const unmatched = "unmatched";
@@ -86,6 +87,8 @@ export function servePath(routes: readonly Route[], services: Services, counter:
   };
 }
 
+const findCaller = { caller: authenticate, key: authenticateKey, program: authenticateProgram };
+
 async function handle(services: Services, route: Route, call: Call): Promise<Response> {
   const { request, exchange } = call;
   // With a body, the connection must not idle until the body has arrived.
@@ -94,9 +97,8 @@ async function handle(services: Services, route: Route, call: Call): Promise<Res
     exchange.isOfDashboard = route.isOfDashboard;
     return await route.handle(call);
   }
-  if (route.access === "caller" || route.access === "key") {
-    const authenticated = route.access === "key" ? authenticateKey : authenticate;
-    const caller = await authenticated(services, request);
+  if (route.access !== "page") {
+    const caller = await findCaller[route.access](services, request);
     recordProof(exchange, caller.proof);
     return await route.handle({ ...call, caller });
   }
@@ -128,6 +130,8 @@ function respondToError(
   const failed = errorResponse(error, requestId);
   const { status, body, headers, category, isUnexpected } = failed;
   if (category !== undefined) exchange.category = category;
+  // A client that is asked for a password may ask a person.
+  if (route?.access === "program") delete headers["www-authenticate"];
   if (error instanceof RateLimitError) exchange.rate = error.rate;
   if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected error");
   if (isStoreUnavailable(error)) log.storeFailed(error);

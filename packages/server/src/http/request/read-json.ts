@@ -38,6 +38,11 @@ export async function readJsonBody(
   if (bytes === undefined) {
     throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);
   }
+  return await readJsonBytes(bytes);
+}
+
+/** The same of bytes that have arrived. */
+export async function readJsonBytes(bytes: Uint8Array): Promise<JsonReading> {
   if (bytes.length === 0) return nothing;
   const reading = bytes.length > shortBodyBytes ? await parseInTurns(bytes) : parse(bytes, readJson);
   return reading.plain === null ? nothing : reading;

@@ -21,12 +21,18 @@ export interface SpawnedPresage extends AsyncDisposable {
   stderr(): Promise<string>;
 }
 
-/** Starts `main.ts serve` without the tests' environment except PATH, and does not wait. */
-export async function launchPresage(environment: Record<string, string>): Promise<SpawnedPresage> {
+/** What starts `presage`, without its arguments. */
+const ofThisClone = [process.execPath, mainFile];
+
+/** Starts `presage serve` without the tests' environment except PATH, and does not wait. */
+export async function launchPresage(
+  environment: Record<string, string>,
+  command: readonly string[] = ofThisClone,
+): Promise<SpawnedPresage> {
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), "presage-spawned-"));
   const [out, err] = [join(directory, "stdout"), join(directory, "stderr")];
-  const child = Bun.spawn([process.execPath, mainFile, "serve"], {
+  const child = Bun.spawn([...command, "serve"], {
     cwd: directory,
     env: {
       PATH: process.env.PATH ?? "",
@@ -58,8 +64,11 @@ export async function launchPresage(environment: Record<string, string>): Promis
 }
 
 /** Starts a server and waits until it is ready. */
-export async function spawnPresage(environment: Record<string, string>): Promise<SpawnedPresage> {
-  const presage = await launchPresage(environment);
+export async function spawnPresage(
+  environment: Record<string, string>,
+  command: readonly string[] = ofThisClone,
+): Promise<SpawnedPresage> {
+  const presage = await launchPresage(environment, command);
   let isOver = false;
   presage.exited.then(() => {
     isOver = true;

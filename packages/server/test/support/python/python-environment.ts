@@ -8,23 +8,30 @@ const candidates = ["python3", "/usr/bin/python3"];
 const check = "import sys, venv, ensurepip; assert sys.version_info >= (3, 10); print(sys.version)";
 
 /**
- * The Python of a virtual environment with these packages, as `pip install` names them. It is made once and kept. Where it cannot be had
- * it is undefined, which is said; in CI, where no test is skipped, it is an error.
+ * The Python of a virtual environment with these packages, as `pip install` names them, and then some without what they depend on. It is
+ * made once and kept. Where it cannot be had it is undefined, which is said; in CI, where no test is skipped, it is an error.
  */
-export async function pythonEnvironment(packages: readonly string[]): Promise<string | undefined> {
+export async function pythonEnvironment(
+  packages: readonly string[],
+  alone: readonly string[] = [],
+): Promise<string | undefined> {
   try {
-    return await findOrMake(packages);
+    return await findOrMake(packages, alone);
   } catch (error) {
     if (process.env.CI) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`Tests with the Python packages ${packages.join(", ")} are skipped: ${reason}\n`);
+    process.stderr.write(
+      `Tests with the Python packages ${[...packages, ...alone].join(", ")} are skipped: ${reason}\n`,
+    );
     return undefined;
   }
 }
 
-async function findOrMake(packages: readonly string[]): Promise<string> {
+async function findOrMake(packages: readonly string[], alone: readonly string[]): Promise<string> {
   const [base, version] = await findPython();
-  const name = new Bun.CryptoHasher("sha256").update(JSON.stringify([version, packages])).digest("hex");
+  const name = new Bun.CryptoHasher("sha256")
+    .update(JSON.stringify([version, packages, alone]))
+    .digest("hex");
   const directory = join(cache, name.slice(0, 16));
   const python = join(directory, "bin/python");
   if (existsSync(python)) return python;
@@ -33,7 +40,9 @@ async function findOrMake(packages: readonly string[]): Promise<string> {
   const draft = await mkdtemp(join(cache, "draft-"));
   try {
     await run(base, "-m", "venv", draft);
-    await run(join(draft, "bin/python"), "-m", "pip", "install", "--quiet", ...packages);
+    const install = [join(draft, "bin/python"), "-m", "pip", "install", "--quiet"];
+    await run(...install, ...packages);
+    if (alone.length > 0) await run(...install, "--no-deps", ...alone);
     await rename(draft, directory).catch((error: unknown) => {
       if (!existsSync(python)) throw error;
     });

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import swaggerStylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import fonts from "../../pages/fonts.css" with { type: "text" };
@@ -25,14 +26,19 @@ export function docsRoutes(services: Services): Route[] {
     }),
     openFile("/docs/start.js", () => asset(script, "text/javascript")),
     openFile("/docs/docs.css", () => asset(fonts + styles, "text/css")),
-    openFile("/docs/swagger-ui-bundle.js", () => asset(Bun.file(bundlePath), "text/javascript")),
+    openFile("/docs/swagger-ui-bundle.js", () => asset(Bun.file(besideThis(bundlePath)), "text/javascript")),
     openFile("/docs/swagger-ui.css", async () => asset(await swaggerStyles(), "text/css")),
   ];
 }
 
+/** A bundle names files relative to itself. */
+function besideThis(path: string): string {
+  return resolve(import.meta.dir, path);
+}
+
 /** Swagger UI's styles in the dashboard's fonts. They name a font in some sixty places. */
 async function swaggerStyles(): Promise<string> {
-  return (await Bun.file(swaggerStylesPath).text())
+  return (await Bun.file(besideThis(swaggerStylesPath)).text())
     .replaceAll("font-family:sans-serif", 'font-family:"Inter Variable",system-ui,sans-serif')
     .replaceAll("font-family:monospace", 'font-family:"JetBrains Mono Variable",monospace');
 }

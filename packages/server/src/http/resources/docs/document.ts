@@ -11,6 +11,7 @@ import { evaluatorPaths } from "../evaluators/openapi.ts";
 import { experimentPaths } from "../experiments/openapi.ts";
 import { keptPredictionPaths } from "../kept-predictions/openapi.ts";
 import { mePaths } from "../me/openapi.ts";
+import { openEnvDescription, openEnvPaths } from "../openenv/openapi.ts";
 import { predictionPaths } from "../predictions/openapi.ts";
 import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
@@ -61,6 +62,7 @@ export function openApiDocument() {
       { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
       { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
       { name: "environments", description: "Worlds that a model plays, for agents to act in." },
+      { name: "OpenEnv", description: openEnvDescription },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
@@ -85,6 +87,7 @@ export function openApiDocument() {
       ...errorTaxonomyPaths,
       ...environmentPaths,
       ...episodePaths,
+      ...openEnvPaths,
       ...probePaths,
     }),
     components: {
@@ -99,6 +102,11 @@ export function openApiDocument() {
           type: "http",
           scheme: "bearer",
           description: "The same key, where OpenAI's clients send it.",
+        },
+        basic: {
+          type: "http",
+          scheme: "basic",
+          description: "The same key as the password, with any user name. For clients of OpenEnv only.",
         },
         session: {
           type: "apiKey",

@@ -11,8 +11,10 @@ import type { Services } from "../../services.ts";
 const anyAge = Number.MAX_SAFE_INTEGER;
 
 /** Asks a deployment for a step, counted and traced with the request. */
-export function askDeployment({ deployments }: Pick<Services, "deployments">, call: CallWithCaller): Ask {
-  const { exchange, caller } = call;
+export function askDeployment(
+  { deployments }: Pick<Services, "deployments">,
+  { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
+): Ask {
   return async ({ deployment: name, messages, params, session }, signal) => {
     const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
     if (deployment === undefined)

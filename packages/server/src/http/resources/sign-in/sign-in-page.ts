@@ -1,3 +1,4 @@
+import { commandName } from "../../../command-name.ts";
 import { pageResponse } from "../../pages/page-response.ts";
 
 /** The page for the link that the server printed. Its script does the work, because only it can see the token. */
@@ -7,7 +8,7 @@ export function localSignInPage(): Response {
 <div id="help">
 <p>To get a new link, run this where the server runs:</p>
 <div class="command">
-<pre><code id="command">npx presage sign-in</code></pre>
+<pre><code id="command">${commandName} sign-in</code></pre>
 <button id="copy" type="button" hidden>Copy</button>
 </div>
 </div>

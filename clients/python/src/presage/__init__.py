@@ -1,0 +1,6 @@
+"""Presage: a world model behind an API. `Presage` is the client; `presage.aio`, `.gym` and `.trl` build on it."""
+
+from .client import Episode as Episode
+from .client import Presage as Presage
+from .comparison import Comparison as Comparison
+from .errors import *  # noqa: F403

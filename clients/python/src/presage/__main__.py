@@ -1,0 +1,28 @@
+"""`python -m presage predict --state "…" --action "…"`: a first try, with the key in PRESAGE_API_KEY."""
+
+import argparse
+import json
+import sys
+
+from . import Presage, PresageError
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser("python -m presage", description="Asks a Presage server.")
+    predict = parser.add_subparsers(required=True).add_parser("predict", help="the state after an action")
+    predict.add_argument("--state", required=True)
+    predict.add_argument("--action", required=True)
+    predict.add_argument("--url", help="PRESAGE_URL if not given, or http://127.0.0.1:8080")
+    predict.add_argument("--json", action="store_true", help="the whole response")
+    asked = parser.parse_args()
+    try:
+        prediction = Presage(asked.url).predict(asked.state, asked.action)
+    except (PresageError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(json.dumps(prediction, indent=2) if asked.json else prediction.get("response", {}).get("content", ""))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

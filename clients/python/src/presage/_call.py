@@ -1,0 +1,113 @@
+"""What a call is, and how its response is read and its failure judged: the same with and without asyncio."""
+
+import json
+import logging
+import os
+import random
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from .errors import ConnectionFailedError, PresageError, UnexpectedResponseError, read_error
+
+DEFAULT_TIMEOUT_S = 130.0  # A little longer than the server's own deadline, so that its error arrives.
+DEFAULT_RETRIES = 2
+MAX_RETRY_AFTER_S = 60.0
+MAX_RESPONSE_BYTES = 256 * 2**20
+Item = str | Mapping[str, Any]  # An id or a name, or what has one.
+logger = logging.getLogger("presage")
+
+
+class Hidden(str):
+    """A text that debuggers and crash reports do not show."""
+
+    def __repr__(self) -> str:
+        return "'[hidden]'"
+
+
+@dataclass(frozen=True)
+class Call:
+    method: str
+    path: str
+    body: Any = None
+    query: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    headers: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    is_repeatable: bool = True  # Whether it may be sent again although it is unknown whether it took effect.
+
+    def request(self, key: str | None) -> tuple[str, bytes | None, dict[str, str]]:
+        """Path with query, body and headers. Bytes are sent as they are, anything else as JSON."""
+        query = urlencode(some(**self.query))
+        headers = {"accept": "application/json", "content-type": "application/json"}
+        headers |= some(**self.headers, authorization=Hidden(f"Bearer {key}") if key else None)
+        is_json = self.body is not None and not isinstance(self.body, bytes)
+        content = json.dumps(self.body, allow_nan=False).encode() if is_json else self.body
+        return self.path + (f"?{query}" if query else ""), content, headers
+
+
+@dataclass(frozen=True)
+class Server:
+    url: str
+    key: Hidden | None
+
+    def read(self, status: int, headers: Mapping[str, str], content: bytes) -> Any:
+        """The response's JSON, or None of an empty one; raises what the response stands for."""
+        if not 200 <= status < 300:
+            headers = {name: self._hide(value) for name, value in headers.items()}
+            text, content = self._hide(content.decode(errors="replace")), b""
+            raise read_error(self.url, status, headers, text)
+        try:
+            return None if status == 204 else json.loads(content)
+        except (ValueError, RecursionError):
+            message = f"The response of {self.url} is not JSON; is this the URL of a Presage server?"
+        raise UnexpectedResponseError(message, status=status, request_id=headers.get("x-request-id"))
+
+    def _hide(self, text: str) -> str:
+        return text.replace(self.key or "\0", "[API key]")
+
+
+def server_of(url: str | None, key: str | None) -> Server:
+    """The server that is given, or else named by the environment. Errors do not repeat what is wrong."""
+    key = key or os.environ.get("PRESAGE_API_KEY") or None
+    parts = urlsplit(url or os.environ.get("PRESAGE_URL") or "http://127.0.0.1:8080")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        raise ValueError("url must be an http or https URL.")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("url must not contain credentials, a query or a fragment.")
+    if key is not None and not re.fullmatch("[!-~]+", key):
+        raise ValueError("key must consist of visible ASCII characters.")
+    return Server(f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", Hidden(key) if key else None)
+
+
+def pause_before_retry(error: PresageError, call: Call, retry: int, remaining_s: float) -> float | None:
+    """Seconds to wait before sending a call again; None if it must not be."""
+    if error.category in ("rate_limit", "unavailable"):
+        is_safe = call.is_repeatable or error.should_retry is not False
+    else:
+        is_lost = isinstance(error, ConnectionFailedError) and error.should_retry is not False
+        is_safe = is_lost and (call.is_repeatable or not error.was_sent)
+    after_s = error.retry_after_s
+    # At random, so that clients that failed together do not return together.
+    most_s = min(8.0, 0.5 * 2**retry) / 2 if after_s is None else min(0.5, after_s)
+    pause_s = (most_s if after_s is None else after_s) + random.uniform(0, most_s)  # noqa: S311
+    if not is_safe or (after_s or 0) > MAX_RETRY_AFTER_S or pause_s >= remaining_s:
+        return None
+    logger.info("%s %s failed: %s Trying again in %.1f s.", call.method, call.path, error, pause_s)
+    return pause_s
+
+
+def write(path: str, body: Any, idempotency_key: str | None = None) -> Call:
+    """A call that takes effect once, however often it is sent: all its tries have one key."""
+    return Call("POST", path, body, headers={"idempotency-key": idempotency_key or secrets.token_hex(16)})
+
+
+def some(**fields: Any) -> dict[str, Any]:
+    """The fields that are given."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def part(item: Item) -> str:
+    """One segment of a path."""
+    return quote(item if isinstance(item, str) else str(item["id"]), safe="")

@@ -1,0 +1,146 @@
+"""The client for asyncio: thousands of calls at once. Datasets, runs and comparisons are `presage.Presage`'s."""
+
+import asyncio
+import ssl
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import Any
+
+import httpx
+
+from ._call import DEFAULT_RETRIES, DEFAULT_TIMEOUT_S, MAX_RESPONSE_BYTES, Call, Item, pause_before_retry, server_of
+from .client import EpisodeState, Prediction, Split, Step, evaluate_call, predict_call, start_call
+from .errors import ConnectionFailedError, PresageError, TimedOutError
+
+
+class AsyncPresage:
+    """A Presage server, for one event loop. The arguments are those of `presage.Presage`.
+
+    Each call that waits has a connection, which is an open file: many systems allow 1,024 (`ulimit -n`).
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        retries: int = DEFAULT_RETRIES,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._server, self._timeout_s, self._retries = server_of(url, key), timeout_s, retries
+        self._context = ssl_context or ssl.create_default_context()
+        # One connection each: a pool of thousands looks at all of them for each call, and takes longer than the calls.
+        self._all: list[httpx.AsyncHTTPTransport] = []
+        self._idle: list[httpx.AsyncHTTPTransport] = []
+
+    def __repr__(self) -> str:
+        return f"AsyncPresage({self._server.url!r})"
+
+    async def __aenter__(self) -> "AsyncPresage":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        for connection in self._all:
+            await connection.aclose()
+        self._all, self._idle = [], []
+
+    async def predict(
+        self, state: str, action: str, *, deployment: str | None = None, session_id: str | None = None, **fields: Any
+    ) -> Prediction:
+        """The state after an action: `POST /v1/predict`. Further fields are `context` and `params`."""
+        return await self._send(predict_call(state, action, deployment, session_id, fields))
+
+    async def evaluate(
+        self, evaluators: Sequence[Item], *, idempotency_key: str | None = None, **fields: Any
+    ) -> list[dict[str, Any]]:
+        """One verdict for each evaluator on `evaluated_model_output=…` and further fields: `POST /v1/evaluate`."""
+        return (await self._send(evaluate_call(evaluators, idempotency_key, fields)))["results"]
+
+    def episode(
+        self, environment: str, *, split: Split | None = None, index: int | None = None, seed: int | None = None
+    ) -> "AsyncEpisode":
+        """An episode, to be used in an `async with` statement: `POST /v1/episodes`."""
+        return AsyncEpisode(self, start_call(environment, split, index, seed))
+
+    async def _send(self, call: Call) -> Any:
+        deadline = monotonic() + self._timeout_s
+        retry = 0
+        while True:
+            try:
+                return await self._send_once(call, deadline - monotonic())
+            except PresageError as error:
+                pause_s = pause_before_retry(error, call, retry, deadline - monotonic())
+                if retry >= self._retries or pause_s is None:
+                    raise
+            await asyncio.sleep(pause_s)
+            retry += 1
+
+    async def _send_once(self, call: Call, remaining_s: float) -> Any:
+        url = self._server.url
+        try:
+            answer = await asyncio.wait_for(self._exchange(call), max(0.0, remaining_s))
+        except (asyncio.TimeoutError, TimeoutError):
+            raise TimedOutError(f"Presage at {url} did not respond within {self._timeout_s:g} s.") from None
+        except httpx.ConnectError as error:
+            root = _root_of(error).with_traceback(None)
+            is_final = isinstance(root, ssl.SSLCertVerificationError)
+            message = f"Presage cannot be reached at {url}: {root}."
+            raise ConnectionFailedError(message, was_sent=False, should_retry=False if is_final else None) from root
+        except (httpx.HTTPError, OSError):
+            # Neither the frames that sent the key are shown, nor what is no HTTP, which may repeat it.
+            message = f"The connection to {url} broke, or what answers does not speak HTTP."
+            raise ConnectionFailedError(message) from None
+        return self._server.read(*answer)
+
+    async def _exchange(self, call: Call) -> tuple[int, Mapping[str, str], bytes]:
+        target, content, headers = call.request(self._server.key)
+        request = httpx.Request(call.method, self._server.url + target, content=content, headers=headers)
+        connection = self._idle.pop() if self._idle else self._new()
+        try:
+            response = await connection.handle_async_request(request)
+            try:
+                body = bytearray()
+                async for chunk in response.aiter_raw():
+                    body += chunk
+                    if len(body) > MAX_RESPONSE_BYTES:
+                        raise httpx.RemoteProtocolError("too long")
+            finally:
+                await response.aclose()
+        finally:
+            self._idle.append(connection)
+        return response.status_code, response.headers, bytes(body)
+
+    def _new(self) -> httpx.AsyncHTTPTransport:
+        limits = httpx.Limits(max_connections=None, keepalive_expiry=25)  # The server's is 30 s.
+        self._all.append(httpx.AsyncHTTPTransport(verify=self._context, limits=limits, trust_env=False))
+        return self._all[-1]
+
+
+class AsyncEpisode(EpisodeState):
+    """An episode that starts with its block."""
+
+    def __init__(self, client: AsyncPresage, call: Call) -> None:
+        self._send, self._call = client._send, call  # pyright: ignore[reportPrivateUsage]
+
+    async def __aenter__(self) -> "AsyncEpisode":
+        super().__init__(await self._send(self._call))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.is_over = True
+
+    async def step(self, action: str) -> Step:
+        """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""
+        if not self.id:
+            raise RuntimeError("Start the episode with `async with`.")
+        return self._take(await self._send(self._step_call(action)))
+
+
+def _root_of(error: BaseException) -> BaseException:
+    while error.__cause__ or error.__context__:
+        error = error.__cause__ or error.__context__ or error
+    return error

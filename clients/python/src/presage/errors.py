@@ -1,0 +1,128 @@
+"""Why a call failed: one class for each thing that a program can do about it."""
+
+import json
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any, cast
+from urllib.parse import urljoin
+
+_class_of_status: dict[int, "type[PresageError]"] = {}
+
+
+class PresageError(Exception):
+    """Any failure of a call. `request_id` finds the request in the server's log; `issues` are those of a 422."""
+
+    category: str = "unexpected"
+    status: int | None = None
+    request_id: str | None = None
+    retry_after_s: float | None = None
+    should_retry: bool | None = None
+    upstream_status: int | None = None
+    upstream_body: str | None = None
+    issues: tuple[Mapping[str, Any], ...] = ()
+    was_sent: bool = True  # Whether the server may have received the request.
+
+    def __init_subclass__(cls, category: str, statuses: tuple[int, ...] = ()) -> None:
+        cls.category = category
+        _class_of_status.update(dict.fromkeys(statuses, cls))
+
+    def __init__(self, message: str, **fields: Any) -> None:
+        super().__init__(message)
+        self.__dict__.update(fields)
+
+    def __str__(self) -> str:
+        said = [f"status {self.status}"] if self.status else []
+        said += [f"request {self.request_id}"] if self.request_id else []
+        return f"{self.args[0]} ({', '.join(said)})" if said else str(self.args[0])
+
+
+class InvalidRequestError(PresageError, category="invalid", statuses=(400, 405, 422)):
+    """The request is wrong; `issues` says where."""
+
+
+class UnauthenticatedError(PresageError, category="unauthenticated", statuses=(401,)):
+    """There is no valid key."""
+
+
+class ForbiddenError(PresageError, category="forbidden", statuses=(403,)):
+    """The key lacks permission."""
+
+
+class NotFoundError(PresageError, category="not_found", statuses=(404,)):
+    """It does not exist, or belongs to someone else."""
+
+
+class ConflictError(PresageError, category="conflict", statuses=(409,)):
+    """It exists already, or is being changed."""
+
+
+class TooLargeError(PresageError, category="too_large", statuses=(413,)):
+    """More than the server takes or returns at once."""
+
+
+class ContextExceededError(PresageError, category="context_exceeded"):
+    """The input is longer than the model's context."""
+
+
+class RateLimitError(PresageError, category="rate_limit", statuses=(429,)):
+    """Too many requests; `retry_after_s` says how long to wait."""
+
+
+class UpstreamError(PresageError, category="upstream", statuses=(502,)):
+    """The model gave no usable response."""
+
+
+class UnavailableError(PresageError, category="unavailable", statuses=(503,)):
+    """The model or the server is temporarily unavailable."""
+
+
+class TimedOutError(PresageError, category="timeout", statuses=(408, 504)):
+    """The time limit of the server, or of the call here, was reached."""
+
+
+class ConnectionFailedError(PresageError, category="connection"):
+    """The server was not reached, or its response was cut off."""
+
+
+class UnexpectedResponseError(PresageError, category="unexpected"):
+    """An internal error of the server, or a response that is not from Presage."""
+
+
+def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> PresageError:
+    try:
+        parsed: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        parsed = None
+    body = cast(dict[str, Any], parsed if isinstance(parsed, dict) else {})
+    detail: Any = body.get("detail") or f"{url} responded with status {status}."
+    listed = cast(list[Any], detail if isinstance(detail, list) else [])
+    issues = [cast(dict[str, Any], issue) for issue in listed if isinstance(issue, dict)]
+    told = [f"{'.'.join(map(str, issue.get('loc') or []))}: {issue.get('msg')}" for issue in issues]
+    told[3:] = [f"and {len(told) - 3} more"] if len(told) > 3 else []
+    if 300 <= status < 400:  # Where to, without the query, which may hold a secret.
+        to = urljoin(url, headers.get("location", "")).partition("?")[0]
+        detail = f"{url} redirects to {to}; is this the URL of a Presage server?"
+    # A 413 is the model's or the server's: only the model's says so.
+    is_models = status == 413 and body.get("category") == ContextExceededError.category
+    return (ContextExceededError if is_models else _class_of_status.get(status, UnexpectedResponseError))(
+        "; ".join(told) or str(cast(Any, detail)),
+        status=status,
+        request_id=headers.get("x-request-id"),
+        retry_after_s=_read_retry_after(headers.get("retry-after", "").strip(), headers.get("date")),
+        should_retry={"true": True, "false": False}.get(headers.get("x-should-retry", "")),
+        upstream_status=body.get("upstream_status"),
+        upstream_body=body.get("upstream_body"),
+        issues=tuple(issues),
+    )
+
+
+def _read_retry_after(text: str, date: str | None) -> float | None:
+    """Seconds, from seconds or a date by the server's own clock: the one here may be wrong."""
+    try:
+        if text.isascii() and text.replace(".", "", 1).isdigit():
+            return float(text)
+        now_s = parsedate_to_datetime(date).timestamp() if date else time()
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now_s)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

@@ -1,0 +1,89 @@
+"""Presage's environments for Gymnasium: observations and actions are texts."""
+
+from typing import Any
+
+import gymnasium
+from gymnasium import spaces
+
+from .client import Episode, Presage, Split
+from .errors import PresageError
+
+_NOT_REPEATED = ("latency_ms", "cached_tokens")
+
+
+class RewardError(PresageError, category="reward"):
+    """The step was taken, but its reward could not be computed. `step` is what the server said."""
+
+
+class AnyText(spaces.Text):
+    """Any text of some length. Only samples are limited to certain characters."""
+
+    def __init__(self, max_length: int, *, min_length: int = 0, longest_sample: int = 40) -> None:
+        super().__init__(max_length, min_length=min_length)
+        self._longest_sample = min(longest_sample, max_length)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        if mask is not None or probability is not None:
+            return super().sample(mask, probability)
+        length = int(self.np_random.integers(self.min_length, self._longest_sample + 1))
+        return super().sample((length, None))
+
+    def contains(self, x: Any) -> bool:
+        return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
+
+    def __repr__(self) -> str:
+        return f"AnyText({self.min_length}, {self.max_length})"
+
+
+class TextEnv(gymnasium.Env[str, str]):
+    """An environment of a Presage server.
+
+    `reset(seed=…)` draws the same task for the same seed; `reset(options={"index": 3})` names it, also with a `split`.
+    What the agent is told to do is `info["prompt"]`. A step that fails raises, and can be taken again: a failure is
+    never an observation.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 (as Gymnasium declares it)
+
+    def __init__(
+        self,
+        environment: str = "sandbox",
+        *,
+        client: Presage | None = None,
+        split: Split = "train",
+        render_mode: str | None = None,
+        max_observation_chars: int = 1_000_000,
+    ) -> None:
+        self.environment, self.split, self.render_mode = environment, split, render_mode
+        self.client = client or Presage()
+        self.observation_space = AnyText(max_observation_chars)
+        self.action_space = AnyText(100_000, min_length=1)
+        self.episode: Episode | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        super().reset(seed=seed)
+        wanted = options or {}
+        self.episode = self.client.episode(
+            self.environment,
+            split=wanted.get("split", self.split),
+            index=wanted.get("index"),
+            seed=int(self.np_random.integers(2**53)),
+        )
+        return self.episode.observation, self.episode.info
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        if self.episode is None:
+            raise gymnasium.error.ResetNeeded("Call reset() before step().")
+        step = self.episode.step(action)
+        reason = step["info"].get("reward_error")
+        if reason is not None:
+            raise RewardError(f"The step has no reward: {reason}", step=step)
+        info = {name: value for name, value in step["info"].items() if name not in _NOT_REPEATED}
+        # Null: this step has no reward, as before the last one of an outcome reward.
+        return step["observation"], step["reward"] or 0.0, step["terminated"], step["truncated"], info
+
+    def render(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self.episode.observation if self.render_mode == "ansi" and self.episode else None
+
+    def close(self) -> None:
+        self.client.close()

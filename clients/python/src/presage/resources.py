@@ -1,0 +1,103 @@
+"""Datasets and runs."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from time import monotonic, sleep
+from typing import Any
+
+from ._call import Call, Item, part, write
+from ._connections import Connections
+from .errors import ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError
+
+PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError)  # A later call may succeed.
+
+
+def named(evaluators: Sequence[Item]) -> list[Mapping[str, Any]]:
+    return [{"evaluator": item} if isinstance(item, str) else item for item in evaluators]
+
+
+class _Resource:
+    def __init__(self, connections: Connections) -> None:
+        self._send = connections.send
+
+    def _get(self, path: str, **query: Any) -> Any:
+        return self._send(Call("GET", path, query=query))
+
+    def _pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        while True:
+            page = self._get(path, **query)
+            yield from page["data"]
+            query["after"] = page.get("next")
+            if query["after"] is None:
+                return
+
+
+class Datasets(_Resource):
+    def list(self) -> Sequence[dict[str, Any]]:
+        return [*self._pages("/v1/datasets")]
+
+    def get(self, dataset: Item) -> dict[str, Any]:
+        return self._get(f"/v1/datasets/{part(dataset)}")
+
+    def create(self, name: str, **fields: Any) -> dict[str, Any]:
+        return self._send(write("/v1/datasets", {"name": name, **fields}))
+
+    def upload(self, dataset: Item, lines: str | bytes | Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Makes a revision of these JSON Lines or objects, or finds the one that has them."""
+        if not isinstance(lines, (str, bytes)):
+            lines = "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines)
+        body = lines.encode() if isinstance(lines, str) else lines
+        headers = {"content-type": "application/x-ndjson"}
+        return self._send(Call("POST", f"/v1/datasets/{part(dataset)}/revisions", body, headers=headers))
+
+    def samples(self, dataset: Item, revision: int | None = None) -> Iterator[dict[str, Any]]:
+        """The samples of a revision: of the one that is the latest now, also if another one follows meanwhile."""
+        latest = None if revision else self.get(dataset)["latest_revision"]
+        number = latest["revision"] if latest else revision
+        return self._pages(f"/v1/datasets/{part(dataset)}/samples", revision=number)
+
+
+class Runs(_Resource):
+    def list(self, **filters: Any) -> Sequence[dict[str, Any]]:
+        return [*self._pages("/v1/runs", **filters)]
+
+    def get(self, run: Item) -> dict[str, Any]:
+        return self._get(f"/v1/runs/{part(run)}")
+
+    def create(
+        self, dataset: Item, evaluators: Sequence[Item], target: Mapping[str, Any] | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """Starts a run, without a `target` of the default deployment. Another one is `{"baseline": "no-change"}`."""
+        if target is None:
+            deployments = self._get("/v1/deployments")["data"]
+            target = {"deployment": next(item["name"] for item in deployments if item["is_default"])}
+        wanted = {"dataset_id": part(dataset), "target": dict(target), "evaluators": named(evaluators), **fields}
+        return self._send(write("/v1/runs", wanted))
+
+    def wait(
+        self,
+        run: Item,
+        on_progress: Callable[[dict[str, Any]], object] = lambda _: None,
+        every_s: float = 1.0,
+        patience_s: float = 60.0,
+    ) -> dict[str, Any]:
+        """Waits until a run is finished, cancelled or failed. The server may be away for `patience_s`."""
+        read_at = monotonic()
+        while True:
+            try:
+                seen = self.get(run)
+            except PASSING:
+                if monotonic() - read_at >= patience_s:
+                    raise
+            else:
+                read_at = monotonic()
+                on_progress(seen)
+                if seen["status"] in ("finished", "cancelled", "failed"):
+                    return seen
+            sleep(every_s)
+
+    def report(self, run: Item) -> dict[str, Any]:
+        return self._get(f"/v1/runs/{part(run)}/report")
+
+    def samples(self, run: Item, **filters: Any) -> Iterator[dict[str, Any]]:
+        return self._pages(f"/v1/runs/{part(run)}/samples", **filters)

@@ -1,0 +1,120 @@
+"""Presage's environments for the `environment_factory` of TRL's GRPO trainer."""
+
+import importlib
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+from typing import Any
+
+from .client import Episode, Presage, Split, Step
+from .errors import InvalidRequestError, PresageError
+from .resources import PASSING
+
+_OVER = "The episode is over."
+
+
+class TextEnvironment:
+    """One rollout at a time: TRL calls `reset` with a row of the dataset, and offers `act` to the model as a tool."""
+
+    def __init__(self, client: Presage, environment: str, split: Split, patience_s: float) -> None:
+        self._client, self._environment, self._patience_s = client, environment, patience_s
+        self._split: Split = split
+        self._episode: Episode | None = None
+        self._failure: PresageError | None = None
+        self._is_unscored = False
+
+    def reset(self, split: Split | None = None, index: int | None = None, seed: int | None = None, **_: Any) -> str:
+        started_at = monotonic()
+        self._failure, self._is_unscored = None, False
+        while True:
+            try:
+                wanted: Split = split or self._split
+                self._episode = self._client.episode(self._environment, split=wanted, index=index, seed=seed)
+                break
+            except PASSING:
+                self._wait(started_at)
+        return "\n\n".join(text for text in (self._episode.prompt, self._episode.observation) if text)
+
+    def act(self, action: str) -> str:
+        """Act in the world.
+
+        Args:
+            action: What to do, in a few words.
+
+        Returns:
+            What can be seen afterwards.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if self._episode is None or self._episode.is_over:
+            return _OVER
+        try:
+            step = self._step(self._episode, action)
+        except InvalidRequestError:
+            raise  # The model's own mistake, such as an empty action: it is told, and the rollout counts.
+        except PresageError as error:
+            self._failure = error  # The rollout has no reward any more, so that nothing is learned from the failure.
+            raise
+        self._is_unscored = step["info"].get("reward_error") is not None
+        return f"{step['observation']}\n\n{_OVER}" if self._episode.is_over else step["observation"]
+
+    def get_reward(self) -> float | None:
+        """The sum of the rewards. None leaves the rollout out: a step failed, or its reward could not be computed."""
+        if self._failure is not None or self._is_unscored or self._episode is None:
+            return None
+        return self._episode.reward
+
+    def _step(self, episode: Episode, action: str) -> Step:
+        started_at = monotonic()
+        while True:
+            try:
+                return episode.step(action)
+            except PASSING:
+                self._wait(started_at)
+
+    def _wait(self, started_at: float) -> None:
+        """Waits before another try; raises what is being handled if that took too long."""
+        if monotonic() - started_at >= self._patience_s:
+            raise
+        sleep(1.0)
+
+
+@dataclass
+class EnvironmentFactory:
+    """Makes the environments of a trainer, which share the connections of one client."""
+
+    name: str
+    split: Split
+    patience_s: float
+    url: str | None
+    key: str | None = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self._client: Presage | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_client": None}
+
+    def __call__(self) -> TextEnvironment:
+        self._client = self._client or Presage(self.url, self.key)
+        return TextEnvironment(self._client, self.name, self.split, self.patience_s)
+
+
+def environment(
+    name: str = "sandbox",
+    *,
+    split: Split = "train",
+    patience_s: float = 300.0,
+    url: str | None = None,
+    key: str | None = None,
+) -> EnvironmentFactory:
+    """What `GRPOTrainer(environment_factory=…)` takes. A step that fails is tried again for `patience_s`."""
+    return EnvironmentFactory(name, split, patience_s, url, key)
+
+
+def tasks(name: str = "sandbox", *, split: Split = "train", url: str | None = None, key: str | None = None) -> Any:
+    """A row for each task, as `train_dataset`: so all rollouts of a group have the same task."""
+    client = Presage(url, key)
+    count: int = client.request("GET", f"/v1/environments/{name}")["tasks"].get(split, 0)
+    prompt = [{"role": "user", "content": ""}]
+    rows = [{"prompt": prompt, "split": split, "index": index} for index in range(count)]
+    return importlib.import_module("datasets").Dataset.from_list(rows)

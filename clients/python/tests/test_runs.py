@@ -1,0 +1,86 @@
+"""As a notebook's cells would do it."""
+
+from html.parser import HTMLParser
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from presage import ConflictError, InvalidRequestError, Presage, UnavailableError
+from servers import ScriptedServer, response
+
+THINGS = ("fridge", "oven", "drawer", "door")
+LINES = [
+    {
+        "trajectory_id": thing,
+        "step": step,
+        "interaction": {"state": f"You see the {thing}.", "action": f"{verb} {thing}"},
+        "next_state": f"You {verb} the {thing}.",
+    }
+    for thing in THINGS
+    for step, verb in enumerate(("open", "close"))
+]
+
+
+def test_from_a_dataset_to_a_table(presage: Presage) -> None:
+    dataset = presage.datasets.create(f"household {uuid4()}")
+    with pytest.raises(ConflictError):
+        presage.datasets.create(dataset["name"])
+    revision = presage.datasets.upload(dataset, LINES)
+    assert revision["samples"] == len(LINES)
+    assert presage.datasets.upload(dataset["id"], LINES)["revision"] == revision["revision"]
+    assert [sample["next_state"] for sample in presage.datasets.samples(dataset)] == [x["next_state"] for x in LINES]
+    assert dataset["id"] in [listed["id"] for listed in presage.datasets.list()]
+
+    evaluators = ["exact-match", {"evaluator": "edit-distance"}]
+    seen: list[str] = []
+    hostile = "<b>model</b> & co"
+    baseline = presage.runs.create(dataset, evaluators, {"baseline": "no-change"}, name="no change")
+    model = presage.runs.create(dataset, evaluators, name=hostile)
+    ended = presage.runs.wait(model, lambda run: seen.append(run["status"]), every_s=0.05)
+    assert ended["status"] == seen[-1] == "finished"
+    assert presage.runs.wait(baseline["id"], every_s=0.05)["status"] == "finished"
+    report = presage.runs.report(model)
+    assert [evaluator["count"] for evaluator in report["evaluators"]] == [len(LINES)] * 2
+    assert len([*presage.runs.samples(model, limit=3)]) == len(LINES)
+    assert [run["id"] for run in presage.runs.list(dataset_id=dataset["id"])] == [model["id"], baseline["id"]]
+
+    comparison = presage.compare(baseline, model["id"])
+    assert len(comparison.data["evaluators"]) == 2
+    table = str(comparison)
+    assert repr(comparison) == table
+    lines = table.splitlines()
+    assert len(lines) == 5
+    assert " ".join(lines[0].split()) == "evaluator run samples mean difference 95 % interval p better worse"
+    assert hostile in lines[2]
+    difference = comparison.data["evaluators"][0]["candidates"][0]["difference"]
+    assert f"{difference * 100:+.1f}" in lines[2]
+    html = comparison._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert "&lt;b&gt;model&lt;/b&gt; &amp; co" in html
+    tags: set[str] = set()
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            assert attrs == []
+            tags.add(tag)
+
+    Tags().feed(html)
+    assert tags == {"table", "thead", "tbody", "tr", "th", "td"}
+
+
+def test_a_wrong_line_is_named(presage: Presage) -> None:
+    dataset = presage.datasets.create(f"wrong {uuid4()}")
+    with pytest.raises(InvalidRequestError) as raised:
+        presage.datasets.upload(dataset, [LINES[0], {"step": "first"}])
+    assert raised.value.issues[0]["loc"][:3] == ["body", "line", 2]
+
+
+def test_waiting_outlasts_a_restart_of_the_server(scripted: ScriptedServer) -> None:
+    run: dict[str, Any] = {"id": "a", "status": "running"}
+    busy = response(503, {"detail": "Stopping."}, retry_after="0")
+    scripted.script(response(200, run), busy, response(200, {**run, "status": "cancelled"}))
+    with Presage(scripted.url, "a-key", retries=0) as client:
+        assert client.runs.wait("a", every_s=0)["status"] == "cancelled"
+        scripted.script(busy)
+        with pytest.raises(UnavailableError):
+            client.runs.wait("a", every_s=0, patience_s=0)

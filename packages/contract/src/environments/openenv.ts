@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { boundedObject } from "../text.ts";
+import { EpisodeCreateRequest, StepRequest } from "./episode.ts";
+
+const maxMetadataCharacters = 10_000;
+const maxEpisodeIdCharacters = 255;
+
+/** What an agent does, as OpenEnv's clients send it. */
+export const OpenEnvAction = z
+  .strictObject({
+    message: StepRequest.shape.action,
+    metadata: boundedObject(maxMetadataCharacters, "metadata").optional().meta({
+      description: "Accepted and not used.",
+    }),
+  })
+  .meta({ title: "MessageAction" });
+export type OpenEnvAction = z.infer<typeof OpenEnvAction>;
+
+const { split, index, seed } = EpisodeCreateRequest.shape;
+
+/** How an episode is begun or continued. Other fields are ignored, as OpenEnv's own server does. */
+export const OpenEnvReset = z
+  .looseObject({
+    episode_id: z.string().max(maxEpisodeIdCharacters).nullish().meta({
+      description:
+        "An episode that this protocol started, to continue it. Any other text is the client's own name for a new one.",
+    }),
+    split,
+    index,
+    seed,
+  })
+  .meta({ id: "OpenEnvReset" });
+export type OpenEnvReset = z.infer<typeof OpenEnvReset>;
+
+/** What an agent sees. */
+export const OpenEnvObservation = z
+  .object({
+    prompt: z.string().meta({
+      description: "The observation. At the start of an episode the task's prompt is before it.",
+    }),
+    truncated: z.boolean().meta({
+      description: "Whether the episode was cut short, by its number of steps or a guard.",
+    }),
+    done: z.boolean().default(false).meta({ description: "Whether the episode is over." }),
+    reward: z.number().nullable().default(null).meta({ description: "The reward of the last action." }),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .meta({ description: "The episode's id, and how many steps it has." }),
+  })
+  .meta({ title: "PromptObservation" });
+
+/** Where an episode stands. */
+export const OpenEnvState = z
+  .object({
+    episode_id: z.string().nullable().meta({
+      description: "The episode, by the client's own name if it gave one. Null before the first reset.",
+    }),
+    step_count: z.int().min(0).meta({ description: "How many steps it has." }),
+  })
+  .meta({ title: "State" });
+
+const jsonSchema = z.record(z.string(), z.unknown());
+
+/** Response of `GET …/openenv/schema`. */
+export const OpenEnvSchemaResponse = z
+  .object({
+    action: jsonSchema.meta({ description: "JSON schema of an action, the data of a step." }),
+    observation: jsonSchema.meta({ description: "JSON schema of an observation." }),
+    state: jsonSchema.meta({ description: "JSON schema of the state." }),
+  })
+  .meta({ id: "OpenEnvSchemaResponse" });
+export type OpenEnvSchemaResponse = z.infer<typeof OpenEnvSchemaResponse>;
+
+/** Response of `GET …/openenv/metadata`. */
+export const OpenEnvMetadataResponse = z
+  .object({
+    name: z.string().meta({ description: "The environment's name." }),
+    description: z.string().meta({ description: "What the environment is." }),
+    version: z.string().meta({ description: "Its revision." }),
+  })
+  .meta({ id: "OpenEnvMetadataResponse" });
+export type OpenEnvMetadataResponse = z.infer<typeof OpenEnvMetadataResponse>;
+
+/** Response of `GET …/openenv/health`. */
+export const OpenEnvHealthResponse = z
+  .object({ status: z.literal("healthy").meta({ description: "Always `healthy`." }) })
+  .meta({ id: "OpenEnvHealthResponse" });
+
+/** Response of `POST …/openenv/mcp`, always an error. */
+export const OpenEnvMcpResponse = z
+  .object({
+    jsonrpc: z.literal("2.0").meta({ description: "The version of JSON-RPC." }),
+    id: z.null().meta({ description: "Always null." }),
+    error: z
+      .object({
+        code: z.int().meta({ description: "A code of JSON-RPC." }),
+        message: z.string().meta({ description: "What it means." }),
+      })
+      .meta({ description: "Why there is no result." }),
+  })
+  .meta({ id: "OpenEnvMcpResponse" });
+export type OpenEnvMcpResponse = z.infer<typeof OpenEnvMcpResponse>;
+
+/** Why a message was not done, by OpenEnv's codes. */
+export const OpenEnvErrorCode = z.enum([
+  "INVALID_JSON",
+  "UNKNOWN_TYPE",
+  "VALIDATION_ERROR",
+  "EXECUTION_ERROR",
+  "CAPACITY_REACHED",
+  "SESSION_ERROR",
+]);
+export type OpenEnvErrorCode = z.infer<typeof OpenEnvErrorCode>;

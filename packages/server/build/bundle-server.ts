@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { BunPlugin } from "bun";
+
+export const root = join(import.meta.dir, "../../..");
+const source = join(import.meta.dir, "../src");
+const dashboard = join(root, "packages/web/dist");
+const tinypool = dirname(Bun.fileURLToPath(import.meta.resolve("tinypool")));
+/** How a module names the file of its thread. */
+const threadFile = /new URL\("\.\/([\w-]+)\.ts", import\.meta\.url\)/g;
+/** How tinypool names the file of a thread of its pool. */
+const poolThreadFile = 'import.meta.url + "/../entry/worker.js"';
+/** How the server names the folder of the dashboard's files. */
+const dashboardUrl = 'new URL("../../../web/dist/", import.meta.url)';
+
+export interface BundleOptions {
+  /** The dashboard's folder relative to the folder of the bundle; undefined: inside the bundle. */
+  dashboardFolder: string | undefined;
+  /** How messages name this program. */
+  commandName: string;
+}
+
+const common = {
+  target: "bun",
+  format: "esm",
+  splitting: true,
+  root,
+} as const;
+
+/** Bundles the server and its threads, with all packages, into few files of one folder, with `main.js` among them. */
+export async function bundleServer(outdir: string, options: BundleOptions): Promise<void> {
+  await Bun.build({
+    ...common,
+    entrypoints: entrypoints(),
+    outdir,
+    naming: { entry: "[name].[ext]" },
+    plugins: [besideTheBundle(options)],
+  });
+}
+
+/** Compiles the same into one executable, from the Bun at `runtime`. Code that was compiled before starts twice as fast. */
+export async function compileServer(
+  outfile: string,
+  { target, runtime, ...options }: BundleOptions & { target: Bun.Build.CompileTarget; runtime: string },
+): Promise<void> {
+  await Bun.build({
+    ...common,
+    entrypoints: entrypoints(),
+    minify: { whitespace: true, syntax: true },
+    bytecode: true,
+    naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]" },
+    compile: { target, executablePath: runtime, outfile, autoloadBunfig: false, assets: [dashboard] },
+    plugins: [besideTheBundle(options)],
+  });
+}
+
+function entrypoints(): string[] {
+  const sources = [...new Bun.Glob("**/*.ts").scanSync({ cwd: source, absolute: true })];
+  const threads = sources
+    .filter((path) => !path.endsWith(".test.ts"))
+    .flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(threadFile)].map(([, name]) =>
+        join(dirname(path), `${name}.ts`),
+      ),
+    );
+  return [join(source, "main.ts"), ...threads, join(tinypool, "entry/worker.js")];
+}
+
+/** What sources name by their own place is found by the bundle's. */
+function besideTheBundle({ dashboardFolder, commandName }: BundleOptions): BunPlugin {
+  const folder = dashboardFolder ?? "./dist/";
+  return {
+    name: "beside the bundle",
+    setup(build) {
+      build.onLoad(
+        { filter: /packages\/server\/src\/.*\.ts$|tinypool\/dist\/index\.js$/ },
+        ({ path, loader }) => {
+          const text = readFileSync(path, "utf8")
+            .replace(threadFile, 'new URL("./$1.js", import.meta.url)')
+            .replace(poolThreadFile, 'new URL("./worker.js", import.meta.url)')
+            .replace(dashboardUrl, `new URL("${folder}", import.meta.url)`);
+          if (path.endsWith("/src/command-name.ts"))
+            return { contents: text.replace('"npx presage"', JSON.stringify(commandName)), loader };
+          return { contents: text, loader };
+        },
+      );
+      // They start threads that Presage does not use. Bun would write this machine's paths into the bundle.
+      build.onLoad({ filter: /node_modules\/(ioredis|pino|thread-stream)\/.*\.js$/ }, ({ path, loader }) => ({
+        contents: readFileSync(path, "utf8").replaceAll("__dirname", '"."'),
+        loader,
+      }));
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import {
+  EnvironmentPath,
+  OpenEnvAction,
+  type OpenEnvMcpResponse,
+  type OpenEnvMetadataResponse,
+  OpenEnvObservation,
+  type OpenEnvSchemaResponse,
+  OpenEnvState,
+} from "@presage/contract";
+import { z } from "zod";
+import { findEnvironment } from "../../../environments/find-environment.ts";
+import { type CallWithCaller, forPrograms, type Route } from "../../pipeline/route.ts";
+import { readPath } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import type { Services } from "../../services.ts";
+import { acceptSocket } from "./accept-socket.ts";
+import { serverDescription } from "./server-description.ts";
+
+const path = "/v1/environments/:name/openenv";
+
+/** JSON-RPC's code for a method that a server does not have. */
+const methodNotFound = -32601;
+
+/** OpenEnv's server, as its client and its tools call it. */
+export function openEnvRoutes(services: Services): Route[] {
+  const schemas: OpenEnvSchemaResponse = {
+    action: z.toJSONSchema(OpenEnvAction, { io: "input" }),
+    observation: z.toJSONSchema(OpenEnvObservation, { io: "input" }),
+    state: z.toJSONSchema(OpenEnvState, { io: "input" }),
+  };
+  const noTools: OpenEnvMcpResponse = {
+    jsonrpc: "2.0",
+    id: null,
+    error: {
+      code: methodNotFound,
+      message: "This environment has no MCP tools. Send steps to its WebSocket.",
+    },
+  };
+
+  /** Throws if the account has no such environment. */
+  const environmentOf = (call: CallWithCaller) =>
+    findEnvironment(services.environments, requesterOf(call), readPath(call, EnvironmentPath).name);
+
+  const forEnvironment = (method: "GET" | "POST", name: string, response: object) =>
+    forPrograms(method, `${path}/${name}`, async (call) => {
+      await environmentOf(call);
+      return Response.json(response);
+    });
+
+  return [
+    forEnvironment("GET", "schema", schemas),
+    forEnvironment("GET", "health", { status: "healthy" }),
+    forEnvironment("GET", "openapi.json", serverDescription),
+    forEnvironment("POST", "mcp", noTools),
+    forPrograms("GET", `${path}/metadata`, async (call) => {
+      const { name, revision, config } = await environmentOf(call);
+      const response: OpenEnvMetadataResponse = {
+        name,
+        description: config.description ?? "A text world that a model plays.",
+        version: String(revision),
+      };
+      return Response.json(response);
+    }),
+    forPrograms("GET", `${path}/ws`, async (call) => {
+      const { name } = await environmentOf(call);
+      return acceptSocket(services, call, { environment: name, path: `${path}/ws` });
+    }),
+  ];
+}

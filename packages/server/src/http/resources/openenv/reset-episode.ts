@@ -1,0 +1,63 @@
+import { OpenEnvReset } from "@presage/contract";
+import { type Episode, findEpisode, statusOf } from "../../../environments/episodes/episode.ts";
+import { selectSteps } from "../../../environments/episodes/episodes-store.ts";
+import { startEpisode } from "../../../environments/episodes/start-episode.ts";
+import { endOf } from "../../../environments/episodes/step-episode.ts";
+import { ServiceError } from "../../../errors.ts";
+import { validate } from "../../request/validate.ts";
+import type { Services } from "../../services.ts";
+import type { Conversation, MessageCall } from "./answer-message.ts";
+import { showStart, showStep } from "./show-episode.ts";
+
+/** Starts an episode, or goes on with one whose id the client has from before its socket was cut. */
+export async function resetEpisode(
+  services: Services,
+  conversation: Conversation,
+  data: unknown,
+  { caller, requester }: MessageCall,
+): Promise<object> {
+  const { environments, store } = services;
+  const wanted = validate(OpenEnvReset, data ?? {}, "body");
+  const name = wanted.episode_id ?? undefined;
+  const known = name === undefined ? undefined : await findKnown(services, requester, name);
+  if (known !== undefined) {
+    refuseOther(known, conversation);
+    conversation.episode = { id: known.row.id, name: undefined };
+    const steps = Number(known.row.steps);
+    const [step] = steps === 0 ? [] : await selectSteps(store.database, known.row.id, steps - 1);
+    if (step === undefined) return showStart(known);
+    return showStep(known.row.id, { step, end: endOf(known.row, step) });
+  }
+  const { proof } = caller;
+  const episode = await startEpisode(environments, requester, {
+    environment: conversation.environment,
+    split: wanted.split ?? "train",
+    index: wanted.index ?? undefined,
+    seed: wanted.seed ?? undefined,
+    apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
+  });
+  conversation.episode = { id: episode.row.id, name };
+  return showStart(episode);
+}
+
+/** Undefined for a name that the client made up. */
+async function findKnown(
+  { environments }: Services,
+  requester: MessageCall["requester"],
+  id: string,
+): Promise<Episode | undefined> {
+  return await findEpisode(environments, requester, id).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === "not_found") return undefined;
+    throw error;
+  });
+}
+
+function refuseOther({ row }: Episode, { environment }: Conversation): void {
+  if (row.environment !== environment)
+    throw new ServiceError("conflict", `The episode is of the environment ${row.environment}.`);
+  if (statusOf(row) === "expired")
+    throw new ServiceError(
+      "conflict",
+      "The episode has expired: nothing happened for 15 minutes. Reset without its episode_id.",
+    );
+}

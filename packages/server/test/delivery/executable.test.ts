@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DeploymentListResponse } from "@presage/contract";
+import { expectEventually } from "../support/eventually.ts";
+import {
+  expectEvaluationInThreads,
+  expectFirstPrediction,
+  expectPages,
+} from "../support/presage/expect-delivered.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { runInFolder } from "../support/presage/run-in-folder.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { createPostgresDatabase } from "../support/store/databases.ts";
+
+const server = join(import.meta.dir, "../..");
+const root = join(server, "../..");
+const target = `${process.platform}-${process.arch}`;
+let work: string;
+let executable: string;
+let presage: SpawnedPresage;
+
+// The targets that Presage is delivered for.
+describe.if(process.platform === "linux")("On Linux", () => {
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), "presage-executable-"));
+    executable = join(work, "presage");
+    await runInFolder(root, [process.execPath, "packages/web/build.ts"]);
+    const build = join(server, "build/build-executable.ts");
+    await runInFolder(work, [process.execPath, build, target, process.execPath, executable]);
+    presage = await spawnPresage({}, [executable]);
+  });
+  afterAll(async () => {
+    await presage?.[Symbol.asyncDispose]();
+    await rm(work, { recursive: true, force: true });
+  });
+
+  test("The executable says its version and has every command", async () => {
+    const { version } = await Bun.file(join(server, "package.json")).json();
+    expect(await runInFolder(work, [executable, "--version"])).toBe(`${version}\n`);
+    expect(await runInFolder(work, [executable, "--help"])).toContain("migrate");
+  });
+
+  test("It answers the first prediction", () => expectFirstPrediction(presage));
+  test("It evaluates in threads and keeps the result in SQLite", () => expectEvaluationInThreads(presage));
+  test("It has the dashboard and the API's page", () => expectPages(presage));
+
+  test("It migrates PostgreSQL, and its workers share a port", async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const environment = { PRESAGE_DATABASE_URL: databaseUrl };
+    expect(await runInFolder(work, [executable, "migrate"], environment)).toStartWith("Applied 001");
+    expect(await runInFolder(work, [executable, "migrate"], environment)).toBe("The schema is up to date.\n");
+    await using several = await spawnPresage({ ...environment, PRESAGE_WORKERS: "2" }, [executable]);
+    await expectFirstPrediction(several);
+    await expectEvaluationInThreads(several);
+    await expectEventually(async () => (await answeringProcesses(several.url)).size, 2);
+    several.kill("SIGTERM");
+    expect(await several.exited).toBe(0);
+  });
+});
+
+/** Each call has a connection of its own, which either worker may get. */
+async function answeringProcesses(url: string): Promise<Set<number | undefined>> {
+  const headers = { "x-api-key": testKey };
+  const responses = Array.from({ length: 24 }, async () => {
+    const response = await fetch(`${url}/v1/deployments`, { headers, keepalive: false });
+    return DeploymentListResponse.parse(await response.json()).data[0]?.process_id;
+  });
+  return new Set(await Promise.all(responses));
+}

@@ -1,0 +1,53 @@
+import { spawnSync } from "node:child_process";
+import { chownSync, copyFileSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { root } from "./ensure-installed.mjs";
+
+/**
+ * Lays out the image's file system in a folder: the executable, the C library that it is linked to, and /data. User and environment
+ * are those of the Dockerfile.
+ */
+export function imageRoot(executable, folder) {
+  const dockerfile = readFileSync(join(root, "Dockerfile"), "utf8");
+  const [, user = ""] = /^USER (\d+:\d+)$/m.exec(dockerfile) ?? [];
+  const [, variables = ""] = /^ENV ((?:.*\\\n)*.*)$/m.exec(dockerfile) ?? [];
+  const environment = Object.fromEntries(
+    variables
+      .split(/[\s\\]+/)
+      .filter(Boolean)
+      .map((assignment) => assignment.split(/=(.*)/s)),
+  );
+  const program = "/usr/local/bin/presage";
+  const files = [[realpathSync(executable), program], ...librariesOf(executable)];
+  let compressedBytes = 0;
+  for (const [from, to] of files) {
+    mkdirSync(join(folder, dirname(to)), { recursive: true });
+    copyFileSync(from, join(folder, to));
+    compressedBytes += gzipSync(readFileSync(from)).length;
+  }
+  for (const name of ["data", "dev", "proc"]) mkdirSync(join(folder, name));
+  const [uid, gid] = user.split(":").map(Number);
+  chownSync(join(folder, "data"), uid, gid);
+
+  // As a container engine does: everything is read-only, but for the volume.
+  const mounts = [
+    'mount --bind "$0" "$0"',
+    'mount --bind "$0/data" "$0/data"',
+    'mount --rbind /dev "$0/dev"',
+    'mount -t proc proc "$0/proc"',
+    'mount -o remount,bind,ro "$0"',
+    'exec chroot --userspec="$1" "$0" "$2" "$3"',
+  ].join(" && ");
+  return {
+    environment,
+    megabytes: (compressedBytes / 1e6).toFixed(1),
+    enter: (args) => ["unshare", "--mount", "sh", "-c", mounts, folder, user, program, ...args],
+  };
+}
+
+/** The shared libraries that a program is linked to, with the loader, each at the path where it is looked for. */
+function librariesOf(executable) {
+  const { stdout } = spawnSync("ldd", [executable], { encoding: "utf8" });
+  return [...stdout.matchAll(/(?:^|=>)\s*(\/\S+) \(0x/gm)].map(([, path]) => [realpathSync(path), path]);
+}

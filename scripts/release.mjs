@@ -1,0 +1,61 @@
+// `npm run release -- VERSION`: checks that a version can be released and builds all of its files. It uploads nothing: that is left
+// to whoever has the right to, with the commands that it prints.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./ensure-installed.mjs";
+import { runOrExit } from "./run-or-exit.mjs";
+
+const [version = ""] = process.argv.slice(2);
+const dist = join(root, "dist");
+const problems = findProblems();
+if (problems.length > 0) {
+  process.stderr.write(`${problems.join("\n")}\n`);
+  process.exit(1);
+}
+rmSync(dist, { recursive: true, force: true });
+runOrExit("npm", ["run", "--silent", "build:package"]);
+runOrExit("npm", ["run", "--silent", "build:executable"]);
+const files = readdirSync(dist).sort();
+const sums = files.map((name) => `${sha256(join(dist, name))}  ${name}\n`).join("");
+writeFileSync(join(dist, "SHA256SUMS"), sums);
+const packages = files.filter((name) => name.endsWith(".tgz"));
+process.stdout.write(
+  [
+    `\nReady in dist/: ${files.join(", ")}, SHA256SUMS. Nothing was uploaded. To publish, in a CI job that may sign for this repository:`,
+    ...packages.map((name) => `  npm publish ./dist/${name}`),
+    `  git tag v${version} && git push origin v${version}`,
+    `  docker buildx build --platform linux/amd64,linux/arm64 --tag REGISTRY/presage:${version} --push .`,
+    "and attach the executables, THIRD-PARTY-LICENCES.txt and SHA256SUMS to the release.\n",
+  ].join("\n"),
+);
+
+function findProblems() {
+  const found = [];
+  if (!/^\d+\.\d+\.\d+$/.test(version)) return ["Usage: npm run release -- VERSION, such as 0.2.0"];
+  const { repository } = manifestOf(".");
+  if (repository?.url === undefined)
+    found.push("package.json: repository.url is not set; npm compares it with where a package was built.");
+  for (const folder of [".", ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`)]) {
+    const own = manifestOf(folder).version;
+    if (own !== version) found.push(`${folder}/package.json: the version is ${own}, not ${version}.`);
+  }
+  if (!readFileSync(join(root, "CHANGELOG.md"), "utf8").includes(`\n## [${version}]`))
+    found.push(`CHANGELOG.md: there is no section [${version}].`);
+  if (git("status", "--porcelain") !== "") found.push("There are changes that are not committed.");
+  if (git("tag", "--list", `v${version}`) !== "") found.push(`The tag v${version} exists already.`);
+  return found;
+}
+
+function manifestOf(folder) {
+  return JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+}
+
+function git(...args) {
+  return execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
+}
+
+function sha256(path) {
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
+}
