@@ -13,6 +13,7 @@ const reserved: ReadonlySet<string> = new Set([
   ...["projects", "experiments", "apps", "usage", "api-keys", "users", "teams"],
   // Protocols.
   ...["ors", "openenv", "mcp", "ws", "create", "ping", "delete"],
+  ...["tools", "splits", "tasks", "task", "prompt", "messages", "call", "version"],
 ]);
 
 /** Whether no environment may have this name, as paths begin with it that are Presage's own. */

@@ -18,7 +18,7 @@ import { whoAmIRoutes } from "./resources/me/whoami.ts";
 import { metricsRoutes } from "./resources/metrics/metrics.ts";
 import { modelRoutes } from "./resources/models/models.ts";
 import { openEnvRoutes } from "./resources/openenv/openenv.ts";
-import { orsCallRoute } from "./resources/ors/ors-calls.ts";
+import { orsCallRoutes } from "./resources/ors/ors-calls.ts";
 import { orsCatalogRoutes } from "./resources/ors/ors-catalog.ts";
 import { orsSessionRoutes } from "./resources/ors/ors-sessions.ts";
 import { predictionRoutes } from "./resources/predictions/predictions.ts";
@@ -79,7 +79,7 @@ export function createApp(services: Services): App {
     ...openEnvRoutes(services),
     ...orsCatalogRoutes(services),
     ...orsSessionRoutes(services),
-    orsCallRoute(services),
+    ...orsCallRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

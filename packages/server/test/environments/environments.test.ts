@@ -72,28 +72,28 @@ onEachDatabase((database) => {
   });
 
   test("tasks are numbered in their split, all of an upload or none", async () => {
-    await post("/v1/environments", { name: "tasks" });
+    await post("/v1/environments", { name: "with-tasks" });
     const wrong = lines({ initial_state: "a" }, { initial_state: 5 });
-    expect(await issuesOf(await post("/v1/environments/tasks/tasks", wrong))).toEqual([
+    expect(await issuesOf(await post("/v1/environments/with-tasks/tasks", wrong))).toEqual([
       [["body", "line", 2, "initial_state"], "Input should be a valid string"],
     ]);
-    expect(await issuesOf(await post("/v1/environments/tasks/tasks", "{"))).toMatchObject([
+    expect(await issuesOf(await post("/v1/environments/with-tasks/tasks", "{"))).toMatchObject([
       [["body", "line", 1], expect.stringContaining("Not JSON")],
     ]);
     const first = lines({ initial_state: "a", goal: "g" }, { initial_state: "b", split: "test" });
     const key = { "x-api-key": "bootstrap-key-of-the-tests-0123456789", "idempotency-key": "tasks-1" };
     for (const _ of [1, 2]) {
-      const added = await post("/v1/environments/tasks/tasks", first, key);
+      const added = await post("/v1/environments/with-tasks/tasks", first, key);
       expect(await added.json()).toEqual({ added: { train: 1, test: 1 }, tasks: { train: 1, test: 1 } });
     }
     const more = await post(
-      "/v1/environments/tasks/tasks",
+      "/v1/environments/with-tasks/tasks",
       lines({ initial_state: "c" }, { initial_state: "d" }),
     );
     expect(await more.json()).toEqual({ added: { train: 2 }, tasks: { train: 3, test: 1 } });
     const page = async (query: string) =>
       TaskListResponse.parse(
-        await (await presage.call("GET", `/v1/environments/tasks/tasks${query}`)).json(),
+        await (await presage.call("GET", `/v1/environments/with-tasks/tasks${query}`)).json(),
       );
     const { data, next } = await page("?limit=2");
     expect(data.map(({ index, initial_state }) => [index, initial_state])).toEqual([

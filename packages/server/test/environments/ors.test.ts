@@ -80,7 +80,10 @@ onEachDatabase((database) => {
     const all = { tasks: [0, 1, 2].map(task), env_name: "kitchen" };
     expect(await json(await send("POST", "/kitchen/tasks", { split: "test" }))).toEqual(all);
     const place = { split: "test", index: 1 };
-    expect(await json(await send("POST", "/kitchen/task", place))).toEqual({ task: task(1) });
+    expect(await json(await send("POST", "/kitchen/task", place))).toEqual({
+      task: task(1),
+      env_name: "kitchen",
+    });
     for (const [range, indexes] of [
       [{ start: 1 }, [1, 2]],
       [{ start: -1, stop: null }, [2]],
@@ -89,7 +92,7 @@ onEachDatabase((database) => {
       [{ start: -9, stop: 9 }, [0, 1, 2]],
     ] as const) {
       const response = await send("POST", "/kitchen/task_range", { split: "test", ...range });
-      expect(await json(response)).toEqual({ tasks: indexes.map(task) });
+      expect(await json(response)).toEqual({ tasks: indexes.map(task), env_name: "kitchen" });
     }
   });
 
@@ -146,6 +149,22 @@ onEachDatabase((database) => {
       400,
       { detail: expect.stringContaining("environment kitchen") },
     ]);
+  });
+
+  test("a path without an environment is of the one in X-Deployment, or of the sandbox", async () => {
+    echo();
+    const headers = { "x-api-key": testKey, "x-deployment": "somebody/kitchen" };
+    const ask = (path: string, more: object = {}) =>
+      presage.call("GET", path, undefined, { ...headers, ...more });
+    expect(await json(await ask("/splits"))).toEqual([{ name: "test", type: "test" }]);
+    expect(await json(await presage.call("GET", "/splits"))).toHaveLength(2);
+    expect((await ask("/splits", { "x-deployment": "nowhere" })).status).toBe(404);
+    const sessionId = await start({ split: "test", index: 0 });
+    const inSession = { ...headers, "x-session-id": sessionId };
+    expect(await json(await ask("/prompt", inSession))).toMatchObject([{ text: "Do 0.\n\nstate 0" }]);
+    const call = { name: "act", input: { action: "look" } };
+    const { result } = await readCall(await presage.call("POST", "/call", call, inSession));
+    expect(result).toMatchObject({ ok: true, output: { finished: false } });
   });
 
   test("what is wrong has a status and a text that the client shows", async () => {

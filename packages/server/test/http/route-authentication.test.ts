@@ -52,17 +52,21 @@ const files = [
 ];
 
 /** Another protocol's, with documents of its own. They need a key. */
+const ofEnvironment = [
+  "GET tools",
+  "GET task_tools",
+  "GET splits",
+  "GET prompt",
+  "POST tasks",
+  "POST num_tasks",
+  "POST task",
+  "POST task_range",
+  "POST call",
+];
 const ors = [
+  ...ofEnvironment.map((route) => route.replace(" ", " /:env/")),
+  ...ofEnvironment.map((route) => route.replace(" ", " /")),
   "GET /list_environments",
-  "GET /:env/tools",
-  "GET /:env/task_tools",
-  "GET /:env/splits",
-  "GET /:env/prompt",
-  "POST /:env/tasks",
-  "POST /:env/num_tasks",
-  "POST /:env/task",
-  "POST /:env/task_range",
-  "POST /:env/call",
   "POST /create_session",
   "POST /create",
   "POST /ping",

@@ -8,7 +8,7 @@ import { limitHolders } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import { nowMicros } from "../../../storage/micros.ts";
 import { countUsage } from "../../pipeline/exchange.ts";
-import { type CallWithCaller, type Route, withKey } from "../../pipeline/route.ts";
+import type { CallWithCaller, Route } from "../../pipeline/route.ts";
 import { readBody } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
@@ -16,17 +16,17 @@ import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
 import { askDeployment } from "../episodes/ask-deployment.ts";
 import { toCallResult } from "./call-result.ts";
-import { apiKeyIdOf, readEnvironmentName, readSessionId } from "./read-ors-request.ts";
+import { apiKeyIdOf, readEnvironmentName, readSessionId, withEnvironment } from "./read-ors-request.ts";
 import { comment, eventStreamHeaders, toChunks, toEvent } from "./result-events.ts";
 
 /** The client gives up on a connection without a byte for 30 s. */
 const commentEveryMs = 10_000;
 
 /** Calls of the tool of an environment: each takes a step, and its response lasts until that is taken. */
-export function orsCallRoute(services: Services): Route {
+export function orsCallRoutes(services: Services): Route[] {
   const { environments, settings, admission } = services;
 
-  return withKey("POST", "/:env/call", async (call) => {
+  return withEnvironment("POST", "/call", async (call) => {
     const body = await readBody(call, OrsCallRequest, settings.maxShortBodyBytes);
     const open = await openSession(environments, requesterOf(call), {
       sessionId: readSessionId(call),

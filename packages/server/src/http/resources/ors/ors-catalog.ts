@@ -12,7 +12,7 @@ import { requesterOf } from "../../request/requester-of.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
-import { readEnvironmentName } from "./read-ors-request.ts";
+import { readEnvironmentName, withEnvironment } from "./read-ors-request.ts";
 
 const tasksAtOnce = 500;
 
@@ -26,7 +26,6 @@ export function orsCatalogRoutes(services: Services): Route[] {
   async function streamTasks(
     call: CallWithCaller,
     wanted: { name: string; split: TaskSplitName; from: number; to: number },
-    rest: string,
   ): Promise<Response> {
     async function* texts(): AsyncGenerator<string, void> {
       let before = `{"tasks":[`;
@@ -36,7 +35,7 @@ export function orsCatalogRoutes(services: Services): Route[] {
         yield before + tasks.map((task) => JSON.stringify(toTaskSpec(wanted.split, task))).join(",");
         before = ",";
       }
-      yield `${before === "," ? "" : before}]${rest}}`;
+      yield `${before === "," ? "" : before}],"env_name":${JSON.stringify(wanted.name)}}`;
     }
     const body = await streamTexts(keepOpenForEach(call, texts()), logBrokenResponse(services, call));
     return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
@@ -48,37 +47,37 @@ export function orsCatalogRoutes(services: Services): Route[] {
       for await (const { name } of listAllEnvironments(environments, requesterOf(call))) names.push(name);
       return Response.json(names);
     }),
-    withKey("GET", "/:env/tools", async (call) => Response.json(toTools(await environmentOf(call)))),
-    withKey("GET", "/:env/splits", async (call) =>
+    ...withEnvironment("GET", "/tools", async (call) => Response.json(toTools(await environmentOf(call)))),
+    ...withEnvironment("GET", "/splits", async (call) =>
       Response.json(splitsOf(await environmentOf(call)).map((split) => ({ name: split, type: split }))),
     ),
-    withKey("POST", "/:env/tasks", async (call) => {
+    ...withEnvironment("POST", "/tasks", async (call) => {
       const body = await readBody(call, OrsSplit, maxShortBodyBytes);
       const environment = await environmentOf(call);
       const { name } = environment;
       const { split, count } = readSplit(environment, body.split);
-      const rest = `,"env_name":${JSON.stringify(name)}`;
-      return await streamTasks(call, { name, split, from: 0, to: count }, rest);
+      return await streamTasks(call, { name, split, from: 0, to: count });
     }),
-    withKey("POST", "/:env/num_tasks", async (call) => {
+    ...withEnvironment("POST", "/num_tasks", async (call) => {
       const body = await readBody(call, OrsSplit, maxShortBodyBytes);
       return Response.json({ num_tasks: readSplit(await environmentOf(call), body.split).count });
     }),
-    withKey("POST", "/:env/task", async (call) => {
+    ...withEnvironment("POST", "/task", async (call) => {
       const body = await readBody(call, OrsTaskPlace, maxShortBodyBytes);
       const environment = await environmentOf(call);
       const { split, index } = readPlace(environment, body);
-      const wanted = { name: environment.name, split };
-      const [task] = await listTasks(environments, requesterOf(call), wanted, { from: index, limit: 1 });
-      return Response.json({ task: task === undefined ? null : toTaskSpec(split, task) });
+      const { name } = environment;
+      const part = { from: index, limit: 1 };
+      const [task] = await listTasks(environments, requesterOf(call), { name, split }, part);
+      return Response.json({ task: task === undefined ? null : toTaskSpec(split, task), env_name: name });
     }),
-    withKey("POST", "/:env/task_range", async (call) => {
+    ...withEnvironment("POST", "/task_range", async (call) => {
       const { start, stop, ...body } = await readBody(call, OrsTaskRange, maxShortBodyBytes);
       const environment = await environmentOf(call);
       const { split, count } = readSplit(environment, body.split);
       const from = within(start ?? 0, count);
       const to = within(stop ?? count, count);
-      return await streamTasks(call, { name: environment.name, split, from, to }, "");
+      return await streamTasks(call, { name: environment.name, split, from, to });
     }),
   ];
 }

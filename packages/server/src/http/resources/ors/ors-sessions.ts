@@ -6,7 +6,13 @@ import { type CallWithCaller, type Route, withKey } from "../../pipeline/route.t
 import { requesterOf } from "../../request/requester-of.ts";
 import type { Services } from "../../services.ts";
 import { toTools } from "./ors-catalog.ts";
-import { apiKeyIdOf, readEnvironmentName, readSessionId, readWantedSession } from "./read-ors-request.ts";
+import {
+  apiKeyIdOf,
+  readEnvironmentName,
+  readSessionId,
+  readWantedSession,
+  withEnvironment,
+} from "./read-ors-request.ts";
 import { eventStreamHeaders, toEvent } from "./result-events.ts";
 
 /** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
@@ -45,11 +51,13 @@ export function orsSessionRoutes({ environments, settings }: Services): Route[] 
       await pingSession(environments, requesterOf(call), readSessionId(call));
       return Response.json({ status: "ok" });
     }),
-    withKey("GET", "/:env/prompt", async (call) => {
+    ...withEnvironment("GET", "/prompt", async (call) => {
       const { task } = (await open(call)).episode;
       const text = task.prompt ? `${task.prompt}\n\n${task.initial_state}` : task.initial_state;
       return Response.json([orsText(text)]);
     }),
-    withKey("GET", "/:env/task_tools", async (call) => Response.json(toTools((await open(call)).episode))),
+    ...withEnvironment("GET", "/task_tools", async (call) =>
+      Response.json(toTools((await open(call)).episode)),
+    ),
   ];
 }

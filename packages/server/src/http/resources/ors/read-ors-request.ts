@@ -1,15 +1,30 @@
 import { OrsCreateRequest, OrsPath } from "@presage/contract";
+import { sandboxName } from "../../../environments/sandbox-environment.ts";
 import { ServiceError } from "../../../errors.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
 import { reserveBody } from "../../pipeline/reserve-memory.ts";
-import type { Call, CallWithCaller } from "../../pipeline/route.ts";
+import {
+  type Call,
+  type CallWithCaller,
+  environmentParameter,
+  type Route,
+  withKey,
+} from "../../pipeline/route.ts";
 import { readJsonBody } from "../../request/read-json.ts";
-import { readPath } from "../../request/read-request.ts";
 import { InvalidRequestError, validate } from "../../request/validate.ts";
 
-/** The environment that a path names, whatever its case. */
-export function readEnvironmentName(call: Call): string {
-  return readPath(call, OrsPath).env.toLowerCase();
+/** A route below an environment's name, and without one: OpenReward's own client sends the name as `X-Deployment`. */
+export function withEnvironment(method: "GET" | "POST", path: string, handle: KeyHandle): Route[] {
+  return [withKey(method, `/:${environmentParameter}${path}`, handle), withKey(method, path, handle)];
+}
+
+type KeyHandle = Parameters<typeof withKey>[2];
+
+/** The environment that a request names, whatever the case; the built-in one if it names none. */
+export function readEnvironmentName({ request }: Call): string {
+  const deployment = request.headers.get("x-deployment")?.split("/").at(-1);
+  const env = request.params?.[environmentParameter] ?? (deployment || sandboxName);
+  return validate(OrsPath, { env }, "path").env.toLowerCase();
 }
 
 /** The session that a request names. */
