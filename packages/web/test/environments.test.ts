@@ -154,6 +154,7 @@ dashboardTest(
 dashboardTest("Nothing moves while the pages of environments load, wide and narrow", async (visitor) => {
   const { visit, client } = visitor;
   const { won } = await fill(client);
+  const onlyNarrow = ["/environments", "/environments/house?tab=success"];
   for (const viewport of [wide, { width: 390, height: 844 }]) {
     const page = await visit("/playground", { viewport });
     await watchShifts(page);
@@ -170,6 +171,7 @@ dashboardTest("Nothing moves while the pages of environments load, wide and narr
       [`/episodes/${won}?step=2`, "stop"],
       [`/environments/house/play?episode=${won}`, "after 2 steps"],
     ] as const) {
+      if (viewport === wide && onlyNarrow.includes(address)) continue;
       await page.goto(new URL(address, page.url()).href);
       await page.waitForLoadState("networkidle");
       await page.getByText(shows).first().waitFor({ state: "attached" });
