@@ -1,3 +1,5 @@
+import { readTurn } from "./read-prompt.ts";
+
 /** The parts of a chat-completions request that the sandbox uses. Other sampling parameters do not apply to rules. */
 export interface ChatRequest {
   systemPrompt: string;
@@ -5,6 +7,7 @@ export interface ChatRequest {
   maxTokens: number;
 }
 
+const actionLabel = "Action: ";
 /** The sandbox runs in the server's main thread, where a turn of this many characters takes 0.1 s. */
 const maxPromptCharacters = 500_000;
 
@@ -25,9 +28,18 @@ export function readChatRequest(body: unknown): ChatRequest | string {
   const maxTokens = [readLimit(body, "max_tokens"), readLimit(body, "max_completion_tokens")];
   return {
     systemPrompt: system.map(({ text }) => text).join("\n\n"),
-    userTurn: messages.findLast(({ role }) => role === "user")?.text ?? "",
+    userTurn: readUserTurn(messages),
     maxTokens: Math.min(...maxTokens),
   };
+}
+
+/** The last user turn. If it has no state, the conversation is one: it began with a state, and the world answered since. */
+function readUserTurn(messages: readonly { role: unknown; text: string }[]): string {
+  const turns = messages.filter(({ role }) => role === "user" || role === "assistant");
+  const last = turns.findLast(({ role }) => role === "user")?.text ?? "";
+  const [first, ...later] = turns.map(({ role, text }) => (role === "user" ? readTurn(text).state : text));
+  if (later.length === 0 || !last.startsWith(actionLabel)) return last;
+  return `State: ${[first, ...later].filter((text) => text !== "").join("\n")}\n\n${last}`;
 }
 
 function readMessage(message: unknown): { role: unknown; text: string } {

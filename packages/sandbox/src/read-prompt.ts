@@ -20,7 +20,7 @@ export function readPrompt(systemPrompt: string, userTurn: string): Prompt {
     task: sections.get("TASK CONTEXT") ?? "",
     tools: sections.get("TOOL SCHEMAS") ?? "",
     knowledge: sections.get("DOMAIN KNOWLEDGE") ?? "",
-    ...readUserTurn(userTurn),
+    ...readTurn(userTurn),
   };
 }
 
@@ -35,7 +35,7 @@ function readSections(systemPrompt: string): Map<string, string> {
 }
 
 /** The state may quote actions, so only the last label counts. */
-function readUserTurn(userTurn: string): { state: string; action: string } {
+export function readTurn(userTurn: string): { state: string; action: string } {
   const split = userTurn.lastIndexOf(ACTION_LABEL);
   if (split < 0) return { state: "", action: userTurn.replace(/^Action: /, "").trim() };
   const state = userTurn.slice(0, split);

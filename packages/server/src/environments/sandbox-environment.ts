@@ -9,10 +9,10 @@ interface Place {
   start: string;
 }
 
-/** As the rules of the sandbox read it: two rooms with a door between them. */
+/** As the rules of the sandbox read it: two rooms with an open door between them. */
 function placeOf({ room, beyond }: Record<"room" | "beyond", { name: string; things: string }>): Place {
   const describe = (one: typeof room, other: typeof room) =>
-    `This room is called the ${one.name}. In it, you see: ${one.things} You also see: A door to the ${other.name} (that is closed)`;
+    `This room is called the ${one.name}. In it, you see: ${one.things} You also see: A door to the ${other.name} (that is open)`;
   const start = describe(room, beyond);
   const map = [
     `[${room.name}]\n${start}`,
@@ -80,6 +80,8 @@ export const sandboxEnvironment: EnvironmentRevision = {
   config: {
     description:
       "Rooms of the built-in sandbox, played by the default deployment. An episode succeeds when the world answers as the task wants it.",
+    // The sandbox remembers nothing: what happened is in the conversation.
+    prompt_form: "chat",
     stop: [{ output_contains: "{goal}", outcome: "success" }],
     max_steps: 20,
     guards: { repeat_limit: 5 },

@@ -10,22 +10,22 @@ const solutions: Record<string, string[]> = {
   "Open the chest.": ["open chest"],
   "Take the hammer.": ["pick up hammer"],
   "Put the hammer in the jar.": ["move hammer to jar"],
-  "Go to the yard.": ["open door to yard", "go to yard"],
-  "Bring the kite.": ["open door to yard", "go to yard", "look around", "pick up kite"],
-  "Focus on the rope in the yard.": ["open door to yard", "go to yard", "focus on rope"],
-  "Open the shed in the yard.": ["open door to yard", "go to yard", "open shed"],
+  "Go to the yard.": ["go to yard"],
+  "Bring the kite.": ["go to yard", "look around", "pick up kite"],
+  "Focus on the rope in the yard.": ["go to yard", "focus on rope"],
+  "Open the shed in the yard.": ["go to yard", "open shed"],
   "Turn on the stove.": ["activate stove"],
   "Open the cupboard.": ["open cupboard"],
   "Take the apple.": ["pick up apple"],
   "Put the apple in the bowl.": ["move apple to bowl"],
-  "Go to the pantry.": ["open door to pantry", "go to pantry"],
-  "Bring the broom.": ["open door to pantry", "go to pantry", "pick up broom"],
-  "Turn on the lamp in the pantry.": ["open door to pantry", "go to pantry", "activate lamp"],
-  "Open the crate in the pantry.": ["open door to pantry", "go to pantry", "open crate"],
+  "Go to the pantry.": ["go to pantry"],
+  "Bring the broom.": ["go to pantry", "pick up broom"],
+  "Turn on the lamp in the pantry.": ["go to pantry", "activate lamp"],
+  "Open the crate in the pantry.": ["go to pantry", "open crate"],
   "Focus on the lantern.": ["focus on lantern"],
-  "Bring the rope.": ["open door to yard", "go to yard", "pick up rope"],
+  "Bring the rope.": ["go to yard", "pick up rope"],
   "Eat the apple.": ["eat apple"],
-  "Focus on the broom in the pantry.": ["open door to pantry", "go to pantry", "focus on broom"],
+  "Focus on the broom in the pantry.": ["go to pantry", "focus on broom"],
 };
 
 async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
@@ -59,4 +59,22 @@ test("each of the sandbox's twenty tasks can be solved, and only its solution ha
     }
   }
   expect(solved).toBe(20);
+});
+
+test("the sandbox knows in an episode what happened before, also after an action that it does not understand", async () => {
+  const start = { environment: "sandbox", split: "train", index: 0 };
+  const { episode_id: id } = await call<{ episode_id: string }>("POST", "/v1/episodes", start);
+  const observations: string[] = [];
+  for (const action of ["open chest", "take hammer", "sing", "open chest", "look around"]) {
+    const step = await call<StepResponse>("POST", `/v1/episodes/${id}/step`, { action });
+    observations.push(step.observation);
+  }
+  expect(observations.slice(0, 4)).toEqual([
+    "The chest is now open.",
+    "You move the hammer to the inventory.",
+    "No known action matches that input.",
+    "The chest is already open.",
+  ]);
+  expect(observations[4]).toContain("This room is called the workshop.");
+  expect(observations[4]).not.toContain("hammer");
 });
