@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -96,6 +97,7 @@ def test_a_forked_process_makes_connections_of_its_own(scripted: ScriptedServer)
     presage.predict("a", "b")
     child = os.fork()
     if child == 0:
+        signal.alarm(60)  # What hangs here ends, and fails.
         presage.predict("a", "child")
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0

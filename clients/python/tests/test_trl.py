@@ -83,11 +83,16 @@ def test_a_reward_that_could_not_be_computed_leaves_the_rollout_out(scripted: Sc
 def test_a_server_that_is_busy_is_waited_for(scripted: ScriptedServer) -> None:
     made = made_for(scripted, 30)
     busy = response(503, {"detail": "Busy."}, retry_after="0")
-    scripted.script(*[busy] * 4, response(200, STARTED), *[busy] * 4, response(200, STEP))
+    failed = response(502, {"detail": "No usable response."})
+    scripted.script(*[busy] * 4, response(200, STARTED), failed, response(200, STEP))
     assert made.reset() == "Leave it.\n\nA room."
     assert made.act("a") == "B"
     assert made.get_reward() == 0.0
-    scripted.script(response(409, {"detail": "Deleted."}))
+    hopeless = response(502, {"detail": "The model refuses."}, x_should_retry="false")
+    scripted.script(hopeless, response(409, {"detail": "Deleted."}))
+    with pytest.raises(UpstreamError):
+        made.act("b")
+    assert made.get_reward() is None
     with pytest.raises(ConflictError):
         made.reset()
 

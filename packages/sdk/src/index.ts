@@ -28,11 +28,20 @@ export type {
   Environment,
   EnvironmentConfig,
   EnvironmentCreateRequest,
+  EnvironmentRevision,
   EnvironmentTask,
   Episode,
   EpisodeCreateRequest,
+  EpisodeEnding,
+  EpisodeFigures,
+  EpisodeGrouping,
+  EpisodeListResponse,
+  EpisodeReward,
+  EpisodeSelection,
   EpisodeStart,
+  EpisodeStatus,
   EpisodeStep,
+  EpisodeStop,
   EpisodeSummary,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
@@ -97,6 +106,7 @@ export type {
   StepResponse,
   SummaryDimension,
   TaskLine,
+  TaskSplitName,
   TasksAdded,
   TasksFromDataset,
   Usage,
@@ -113,7 +123,7 @@ export type { CallOptions, ListOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type { Environments } from "./resources/environments.ts";
-export type { Episodes } from "./resources/episodes.ts";
+export type { EpisodeFilter, Episodes } from "./resources/episodes.ts";
 export type { ErrorTaxonomyFilter } from "./resources/evaluation/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluation/evaluator-profiles.ts";

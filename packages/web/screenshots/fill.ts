@@ -1,5 +1,6 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
 import { evaluateTransitions } from "./evaluate-transitions.ts";
+import { fillEpisodes } from "./fill-episodes.ts";
 import { fillRuns } from "./fill-runs.ts";
 import type { Transition } from "./read-transitions.ts";
 import { type SetUp, setUp } from "./set-up.ts";
@@ -46,6 +47,7 @@ export async function fill(
     if (daysAgo === 0) {
       await correctAndFail(as(apiKey));
       await fillRuns(server.url, apiKey, transitions);
+      await fillEpisodes(as(apiKey));
     }
     await server.stop();
   }

@@ -28,12 +28,17 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   const place = encodeURIComponent(`${sample?.trajectory_id}/${sample?.step}`);
   const trajectory = encodeURIComponent(sample?.trajectory_id ?? "");
   const { data: predictions } = await presage.keptPredictions.list({ source: "live", limit: 1 });
+  const [episode] = await presage.episodes.list({ outcome: "success", index: 3 }, { atMost: 1 });
   return [
     { name: "overview", path: "/?period=30d" },
     { name: "playground", path: "/playground", prepare: predict },
     { name: "deployments", path: "/deployments" },
     { name: "predictions", path: "/predictions?source=live" },
     { name: "prediction", path: `/predictions?source=live&open=${predictions[0]?.id}` },
+    { name: "environments", path: "/environments" },
+    { name: "environment", path: "/environments/sandbox" },
+    { name: "play", path: `/environments/sandbox/play?episode=${episode?.id}` },
+    { name: "episode", path: `/episodes/${episode?.id}?step=2` },
     { name: "runs", path: "/runs" },
     { name: "run", path: `/runs/${runId("sandbox")}` },
     { name: "run-free", path: `/runs/${runId("sandbox, free-running")}` },

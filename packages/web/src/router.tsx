@@ -4,6 +4,11 @@ import { loadPage } from "./load-page.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
 import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
+import {
+  readEnvironmentSearch,
+  readPlaySearch,
+} from "./pages/environments/environment/environment-search.ts";
+import { readEpisodeSearch } from "./pages/episodes/episode-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
@@ -42,6 +47,32 @@ const predictions = createRoute({
 const deployments = createRoute({ getParentRoute, path: "/deployments" }).lazy(
   async () => (await loadPage(() => import("./pages/deployments/deployments-page.tsx"))).deploymentsRoute,
 );
+const environments = createRoute({
+  getParentRoute,
+  path: "/environments",
+  validateSearch: readTableSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/environments/list/environments-page.tsx"))).environmentsRoute,
+);
+const environment = createRoute({
+  getParentRoute,
+  path: "/environments/$name",
+  validateSearch: readEnvironmentSearch,
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/environments/environment/environment-page.tsx"))).environmentRoute,
+);
+const play = createRoute({
+  getParentRoute,
+  path: "/environments/$name/play",
+  validateSearch: readPlaySearch,
+}).lazy(async () => (await loadPage(() => import("./pages/environments/play/play-page.tsx"))).playRoute);
+const episode = createRoute({
+  getParentRoute,
+  path: "/episodes/$episodeId",
+  validateSearch: readEpisodeSearch,
+}).lazy(async () => (await loadPage(() => import("./pages/episodes/episode-page.tsx"))).episodeRoute);
 const evaluations = createRoute({
   getParentRoute,
   path: "/evaluations",
@@ -128,6 +159,10 @@ const routeTree = rootRoute.addChildren([
   playground,
   predictions,
   deployments,
+  environments,
+  environment,
+  play,
+  episode,
   runs,
   newRun,
   run,

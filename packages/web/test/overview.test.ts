@@ -1,5 +1,4 @@
 import { expect } from "bun:test";
-import type { Page } from "playwright-core";
 import { writeUsage } from "../../server/src/usage/usage-store.ts";
 import { addUse, emptyTotals } from "../../server/src/usage/usage-totals.ts";
 import { eventually } from "../../server/test/support/eventually.ts";
@@ -7,6 +6,7 @@ import { openStore } from "../../server/test/support/store/open-store.ts";
 import { storeResults } from "../../server/test/support/store/store-results.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "./support/household.ts";
+import { watchShifts } from "./support/watch-shifts.ts";
 
 const dashboardTest = dashboardTests();
 
@@ -122,24 +122,3 @@ dashboardTest(
     }
   },
 );
-
-/** Collects what moved by itself in the pages that are opened next. */
-async function watchShifts(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    const shifts: string[] = [];
-    Reflect.set(window, "shifts", shifts);
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & {
-        value: number;
-        sources: { node: Node | null }[];
-      })[]) {
-        // Text that is set in its own font a moment later moves by less than this.
-        if (entry.value < 0.002) continue;
-        const nodes = entry.sources.map(({ node }) =>
-          node instanceof Element ? `${node.tagName} ${node.className}` : String(node?.textContent),
-        );
-        shifts.push(`${entry.value.toFixed(4)}: ${nodes.join(" | ")}`);
-      }
-    }).observe({ type: "layout-shift", buffered: true });
-  });
-}

@@ -5,6 +5,7 @@ import os
 import selectors
 import socket
 import ssl
+import weakref
 from collections import deque
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from time import monotonic, sleep
@@ -24,6 +25,7 @@ class _Limited(io.RawIOBase):
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
+        weakref.finalize(self, sock.close).atexit = False
 
     def sendall(self, data: Any) -> None:
         self._limit().sendall(data)
@@ -39,9 +41,6 @@ class _Limited(io.RawIOBase):
 
     def close(self) -> None:
         """Nothing: what reads a response closes it, and the connection is to stay."""
-
-    def __del__(self) -> None:
-        self.sock.close()
 
     def is_usable(self) -> bool:
         """Whether the server has neither closed it nor sent what nobody asked for."""

@@ -6,7 +6,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from .client import Episode, Presage, Split, Step
-from .errors import InvalidRequestError, PresageError
+from .errors import InvalidRequestError, PresageError, UpstreamError
 from .resources import PASSING
 
 _OVER = "The episode is over."
@@ -30,8 +30,8 @@ class TextEnvironment:
                 wanted: Split = split or self._split
                 self._episode = self._client.episode(self._environment, split=wanted, index=index, seed=seed)
                 break
-            except PASSING:
-                self._wait(started_at)
+            except (*PASSING, UpstreamError) as error:
+                self._wait(started_at, error)
         return "\n\n".join(text for text in (self._episode.prompt, self._episode.observation) if text)
 
     def act(self, action: str) -> str:
@@ -68,13 +68,13 @@ class TextEnvironment:
         while True:
             try:
                 return episode.step(action)
-            except PASSING:
-                self._wait(started_at)
+            except (*PASSING, UpstreamError) as error:
+                self._wait(started_at, error)
 
-    def _wait(self, started_at: float) -> None:
-        """Waits before another try; raises what is being handled if that took too long."""
-        if monotonic() - started_at >= self._patience_s:
-            raise
+    def _wait(self, started_at: float, error: PresageError) -> None:
+        """Waits before another try; raises the error if that took too long or cannot help."""
+        if error.should_retry is False or monotonic() - started_at >= self._patience_s:
+            raise error
         sleep(1.0)
 
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { dateTime } from "../date-time.ts";
+import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { shortText, storableText } from "../text.ts";
 import { EpisodeOutcome, TaskSplitName } from "./environment.ts";
 
@@ -39,6 +40,10 @@ export const StepInfo = z
     step: z.int().meta({ description: "Counts the episode's steps from 1." }),
     outcome: EpisodeOutcome.nullable().meta({ description: "How the episode ended, if a rule says so." }),
     stop_reason: z.string().nullable().meta({ description: "Why the episode ended." }),
+    prediction_id: z.uuid().meta({
+      description:
+        "The step's prediction, which `GET /v1/predictions/{id}` returns with the prompt that was sent.",
+    }),
     reward_error: z.string().nullable().meta({
       description: "Why there is no reward although the environment has an evaluator for it.",
     }),
@@ -143,9 +148,36 @@ export const EpisodePath = z.object({
   }),
 });
 
+/** `none`: it ended without one, because it was cut short. */
+export const EpisodeEnding = z.enum(["success", "failure", "none"]);
+export type EpisodeEnding = z.infer<typeof EpisodeEnding>;
+
+/** What of episodes can be asked for, in words that queries and bodies share. */
+export const describedFilter = {
+  environment: "Only episodes of this environment.",
+  revision: "Only of this revision of the environment.",
+  split: "Only with tasks of this split.",
+  index: "Only with the task at this place in its split.",
+  status: "Only in this state. `expired`: nothing happened for 15 minutes.",
+  outcome: "Only with this outcome. `none`: ended without one, because they were cut short.",
+  from: "Only episodes that were started at this time or later.",
+  to: "Only episodes that were started before this time.",
+};
+
 /** Query of `GET /v1/episodes`. */
 export const EpisodeListQuery = z.object({
-  environment: storableText().optional().meta({ description: "Only episodes of this environment." }),
+  environment: storableText().optional().meta({ description: describedFilter.environment }),
+  revision: queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+    .optional()
+    .meta({ description: describedFilter.revision }),
+  split: TaskSplitName.optional().meta({ description: describedFilter.split }),
+  index: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+    .optional()
+    .meta({ description: describedFilter.index }),
+  status: EpisodeStatus.optional().meta({ description: describedFilter.status }),
+  outcome: EpisodeEnding.optional().meta({ description: describedFilter.outcome }),
+  from: dateTime().optional().meta({ description: describedFilter.from }),
+  to: dateTime().optional().meta({ description: describedFilter.to }),
   ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
 });
 export type EpisodeListQuery = z.infer<typeof EpisodeListQuery>;

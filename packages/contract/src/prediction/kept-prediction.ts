@@ -75,7 +75,8 @@ export const KeptPredictionDetail = KeptPrediction.extend({
       "The step that was predicted, as the model was told it: in free-running mode with the state that was predicted before. Null if messages were sent, or if the run's sample is gone.",
   }),
   messages: z.array(z.looseObject({})).nullable().meta({
-    description: "The messages of a chat, or of a run's sample. Null if an interaction was sent.",
+    description:
+      "The messages of a chat, of a run's sample, or of an episode that is one conversation. Null if an interaction was sent.",
   }),
   params: z.record(z.string(), z.unknown()).nullable().meta({
     description: "Sampling, decoding and further fields, as they were sent.",

@@ -3,6 +3,8 @@ import type {
   EnvironmentConfig,
   EnvironmentCreateRequest,
   EnvironmentListResponse,
+  EnvironmentRevision,
+  EnvironmentRevisionListResponse,
   EnvironmentTask,
   TaskLine,
   TaskListResponse,
@@ -14,12 +16,15 @@ import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
+import type { PageOptions } from "./runs/datasets.ts";
 
 export interface Environments {
   /** Lists all environments, newest first, and the built-in one: `GET /v1/environments`. */
   list(options?: ListOptions): Promise<Environment[]>;
   /** Gets one environment in its latest revision: `GET /v1/environments/{name}`. */
   get(name: string, options?: CallOptions): Promise<Environment>;
+  /** Lists what it was made of in each revision, the highest number first: `GET /v1/environments/{name}/revisions`. */
+  listRevisions(name: string, options?: ListOptions): Promise<EnvironmentRevision[]>;
   /** Creates an environment without tasks: `POST /v1/environments`. */
   create(request: EnvironmentCreateRequest, options?: WriteOptions): Promise<Environment>;
   /** Replaces some fields, and removes those that are null, in a new revision: `PATCH /v1/environments/{name}`. */
@@ -32,6 +37,8 @@ export interface Environments {
     tasks: readonly TaskLine[] | TasksFromDataset,
     options?: WriteOptions,
   ): Promise<TasksAdded>;
+  /** Gets one page of the tasks of a split: `GET /v1/environments/{name}/tasks`. */
+  pageOfTasks(name: string, split: TaskSplitName, options?: PageOptions): Promise<TaskListResponse>;
   /** Lists the tasks of a split by index: `GET /v1/environments/{name}/tasks`. */
   listTasks(name: string, split: TaskSplitName, options?: ListOptions): Promise<EnvironmentTask[]>;
 }
@@ -50,6 +57,12 @@ export function environments({ json }: Transport): Environments {
         atMost,
       ),
     get: (name, options) => json(get(pathOf(name)), options),
+    listRevisions: (name, { atMost, ...options } = {}) =>
+      listAllPages(
+        (query) => json<EnvironmentRevisionListResponse>(get(pathOf(name, "/revisions"), query), options),
+        ({ data }) => data,
+        atMost,
+      ),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     revise: (name, body, options) =>
       json({ method: "PATCH", path: pathOf(name), body, isRepeatable: false }, options),
@@ -69,6 +82,8 @@ export function environments({ json }: Transport): Environments {
         },
         options,
       ),
+    pageOfTasks: (name, split, { limit, after, ...options } = {}) =>
+      json(get(pathOf(name, "/tasks"), { split, limit, after }), options),
     listTasks: (name, split, { atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<TaskListResponse>(get(pathOf(name, "/tasks"), { split, ...query }), options),

@@ -98,6 +98,25 @@ function toEnvironment(row: {
   };
 }
 
+/** An environment's revisions below a number, the highest first. */
+export async function selectEnvironmentRevisions(
+  reader: Database,
+  environmentId: string,
+  { limit, below }: { limit: number; below: number | undefined },
+): Promise<{ revision: number; config: EnvironmentConfig; at: Micros }[]> {
+  let query = reader
+    .selectFrom("environment_revisions")
+    .select(["revision", "config", "created_at"])
+    .where("environment_id", "=", environmentId);
+  if (below !== undefined) query = query.where("revision", "<", below);
+  const rows = await query.orderBy("revision", "desc").limit(limit).execute();
+  return rows.map(({ revision, config, created_at: at }) => ({
+    revision: Number(revision),
+    config: JSON.parse(config) as EnvironmentConfig,
+    at,
+  }));
+}
+
 /** Locks an environment until the transaction ends. Undefined if the account has none of this name. */
 export async function lockEnvironment(
   transaction: Database,

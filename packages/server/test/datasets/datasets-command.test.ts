@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
+import { EpisodeStart } from "@presage/contract";
 import { testKey } from "../support/presage/presage.ts";
 import { blocksOf, runBlocks } from "../support/presage/run-blocks.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
@@ -48,11 +49,28 @@ test("the commands work on the configured database and on a server alike", async
     const shown = JSON.parse((await run("show", "kitchen", "--json")).stdout);
     expect(shown).toMatchObject({ name: "kitchen", revisions: [{ revision: 1, samples: 2 }] });
     expect((await run("list")).stdout).toContain("kitchen");
+    const none = await run("from-episodes", "--name", "rollouts", "--environment", "sandbox");
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("No episode with a step matches")]);
+    expect((await run("list")).stdout).not.toContain("rollouts");
     expect((await run("delete", shown.id)).stdout).toBe("Deleted kitchen.\n");
     const gone = await run("show", "kitchen");
     expect([gone.code, gone.stderr]).toEqual([1, "There is no dataset kitchen.\n"]);
   }
   await rm(directory, { recursive: true });
+});
+
+test("episodes of a server become a revision by one command", async () => {
+  const start = await presage.call("POST", "/v1/episodes", { environment: "sandbox", index: 0 });
+  const { episode_id } = EpisodeStart.parse(await start.json());
+  await presage.call("POST", `/v1/episodes/${episode_id}/step`, { action: "activate lantern" });
+  const command = ["datasets", "from-episodes", "--name", "rollouts", "--environment", "sandbox"];
+  const { code, stdout } = await runPresage([...command, "--server", presage.url], {
+    PRESAGE_API_KEY: testKey,
+  });
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^Revision 1 of rollouts: 1 sample in 1 trajectory\./),
+  ]);
 });
 
 test("the commands of docs/datasets.md run in their order, and say what the page says", async () => {

@@ -5,18 +5,20 @@ import { queryOptions } from "@tanstack/react-query";
 const maxListed = 200;
 const freshMs = 60_000;
 
-/** The newest runs and datasets, for finding one by its name. */
+/** The newest runs, datasets and environments, for finding one by its name. */
 export function recentWorkQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["palette", "recent"],
     async queryFn({ signal }) {
-      const [runs, datasets] = await Promise.all([
+      const [runs, datasets, environments] = await Promise.all([
         presage.runs.listPage({ limit: maxListed }, { signal }),
         presage.datasets.list({ signal, atMost: maxListed }),
+        presage.environments.list({ signal, atMost: maxListed }),
       ]);
       return {
         runs: runs.data.map(({ id, name, status }) => ({ id, name, status })),
         datasets: datasets.map(({ id, name }) => ({ id, name })),
+        environments: environments.map(({ name }) => name),
       };
     },
     staleTime: freshMs,
@@ -24,7 +26,7 @@ export function recentWorkQuery(presage: Presage) {
 }
 
 export interface FoundById {
-  kind: "Result" | "Run" | "Dataset" | "Prediction";
+  kind: "Result" | "Run" | "Dataset" | "Prediction" | "Episode";
   id: string;
   name: string;
   address: string;
@@ -44,15 +46,16 @@ export function resultByIdQuery(presage: Presage, id: string) {
   });
 }
 
-/** The run, the dataset or the prediction that has an id. */
+/** The run, the dataset, the prediction or the episode that has an id. */
 export function byIdQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: ["palette", "id", id],
     async queryFn({ signal }): Promise<FoundById[]> {
-      const [run, dataset, prediction] = await Promise.all([
+      const [run, dataset, prediction, episode] = await Promise.all([
         findOrNone(presage.runs.get(id, { signal })),
         findOrNone(presage.datasets.get(id, { signal })),
         findOrNone(presage.keptPredictions.get(id, { signal })),
+        findOrNone(presage.episodes.get(id, { signal })),
       ]);
       const found: (FoundById | undefined)[] = [
         run && { kind: "Run", id, name: run.name ?? `Run ${id}`, address: `/runs/${id}` },
@@ -62,6 +65,12 @@ export function byIdQuery(presage: Presage, id: string) {
           id,
           name: `Prediction ${id}`,
           address: `/predictions?open=${id}`,
+        },
+        episode && {
+          kind: "Episode",
+          id,
+          name: `Episode of ${episode.environment}, ${episode.split} ${episode.index}`,
+          address: `/episodes/${id}`,
         },
       ];
       return found.filter((one) => one !== undefined);

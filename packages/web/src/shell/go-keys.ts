@@ -4,6 +4,7 @@ const letters: Record<string, string> = {
   "/playground": "p",
   "/predictions": "l",
   "/deployments": "m",
+  "/environments": "n",
   "/runs": "r",
   "/datasets": "d",
   "/compare": "c",

@@ -7,6 +7,7 @@ import {
   FlaskRound,
   Gauge,
   GitCompareArrows,
+  Globe,
   KeyRound,
   ListChecks,
   ListTree,
@@ -27,6 +28,7 @@ interface Place {
     | "/playground"
     | "/predictions"
     | "/deployments"
+    | "/environments"
     | "/runs"
     | "/compare"
     | "/datasets"
@@ -47,6 +49,7 @@ export const placeGroups: { title: string; places: Place[] }[] = [
       { to: "/", label: "Overview", icon: Gauge },
       { to: "/playground", label: "Playground", icon: FlaskConical },
       { to: "/predictions", label: "Predictions", icon: MessagesSquare },
+      { to: "/environments", label: "Environments", icon: Globe },
       { to: "/deployments", label: "Deployments", icon: Server },
     ],
   },

@@ -143,6 +143,10 @@ export const DatasetUploadQuery = z.object({
     description:
       "The new revision has the lines of the latest one, then those of the body. If another revision is added meanwhile, this is 409.",
   }),
+  from: z.enum(["episodes"]).optional().meta({
+    description:
+      "`episodes`: the body says as JSON which episodes become the trajectories of the revision (`EpisodeSelection`), in place of lines.",
+  }),
   format: DatasetFormat.optional().meta({
     description:
       'What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',

@@ -10,6 +10,7 @@ import type {
   DatasetTrajectory,
   DatasetTrajectoryListQuery,
   DatasetTrajectoryListResponse,
+  EpisodeSelection,
 } from "@presage/contract";
 import type { CallOptions, ListOptions, WriteOptions } from "../../call.ts";
 import { listAllPages } from "../../paging/list-all-pages.ts";
@@ -72,6 +73,15 @@ export interface Datasets {
    * A wrong line is named in the error's `issues`, as `["body", "line", 17, …]`.
    */
   upload(id: string, lines: DatasetLines, options?: UploadOptions): Promise<DatasetRevision>;
+  /**
+   * Makes a revision of which each trajectory is an episode, or finds the one that has these steps:
+   * `POST /v1/datasets/{id}/revisions?from=episodes`. Set `timeoutMs` for many episodes.
+   */
+  uploadEpisodes(
+    id: string,
+    selection: EpisodeSelection,
+    options?: CallOptions & Pick<UploadOptions, "append">,
+  ): Promise<DatasetRevision>;
   /** Lists all revisions, the highest number first: `GET /v1/datasets/{id}/revisions`. */
   listRevisions(id: string, options?: CallOptions): Promise<DatasetRevision[]>;
   /** Yields all samples of a revision in the order of their lines, page by page: `GET /v1/datasets/{id}/samples`. */
@@ -131,6 +141,17 @@ export function datasets({ json, lines }: Transport): Datasets {
           },
           // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
           isRepeatable: append !== true && !(content instanceof ReadableStream),
+        },
+        options,
+      ),
+    uploadEpisodes: (id, body, { append, ...options } = {}) =>
+      json(
+        {
+          method: "POST",
+          path: `${pathOf(id)}/revisions`,
+          query: { from: "episodes", ...(append === true && { append: "true" }) },
+          body,
+          isRepeatable: append !== true,
         },
         options,
       ),

@@ -1,4 +1,4 @@
-import type { Dataset, DatasetFormat, DatasetRevision } from "@presage/contract";
+import type { Dataset, DatasetFormat, DatasetRevision, EpisodeSelection } from "@presage/contract";
 import type { Config } from "../../config.ts";
 import { localDatasets } from "./local-datasets.ts";
 import { remoteDatasets } from "./remote-datasets.ts";
@@ -16,6 +16,8 @@ export interface DatasetTarget {
   list(): Promise<Dataset[]>;
   create(name: string): Promise<Dataset>;
   upload(id: string, file: DatasetFile): Promise<DatasetRevision>;
+  /** Makes a revision of episodes, behind the lines of the latest one if wanted. */
+  uploadEpisodes(id: string, selection: EpisodeSelection, isAppended: boolean): Promise<DatasetRevision>;
   /** The highest number first. */
   listRevisions(id: string): Promise<DatasetRevision[]>;
   delete(id: string): Promise<void>;

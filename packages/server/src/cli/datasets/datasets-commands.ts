@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Config } from "../../config.ts";
 import { examples } from "../help/examples.ts";
 
@@ -42,6 +42,38 @@ export function addDatasetsCommands(
     )
     .action(async (options) => (await import("./import.ts")).importDataset(configure(), options));
   datasets
+    .command("from-episodes")
+    .description("make a revision of which each trajectory is an episode of an environment")
+    .requiredOption("--name <name>", "the dataset's name; it is created if there is none")
+    .requiredOption("--environment <name>", "whose episodes")
+    .option("--revision <number>", "only those of this revision of the environment", readNumber)
+    .addOption(
+      new Option("--split <split>", "only those with tasks of this split").choices([
+        "train",
+        "validation",
+        "test",
+      ]),
+    )
+    .addOption(
+      new Option("--status <status>", "only those in this state").choices(["open", "finished", "expired"]),
+    )
+    .addOption(
+      new Option("--outcome <outcome>", "only those that ended so; none: they were cut short").choices([
+        "success",
+        "failure",
+        "none",
+      ]),
+    )
+    .option("--from <time>", "only those that were started at this time or later")
+    .option("--to <time>", "only those that were started before this time")
+    .option("--append", "keep the trajectories of the dataset's latest revision")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples("presage datasets from-episodes --name rollouts --environment sandbox --status finished"),
+    )
+    .action(async (options) => (await import("./from-episodes.ts")).importEpisodes(configure(), options));
+  datasets
     .command("list")
     .description("list the datasets, newest first")
     .option(...json)
@@ -65,4 +97,9 @@ export function addDatasetsCommands(
     .action(async (dataset: string, options) =>
       (await import("./delete.ts")).deleteDataset(configure(), dataset, options),
     );
+}
+
+function readNumber(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError("It is not a revision's number.");
+  return Number(text);
 }

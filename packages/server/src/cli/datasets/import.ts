@@ -1,4 +1,4 @@
-import type { DatasetFormat } from "@presage/contract";
+import type { Dataset, DatasetFormat, DatasetRevision } from "@presage/contract";
 import type { Config } from "../../config.ts";
 import { countOf } from "../../count-of.ts";
 import { printable } from "../../printable.ts";
@@ -20,9 +20,16 @@ export async function importDataset(
   checkFiles(file, undefined);
   await withDatasets(config, options, async (target) => {
     const { dataset, revision: uploaded } = await uploadFile(target, name, { path: file, format });
-    const { revision, samples, trajectories, digest } = uploaded;
-    process.stdout.write(
-      `Revision ${revision} of ${printable(dataset.name)}: ${countOf(samples, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}.\nDataset ${dataset.id}, SHA-256 ${digest}\n`,
-    );
+    describeRevision(dataset, uploaded);
   });
+}
+
+/** Says what a revision has. */
+export function describeRevision(
+  dataset: Pick<Dataset, "id" | "name">,
+  { revision, samples, trajectories, digest }: DatasetRevision,
+): void {
+  process.stdout.write(
+    `Revision ${revision} of ${printable(dataset.name)}: ${countOf(samples, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}.\nDataset ${dataset.id}, SHA-256 ${digest}\n`,
+  );
 }

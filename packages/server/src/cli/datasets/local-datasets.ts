@@ -1,5 +1,6 @@
 import type { OpenedStore } from "../../compose/compose-command-line.ts";
 import type { Config } from "../../config.ts";
+import { readEpisodeLines } from "../../environments/episodes/read-episode-lines.ts";
 import { createDataset } from "../../evaluation/datasets/create-dataset.ts";
 import { deleteDataset } from "../../evaluation/datasets/delete-dataset.ts";
 import { listDatasets, listRevisions } from "../../evaluation/datasets/list-datasets.ts";
@@ -7,6 +8,7 @@ import { sweepRevisions } from "../../evaluation/datasets/sweep-revisions.ts";
 import { UploadError } from "../../evaluation/datasets/upload/upload-error.ts";
 import { uploadRevision } from "../../evaluation/datasets/upload/upload-revision.ts";
 import { toDataset, toDatasetRevision } from "../../http/resources/datasets/dataset-response.ts";
+import { noEpisodes, toWantedEpisodes } from "../../http/resources/datasets/revise-from-episodes.ts";
 import type { Keyset } from "../../storage/keyset.ts";
 import { CommandError } from "../command-error.ts";
 import { withDatabase } from "../with-database.ts";
@@ -45,6 +47,13 @@ export function datasetsOf(store: OpenedStore, config: Pick<Config, "datasets">)
       const { revision } = await nameFile(uploading, path);
       return toDatasetRevision(revision);
     },
+    async uploadEpisodes(datasetId, selection, isAppended) {
+      const plain = { format: "presage" as const, isGzip: false, isAppended, ...config.datasets };
+      const upload = { accountId: owner.account_id, datasetId, ...plain };
+      const lines = readEpisodeLines({ store }, requester, toWantedEpisodes(selection));
+      const { revision } = await uploadRevision(database, upload, lines).catch(nameEpisodes);
+      return toDatasetRevision(revision);
+    },
     listRevisions: (id) =>
       readAll(async (below: number | undefined) => {
         const { revisions, next } = await listRevisions({ store }, requester, id, { limit, below });
@@ -55,6 +64,12 @@ export function datasetsOf(store: OpenedStore, config: Pick<Config, "datasets">)
       await sweepRevisions(database, signal);
     },
   };
+}
+
+function nameEpisodes(error: unknown): never {
+  if (!(error instanceof UploadError)) throw error;
+  const { line, reason } = error.fault;
+  throw new CommandError(line === undefined ? `${noEpisodes}.` : reason);
 }
 
 /** Says in which file a line is wrong. */

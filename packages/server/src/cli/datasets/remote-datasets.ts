@@ -12,6 +12,8 @@ export function datasetsBehind({ call }: Pick<ServerConnection, "call">): Datase
     create: (name) => call(({ datasets }) => datasets.create({ name })),
     upload: (id, { path, ...options }) =>
       call(({ datasets }) => datasets.upload(id, Bun.file(path), options)),
+    uploadEpisodes: (id, selection, append) =>
+      call(({ datasets }) => datasets.uploadEpisodes(id, selection, { append })),
     listRevisions: (id) => call(({ datasets }) => datasets.listRevisions(id)),
     delete: (id) => call(({ datasets }) => datasets.delete(id)),
   };

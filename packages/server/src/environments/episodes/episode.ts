@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, EpisodeStatus } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
-import { microsPerMs, nowMicros } from "../../storage/micros.ts";
+import { type Micros, microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EpisodesTable } from "../../storage/schema/environments.ts";
 import type { Task } from "../environment.ts";
@@ -32,5 +32,10 @@ export async function findEpisode(
 
 export function statusOf({ status, last_active_at }: EpisodesTable): EpisodeStatus {
   if (status === "finished") return "finished";
-  return last_active_at < nowMicros() - idleMs * microsPerMs ? "expired" : "open";
+  return last_active_at < expiredBefore() ? "expired" : "open";
+}
+
+/** Open episodes that were last used before it have expired. */
+export function expiredBefore(): Micros {
+  return nowMicros() - idleMs * microsPerMs;
 }

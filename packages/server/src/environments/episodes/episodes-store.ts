@@ -1,11 +1,11 @@
-import type { EnvironmentConfig } from "@presage/contract";
-import { type SqlBool, sql } from "kysely";
-import { type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
+import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import { prepareStatement } from "../../storage/prepare-statement.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
 import type { PredictionsTable } from "../../storage/schema/predictions.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Database, Tables } from "../../storage/schema/tables.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {
   await database.insertInto("episodes").values(row).execute();
@@ -34,26 +34,72 @@ export async function selectEpisode(
   return { episode, config: config === null ? undefined : (JSON.parse(config) as EnvironmentConfig) };
 }
 
+/** Which episodes; absent fields: all. */
+export interface EpisodeFilter
+  extends Partial<
+    Pick<EpisodesTable, "environment_id" | "revision" | "split" | "position"> & {
+      ids: readonly string[];
+      status: EpisodeStatus;
+      outcome: EpisodeEnding;
+      /** Inclusive. */
+      from: Micros;
+      /** Exclusive. */
+      to: Micros;
+    }
+  > {
+  /** Open episodes that were last used before this have expired. */
+  expiredBefore: Micros;
+}
+
 /** An account's episodes, newest first. */
 export async function selectEpisodes(
   reader: Database,
   accountId: string,
-  environmentId: string | undefined,
+  filter: EpisodeFilter,
   { limit, after }: KeysetPage,
 ): Promise<ListPart<EpisodesTable>> {
-  const rows = await reader
-    .selectFrom("episodes")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .$if(environmentId !== undefined, (query) => query.where("environment_id", "=", environmentId ?? ""))
-    .$if(after !== undefined, (query) =>
-      query.where(sql<SqlBool>`(created_at, id) < (${after?.createdAt}, ${after?.id})`),
-    )
+  let query = reader.selectFrom("episodes").selectAll().where(isMatching(accountId, filter));
+  if (after !== undefined) query = query.where(isAfter(after));
+  const rows = await query
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(limit + 1)
     .execute();
   return toListPart(rows, limit);
+}
+
+/** The ids of an account's episodes, oldest first. */
+export async function selectMatchingIds(
+  reader: Database,
+  accountId: string,
+  filter: EpisodeFilter,
+  { limit, after }: KeysetPage,
+): Promise<ListPart<Pick<EpisodesTable, "id" | "created_at">>> {
+  let query = reader.selectFrom("episodes").select(["id", "created_at"]).where(isMatching(accountId, filter));
+  if (after !== undefined)
+    query = query.where(sql<SqlBool>`(created_at, id) > (${after.createdAt}, ${after.id})`);
+  const rows = await query
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit + 1)
+    .execute();
+  return toListPart(rows, limit);
+}
+
+function isMatching(accountId: string, filter: EpisodeFilter) {
+  const { expiredBefore, ids, status, outcome, from, to, ...equal } = filter;
+  return (row: ExpressionBuilder<Tables, "episodes">) => {
+    const conditions = [row("account_id", "=", accountId), row.and(equal)];
+    if (ids !== undefined) conditions.push(row("id", "in", ids));
+    if (status !== undefined) conditions.push(row("status", "=", status === "finished" ? status : "open"));
+    if (status === "open") conditions.push(row("last_active_at", ">=", expiredBefore));
+    if (status === "expired") conditions.push(row("last_active_at", "<", expiredBefore));
+    if (outcome === "none") conditions.push(row("status", "=", "finished"), row("outcome", "is", null));
+    else if (outcome !== undefined) conditions.push(row("outcome", "=", outcome));
+    if (from !== undefined) conditions.push(row("created_at", ">=", from));
+    if (to !== undefined) conditions.push(row("created_at", "<", to));
+    return row.and(conditions);
+  };
 }
 
 export type StepRow = EpisodeStepsTable &
@@ -66,7 +112,7 @@ export type StepRow = EpisodeStepsTable &
     | "cached_tokens"
     | "completion_tokens"
     | "latency_micros"
-  > & { observation: string };
+  > & { prediction_id: string; observation: string };
 
 /** How far an episode is. */
 export async function selectProgress(
@@ -88,6 +134,23 @@ export async function selectSteps(database: Database, episodeId: string, after: 
 const stepsAfter = prepareStatement((database) =>
   withPredictions(database, "").where("step.step", ">", 0).orderBy("step.step"),
 );
+
+/** How many characters the steps of an episode up to one have, but for those up to another. */
+export async function countCharacters(
+  database: Database,
+  episodeId: string,
+  { after, upTo }: { after: number; upTo: number },
+): Promise<number> {
+  const { characters } = await withPredictions(database, episodeId)
+    .clearSelect()
+    .where("step.step", ">", after)
+    .where("step.step", "<=", upTo)
+    .select(
+      sql<number | null>`sum(length(step.action) + coalesce(length(payload.output), 0))`.as("characters"),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(characters ?? 0);
+}
 
 /** The step that a request made. */
 export async function selectStepByKey(
@@ -112,6 +175,7 @@ function withPredictions(database: Database, episodeId: string) {
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
     .selectAll("step")
     .select([
+      "prediction.id as prediction_id",
       "prediction.deployment",
       "prediction.model",
       "prediction.replica",

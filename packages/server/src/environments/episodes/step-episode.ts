@@ -120,7 +120,7 @@ async function askOrCountFailure(
   const question = {
     deployment: config.deployment ?? undefined,
     messages: composeMessages(config, task, turns, action),
-    params: { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) },
+    params: paramsOf({ row, config }),
     session: row.id,
   };
   try {
@@ -130,6 +130,11 @@ async function askOrCountFailure(
     if (!isGivenUp) await countFailedStep(store.database, row.id, nowMicros());
     throw error;
   }
+}
+
+/** Sampling and decoding of each of an episode's steps. */
+export function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
+  return { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
 }
 
 interface Reward {
@@ -226,5 +231,6 @@ function toStepRow({ step, prediction, payload }: NewStep): StepRow {
   const { deployment, model, replica, prompt_tokens, cached_tokens, completion_tokens, latency_micros } =
     prediction;
   const usage = { prompt_tokens, cached_tokens, completion_tokens, latency_micros };
-  return { ...step, deployment, model, replica, ...usage, observation: payload.output ?? "" };
+  const observation = payload.output ?? "";
+  return { ...step, prediction_id: prediction.id, deployment, model, replica, ...usage, observation };
 }

@@ -50,6 +50,21 @@ export function usePaletteEntries(
         keywords: id,
         action: `/datasets/${id}`,
       })),
+      ...(work?.environments ?? []).flatMap((name) => [
+        {
+          id: `environment ${name}`,
+          group: "Environments",
+          title: name,
+          action: `/environments/${name}`,
+        },
+        {
+          id: `play ${name}`,
+          group: "Environments",
+          title: `Play ${name}`,
+          hint: "yourself",
+          action: `/environments/${name}/play`,
+        },
+      ]),
       ...(profiles ?? []).map(({ evaluator_family, name, public_id }) => ({
         id: `profile ${public_id}`,
         group: "Evaluators",

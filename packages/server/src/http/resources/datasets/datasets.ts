@@ -22,6 +22,7 @@ import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { toDataset, toDatasetRevision } from "./dataset-response.ts";
 import { receiveRevision } from "./receive-revision.ts";
+import { reviseFromEpisodes } from "./revise-from-episodes.ts";
 import { sampleRoutes } from "./samples.ts";
 
 const path = "/v1/datasets";
@@ -79,11 +80,10 @@ export function datasetRoutes(services: Services): Route[] {
       const query = readQuery(call, DatasetUploadQuery);
       refuseUnknownFields(DatasetUploadQuery, query, "query");
       const isAppended = isTrueWord(query.append ?? "false");
-      const { revision, isNew } = await receiveRevision(evaluation, call, {
-        id,
-        format: query.format,
-        isAppended,
-      });
+      const { revision, isNew } =
+        query.from === "episodes"
+          ? await reviseFromEpisodes(services, call, { id, format: query.format, isAppended })
+          : await receiveRevision(evaluation, call, { id, format: query.format, isAppended });
       return Response.json(toDatasetRevision(revision), { status: isNew ? 201 : 200 });
     }),
     ...sampleRoutes(services, path),

@@ -19,6 +19,7 @@ import {
   DatasetTrajectoryPath,
   DatasetTrajectoryQuery,
   DatasetUploadQuery,
+  EpisodeSelection,
   HTTPValidationError,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
@@ -137,12 +138,18 @@ export const datasetPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("uploadDatasetRevision", tag, "Upload a revision", {
       description:
-        "Stores the body's JSON lines, of up to 16 MiB each, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line is wrong, it is named by its number and nothing is kept. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `Content-Encoding: gzip` the body is decompressed.",
+        "Stores the body's JSON lines, of up to 16 MiB each, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line is wrong, it is named by its number and nothing is kept. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `Content-Encoding: gzip` the body is decompressed.",
       requestParams: { ...requestParams, query: DatasetUploadQuery },
       requestBody: {
         required: true,
         description: "One JSON object a line. Other formats: see the parameter `format`.",
-        content: { "application/x-ndjson": { schema: DatasetLine, example: exampleLine } },
+        content: {
+          "application/x-ndjson": { schema: DatasetLine, example: exampleLine },
+          "application/json": {
+            schema: EpisodeSelection,
+            example: { environment: "sandbox", status: "finished" },
+          },
+        },
       },
       responses: {
         "200": response("The revision that already had these lines", DatasetRevision, exampleRevision),

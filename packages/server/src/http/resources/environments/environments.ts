@@ -1,4 +1,5 @@
 import {
+  defaultRevisionLimit,
   defaultTaskLimit,
   EnvironmentConfig,
   EnvironmentCreateRequest,
@@ -6,6 +7,8 @@ import {
   EnvironmentListQuery,
   type EnvironmentListResponse,
   EnvironmentPath,
+  EnvironmentRevisionListQuery,
+  type EnvironmentRevisionListResponse,
   isTrueWord,
   TaskListQuery,
   type TaskListResponse,
@@ -15,6 +18,7 @@ import { InvalidEnvironmentError } from "../../../environments/check-config.ts";
 import { createEnvironment } from "../../../environments/create-environment.ts";
 import { deleteEnvironment } from "../../../environments/delete-environment.ts";
 import { findEnvironment } from "../../../environments/find-environment.ts";
+import { listEnvironmentRevisions } from "../../../environments/list-environment-revisions.ts";
 import { listEnvironments } from "../../../environments/list-environments.ts";
 import { reviseEnvironment } from "../../../environments/revise-environment.ts";
 import { addTasks } from "../../../environments/tasks/add-tasks.ts";
@@ -66,6 +70,24 @@ export function environmentRoutes({ environments, settings }: Services): Route[]
       const withEpisodes = isTrueWord(query.with_episodes ?? "false");
       await deleteEnvironment(environments, requesterOf(call), { name, withEpisodes });
       return new Response(null, { status: 204 });
+    }),
+    withCaller("GET", `${path}/:name/revisions`, async (call) => {
+      const { limit, after } = readQuery(call, EnvironmentRevisionListQuery);
+      const page = {
+        limit: Number(limit ?? defaultRevisionLimit),
+        below: after === undefined ? undefined : Number(after),
+      };
+      const { revisions, next } = await listEnvironmentRevisions(
+        environments,
+        requesterOf(call),
+        nameOf(call),
+        page,
+      );
+      const response: EnvironmentRevisionListResponse = {
+        data: revisions,
+        next: next === undefined ? null : String(next),
+      };
+      return Response.json(response);
     }),
     withCaller("GET", `${path}/:name/tasks`, async (call) => {
       const { split = "train", limit, after } = readQuery(call, TaskListQuery);

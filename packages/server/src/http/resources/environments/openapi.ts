@@ -6,6 +6,8 @@ import {
   EnvironmentListQuery,
   EnvironmentListResponse,
   EnvironmentPath,
+  EnvironmentRevisionListQuery,
+  EnvironmentRevisionListResponse,
   type EnvironmentTask,
   TaskLine,
   TaskListQuery,
@@ -123,6 +125,21 @@ export const environmentPaths: ZodOpenApiPathsObject = {
           "The environment is built in, or it has episodes and with_episodes was not sent",
           "2 episodes of the environment would lose what they are about. Delete them first, or send with_episodes=true.",
         ),
+        ...notFound,
+        ...failures,
+      },
+    }),
+  },
+  "/v1/environments/{name}/revisions": {
+    get: operation("listEnvironmentRevisions", tag, "List an environment's revisions", {
+      description:
+        "Returns what the environment was made of in each of its revisions, the highest number first.",
+      requestParams: { ...requestParams, query: EnvironmentRevisionListQuery },
+      responses: {
+        "200": response("The revisions", EnvironmentRevisionListResponse, {
+          data: [{ revision: 1, config, created_at: "2026-11-22T03:40:12.004Z" }],
+          next: null,
+        }),
         ...notFound,
         ...failures,
       },

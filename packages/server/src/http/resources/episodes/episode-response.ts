@@ -61,6 +61,7 @@ export function toStep({ step, end }: StepResult): EpisodeStep {
       step: Number(step.step),
       outcome: end?.outcome ?? null,
       stop_reason: end?.reason ?? null,
+      prediction_id: step.prediction_id,
       reward_error: step.reward_error,
       deployment: step.deployment,
       model: step.model,

@@ -1,11 +1,16 @@
 import {
   EpisodeCreateRequest,
+  EpisodeFiguresQuery,
+  type EpisodeFiguresResponse,
   EpisodeListQuery,
   type EpisodeListResponse,
   EpisodePath,
+  readInstant,
   StepRequest,
   type StepResponse,
 } from "@presage/contract";
+import { defined } from "../../../defined.ts";
+import { countEpisodes } from "../../../environments/episodes/count-episodes.ts";
 import { deleteEpisode } from "../../../environments/episodes/delete-episode.ts";
 import { findEpisode } from "../../../environments/episodes/episode.ts";
 import { selectSteps } from "../../../environments/episodes/episodes-store.ts";
@@ -20,6 +25,7 @@ import { readBody, readIdempotencyKey, readOnce, readPath, readQuery } from "../
 import { requesterOf } from "../../request/requester-of.ts";
 import type { Services } from "../../services.ts";
 import { askDeployment } from "./ask-deployment.ts";
+import { toEpisodeFigures } from "./episode-figures-response.ts";
 import { toEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./episode-response.ts";
 
 const path = "/v1/episodes";
@@ -33,7 +39,8 @@ export function episodeRoutes(services: Services): Route[] {
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, EpisodeListQuery);
       const page = readKeysetPage(query);
-      const { rows, next } = await listEpisodes(environments, requesterOf(call), query.environment, page);
+      const wanted = readFilter(query);
+      const { rows, next } = await listEpisodes(environments, requesterOf(call), wanted, page);
       const response: EpisodeListResponse = { data: rows.map(toEpisodeSummary), next: toCursor(next) };
       return Response.json(response);
     }),
@@ -50,6 +57,18 @@ export function episodeRoutes(services: Services): Route[] {
       const once = readOnce(call, "start episode", body);
       const episode = await startEpisode(environments, requesterOf(call), wanted, once);
       return Response.json(toEpisodeStart(episode), { status: 201 });
+    }),
+    withCaller("GET", `${path}/figures`, async (call) => {
+      const { by = "environment", environment, from, to } = readQuery(call, EpisodeFiguresQuery);
+      const wanted = {
+        by,
+        environment,
+        from: from === undefined ? undefined : readInstant(from),
+        to: to === undefined ? undefined : readInstant(to),
+      };
+      const counts = await countEpisodes(environments, requesterOf(call), wanted);
+      const response: EpisodeFiguresResponse = { data: counts.map((one) => toEpisodeFigures(by, one)) };
+      return Response.json(response);
     }),
     withCaller("GET", `${path}/:id`, async (call) => {
       const episode = await findEpisode(environments, requesterOf(call), idOf(call));
@@ -75,4 +94,17 @@ export function episodeRoutes(services: Services): Route[] {
       return Response.json(step satisfies StepResponse);
     }),
   ];
+}
+
+function readFilter({ environment, revision, split, index, status, outcome, from, to }: EpisodeListQuery) {
+  return defined({
+    environment,
+    revision: revision === undefined ? undefined : Number(revision),
+    split,
+    position: index === undefined ? undefined : Number(index),
+    status,
+    outcome,
+    from: from === undefined ? undefined : readInstant(from),
+    to: to === undefined ? undefined : readInstant(to),
+  });
 }

@@ -1,6 +1,9 @@
 import {
   Episode,
   EpisodeCreateRequest,
+  type EpisodeFigures,
+  EpisodeFiguresQuery,
+  EpisodeFiguresResponse,
   EpisodeListQuery,
   EpisodeListResponse,
   EpisodePath,
@@ -36,6 +39,7 @@ const step: StepResponse = {
     step: 1,
     outcome: "success",
     stop_reason: "output_contains: {goal}",
+    prediction_id: "019aa5f7-24b2-7000-a6c1-0d2f1f0a7b55",
     reward_error: null,
     deployment: "sandbox",
     model: "presage-sandbox",
@@ -60,6 +64,26 @@ const summary: EpisodeSummary = {
   failed_steps: 0,
   created_at: "2026-11-22T03:46:51.371Z",
   last_active_at: "2026-11-22T03:46:53.114Z",
+};
+const figures: EpisodeFigures = {
+  environment: "sandbox",
+  revision: null,
+  deployment: null,
+  split: null,
+  episodes: 41,
+  open: 1,
+  expired: 0,
+  finished: 40,
+  successes: 31,
+  failures: 0,
+  tasks: 20,
+  success_rate: 0.775,
+  success_interval: { level: 0.95, lower: 0.619, upper: 0.879 },
+  mean_steps: 6.2,
+  rewarded: 40,
+  mean_reward: 0.775,
+  failed_steps: 0,
+  last_started_at: "2026-11-22T03:46:51.371Z",
 };
 const requestParams = { path: EpisodePath };
 
@@ -99,6 +123,18 @@ export const episodePaths: ZodOpenApiPathsObject = {
         ),
         ...failures,
         ...tooLarge,
+      },
+    }),
+  },
+  "/v1/episodes/figures": {
+    get: operation("countEpisodes", tag, "Count episodes and their successes", {
+      description:
+        "Says how the account's episodes went, by environment and, if wanted, by one thing more. Intervals are clustered by task, as episodes of one task depend on each other. An environment without episodes has no group.",
+      requestParams: { query: EpisodeFiguresQuery },
+      responses: {
+        "200": response("The groups", EpisodeFiguresResponse, { data: [figures] }),
+        "404": errorResponse("The account has no such environment", "There is no such environment."),
+        ...failures,
       },
     }),
   },

@@ -1,5 +1,4 @@
 import type { KeptPrediction, KeptPredictionDetail } from "@presage/contract";
-import type { RunPrompt } from "../../../evaluation/runs/find-run-prompt.ts";
 import type { StoredPayload, StoredPrediction } from "../../../prediction/kept/kept-predictions-store.ts";
 import { microsPerMs, toIsoInstant } from "../../../storage/micros.ts";
 import { parseJson } from "../../request/read-json.ts";
@@ -16,13 +15,19 @@ export function toKeptPrediction(
   };
 }
 
+/** What was asked. */
+export type MadePrompt = Pick<
+  KeptPredictionDetail,
+  "context" | "interaction" | "messages" | "params" | "requested_model"
+>;
+
 export function toKeptPredictionDetail(
   prediction: KeptPrediction,
   { request, context, ...texts }: StoredPayload,
-  /** What a run asked, which is stored with its dataset. */
-  runPrompt?: RunPrompt,
+  /** What a run or an episode asked, which is stored with its dataset or its steps. */
+  made?: MadePrompt,
 ): KeptPredictionDetail {
-  if (runPrompt !== undefined) return { ...prediction, ...runPrompt, ...texts };
+  if (made !== undefined) return { ...prediction, ...made, ...texts };
   // Numbers too long for a double are sent as they were received.
   const asked = (request === null ? {} : parseJson(request)) as Partial<KeptPredictionDetail> & {
     model?: string | null;

@@ -11,6 +11,10 @@ import {
   readInstant,
 } from "@presage/contract";
 import { defined } from "../../../defined.ts";
+import {
+  findEpisodePromptSource,
+  readEpisodePrompt,
+} from "../../../environments/episodes/find-episode-prompt.ts";
 import { findPromptSource, readRunPrompt } from "../../../evaluation/runs/find-run-prompt.ts";
 import { isOperator } from "../../../identity/users/is-operator.ts";
 import { deletePrediction, deletePredictionsBefore } from "../../../prediction/kept/delete-predictions.ts";
@@ -18,8 +22,10 @@ import { findPayload, findPrediction } from "../../../prediction/kept/find-predi
 import {
   countPredictions,
   type PredictionFilter,
+  type StoredPrediction,
   selectPredictions,
 } from "../../../prediction/kept/kept-predictions-store.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -30,7 +36,7 @@ import { refuseUnknownFields } from "../../request/validate.ts";
 import { jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
-import { toKeptPrediction, toKeptPredictionDetail } from "./kept-prediction-response.ts";
+import { type MadePrompt, toKeptPrediction, toKeptPredictionDetail } from "./kept-prediction-response.ts";
 
 const path = "/v1/predictions";
 
@@ -75,10 +81,10 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const { id } = readPath(call, KeptPredictionPath);
       const requester = requesterOf(call);
       const { characters, ...prediction } = await findPrediction(services, requester, id);
-      const source = await findPromptSource(services.evaluation, requester, prediction);
-      reserveStored(call.exchange, characters + (source?.size.bytes ?? 0));
+      const source = await findPrompt(services, requester, prediction);
+      reserveStored(call.exchange, characters + (source?.bytes ?? 0));
       const payload = await findPayload(services, requester, id);
-      const prompt = source && (await readRunPrompt(services.evaluation, requester, source));
+      const prompt = await source?.read();
       const showsReplicas = await isOperator(store.database, call.caller);
       const detail = toKeptPredictionDetail(toKeptPrediction(prediction, showsReplicas), payload, prompt);
       return jsonResponse(detail, undefined, logBrokenResponse(services, call));
@@ -89,6 +95,22 @@ export function keptPredictionRoutes(services: Services): Route[] {
       return new Response(null, { status: 204 });
     }),
   ];
+}
+
+/** Where the prompt of a prediction that a run or an episode made is to be read from. */
+async function findPrompt(
+  { environments, evaluation }: Services,
+  requester: Requester,
+  prediction: Pick<StoredPrediction, "source" | "run_id" | "position" | "repeat">,
+): Promise<{ bytes: number; read(): Promise<MadePrompt | undefined> } | undefined> {
+  if (prediction.source === "episode") {
+    const source = await findEpisodePromptSource(environments, requester, prediction);
+    return (
+      source && { bytes: source.characters, read: () => readEpisodePrompt(environments, requester, source) }
+    );
+  }
+  const source = await findPromptSource(evaluation, requester, prediction);
+  return source && { bytes: source.size.bytes, read: () => readRunPrompt(evaluation, requester, source) };
 }
 
 function readFilter(query: KeptPredictionCountQuery): PredictionFilter {

@@ -1,7 +1,7 @@
 import type { EvaluatorFamily } from "@presage/sdk";
 import { humanizeName } from "../../../format/humanize-name.ts";
+import { SettingValue } from "../../../ui/config-changes/setting-value.tsx";
 import { readConfigFields } from "../profile-form/config-field.ts";
-import { SettingValue } from "./setting-value.tsx";
 
 interface ConfigViewProps {
   /** Undefined if this version of Presage no longer has the family. */

@@ -4,19 +4,13 @@ import { StatusBadge } from "../prediction-columns.tsx";
 import type { PredictionLog } from "../use-log.ts";
 import { PredictionActions } from "./prediction-actions.tsx";
 import { PredictionFacts } from "./prediction-facts.tsx";
-import { promptOf } from "./prompt-of.ts";
+import { promptOf, roleLabels } from "./prompt-of.ts";
 
 interface PredictionDetailProps {
   prediction: KeptPredictionDetail;
   log: PredictionLog;
   onDeleted(): void;
 }
-
-const roleLabels: Record<string, string> = {
-  system: "System turn",
-  user: "User turn",
-  assistant: "Assistant turn",
-};
 
 /** What was asked, what was answered, and by whom. */
 export function PredictionDetail({ prediction, log, onDeleted }: PredictionDetailProps) {

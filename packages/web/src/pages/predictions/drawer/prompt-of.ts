@@ -8,6 +8,12 @@ export interface PromptTurn {
   isText: boolean;
 }
 
+export const roleLabels: Record<string, string> = {
+  system: "System turn",
+  user: "User turn",
+  assistant: "Assistant turn",
+};
+
 /** What the model was sent: the composed turns of an interaction, or the messages of a chat. */
 export function promptOf({ context, interaction, messages }: KeptPredictionDetail): PromptTurn[] {
   if (interaction !== null)

@@ -1,0 +1,31 @@
+import { EpisodeSelection } from "@presage/contract";
+import type { Config } from "../../config.ts";
+import { CommandError } from "../command-error.ts";
+import { findByName, type TargetOptions, withDatasets } from "./dataset-target.ts";
+import { describeRevision } from "./import.ts";
+
+interface EpisodesOptions extends TargetOptions, EpisodeSelection {
+  name: string;
+  append?: boolean;
+}
+
+/** Makes a revision of the dataset of this name, whose trajectories are episodes. */
+export async function importEpisodes(
+  config: Config,
+  { name, append, server, ...selection }: EpisodesOptions,
+): Promise<void> {
+  const checked = EpisodeSelection.safeParse(selection);
+  if (!checked.success) throw new CommandError(checked.error.issues[0]?.message ?? "This selects nothing.");
+  const target = server === undefined ? {} : { server };
+  await withDatasets(config, target, async (datasets) => {
+    const known = await findByName(datasets, name);
+    const dataset = known ?? (await datasets.create(name));
+    try {
+      describeRevision(dataset, await datasets.uploadEpisodes(dataset.id, checked.data, append === true));
+    } catch (error) {
+      // A dataset that was made for nothing is not left behind.
+      if (known === undefined) await datasets.delete(dataset.id).catch(() => {});
+      throw error;
+    }
+  });
+}

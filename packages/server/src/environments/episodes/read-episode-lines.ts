@@ -1,0 +1,77 @@
+import { type DatasetLine, maxConversationMessages } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
+import type { Keyset } from "../../storage/keyset.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { composeMessages, promptFormOf } from "./compose-messages.ts";
+import { type Episode, findEpisode, statusOf } from "./episode.ts";
+import { type StepRow, selectMatchingIds, selectSteps } from "./episodes-store.ts";
+import { toFilter, type WantedEpisodes } from "./list-episodes.ts";
+
+const idsAtOnce = 200;
+
+/**
+ * The lines of a dataset in which each episode is a trajectory, oldest first, in UTF-8: what the model was told, and what it answered.
+ * An episode without steps has none.
+ */
+export async function* readEpisodeLines(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  wanted: WantedEpisodes,
+): AsyncGenerator<Uint8Array, void> {
+  const filter = await toFilter(services, requester, wanted);
+  const reader = services.store.briefReader(requester);
+  let after: Keyset | undefined;
+  do {
+    const { accountId } = requester;
+    const { rows, next } = await selectMatchingIds(reader, accountId, filter, { limit: idsAtOnce, after });
+    for (const { id } of rows) {
+      const episode = await findEpisode(services, requester, id);
+      const lines = toLines(episode, await selectSteps(reader, id, 0));
+      if (lines.length > 0)
+        yield Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), "utf8");
+    }
+    after = next;
+  } while (after !== undefined);
+}
+
+function toLines(episode: Episode, steps: readonly StepRow[]): DatasetLine[] {
+  const { row, config, task } = episode;
+  const context = { ...config.context, ...task.context };
+  const tags = tagsOf(episode);
+  const isChat = promptFormOf(config) === "chat";
+  return steps.map(({ step, action, observation, reward, terminated, truncated }, index) => ({
+    trajectory_id: row.id,
+    // Trajectories are counted from 0.
+    step: Number(step) - 1,
+    ...(isChat
+      ? { messages: conversationOf(episode, steps, index) }
+      : { context, interaction: { state: steps[index - 1]?.observation ?? task.initial_state, action } }),
+    next_state: observation,
+    ...(reward === null ? {} : { reward }),
+    done: terminated === 1 || truncated === 1,
+    tags,
+  }));
+}
+
+/** What a step of a chat was asked. */
+function conversationOf({ row, config, task }: Episode, steps: readonly StepRow[], index: number) {
+  const messages = composeMessages(config, task, steps.slice(0, index), steps[index]?.action ?? "");
+  if (messages.length > maxConversationMessages)
+    throw new ServiceError(
+      "conflict",
+      `The episode ${row.id} is a conversation of more than ${maxConversationMessages} messages, which no sample can have. Leave it out.`,
+    );
+  return messages;
+}
+
+function tagsOf({ row }: Episode): Record<string, string> {
+  return {
+    environment: row.environment,
+    environment_revision: String(row.revision),
+    split: row.split,
+    task: String(row.position),
+    status: statusOf(row),
+    ...(row.status === "finished" && { outcome: row.outcome ?? "none" }),
+  };
+}

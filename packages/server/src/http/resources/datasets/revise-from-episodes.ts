@@ -1,0 +1,62 @@
+import { type DatasetFormat, EpisodeSelection, readInstant } from "@presage/contract";
+import { defined } from "../../../defined.ts";
+import type { WantedEpisodes } from "../../../environments/episodes/list-episodes.ts";
+import { readEpisodeLines } from "../../../environments/episodes/read-episode-lines.ts";
+import { UploadError } from "../../../evaluation/datasets/upload/upload-error.ts";
+import type { UploadedRevision } from "../../../evaluation/datasets/upload/upload-revision.ts";
+import { keepOpen } from "../../pipeline/keep-open.ts";
+import { reserveStored } from "../../pipeline/reserve-memory.ts";
+import type { CallWithCaller } from "../../pipeline/route.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
+import { readBody } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
+import type { Services } from "../../services.ts";
+
+/** What the steps of an episode take that are read at once. */
+const bytesOfEpisode = 1_000_000;
+
+export const noEpisodes = "No episode with a step matches";
+
+/** Stores the steps of the episodes that a request's body names as a revision. */
+export async function reviseFromEpisodes(
+  { environments, evaluation: { datasets }, settings }: Services,
+  call: CallWithCaller,
+  { id, format, isAppended }: { id: string; format: DatasetFormat | undefined; isAppended: boolean },
+): Promise<UploadedRevision> {
+  if (format !== undefined)
+    throw new InvalidRequestError([valueError(["query", "format"], "Episodes have no format", format)]);
+  const selection = await readBody(call, EpisodeSelection, settings.maxShortBodyBytes);
+  keepOpen(call);
+  reserveStored(call.exchange, bytesOfEpisode);
+  const { maxBytes, quotaBytes, uploads, sweeper } = datasets;
+  const { accountId } = call.caller;
+  const upload = { accountId, datasetId: id, format: "presage" as const, isGzip: false, isAppended };
+  const lines = readEpisodeLines(environments, requesterOf(call), toWantedEpisodes(selection));
+  try {
+    return await uploads.uploadRevision({ ...upload, maxBytes, quotaBytes }, lines, call.request.signal);
+  } catch (error) {
+    if (!(error instanceof UploadError)) throw error;
+    const { line, reason } = error.fault;
+    const message = line === undefined ? noEpisodes : reason;
+    throw new InvalidRequestError([valueError(["body"], message)]);
+  } finally {
+    sweeper.schedule();
+  }
+}
+
+/** Which episodes a body names. */
+export function toWantedEpisodes(selection: EpisodeSelection): WantedEpisodes {
+  const { environment, revision, split, index, status, outcome, from, to, ids } = selection;
+  return defined({
+    environment: environment ?? undefined,
+    revision: revision ?? undefined,
+    split: split ?? undefined,
+    position: index ?? undefined,
+    status: status ?? undefined,
+    outcome: outcome ?? undefined,
+    from: from ? readInstant(from) : undefined,
+    to: to ? readInstant(to) : undefined,
+    ids: ids?.map((id) => id.toLowerCase()),
+  });
+}

@@ -1,0 +1,159 @@
+import type { Environment, EnvironmentConfig } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Fragment, type ReactNode } from "react";
+import { environmentRevisionsQuery } from "../../../data/environments/environments.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { humanizeName } from "../../../format/humanize-name.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { configChanges } from "../../../ui/config-changes/config-changes.ts";
+import { ConfigChangesView } from "../../../ui/config-changes/config-changes-view.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Fact } from "../../../ui/fact.tsx";
+import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
+import { toStopDraft } from "../form/read-environment-draft.ts";
+import { stopLabels } from "../form/stop-rules.tsx";
+
+const route = getRouteApi("/environments/$name");
+
+/** What an environment is made of, and what its revisions changed. */
+export function DefinitionTab({ environment }: { environment: Environment }) {
+  const { config } = environment;
+  const context = Object.entries(config.context ?? {}).filter(([, text]) => typeof text === "string");
+  return (
+    <div className="flex flex-col">
+      <dl className="grid grid-cols-[9rem_1fr] text-sm">
+        {factsOf(config).map(([name, value]) => (
+          <Fact key={name} look="lined" name={name}>
+            {value}
+          </Fact>
+        ))}
+      </dl>
+      {context.length > 0 && (
+        <div className="flex flex-col gap-3 border-t border-line p-4">
+          {context.map(([field, text]) => (
+            <PlainText key={field} label={humanizeName(field)} text={String(text)} />
+          ))}
+        </div>
+      )}
+      {environment.revision > 1 && <Changes environment={environment} />}
+    </div>
+  );
+}
+
+const forms: Record<string, string> = {
+  "state-action": "State and action: each step is told the observation before it",
+  chat: "One conversation of the whole episode",
+};
+
+function factsOf(config: EnvironmentConfig): [name: string, value: ReactNode][] {
+  const { guards, params, reward, stop, tool } = config;
+  const limits = [
+    guards?.repeat_limit && `the same action ${guards.repeat_limit} times in a row`,
+    guards?.unchanged_limit && `${guards.unchanged_limit} observations in a row that change nothing`,
+  ].filter(Boolean);
+  return [
+    ["Played by", config.deployment ?? "the default deployment"],
+    ["Prompt form", forms[config.prompt_form ?? "state-action"]],
+    ["Ends", <StopList key="stop" stop={stop} />],
+    ["Cut short after", [`${config.max_steps ?? 30} steps`, ...limits].join(", or ")],
+    [
+      "Reward",
+      reward
+        ? `The score of ${reward.evaluator} (${reward.profile_name ?? "system:default"}) on ${reward.when === "last" ? "the last step" : "every step"}`
+        : stop?.some(({ outcome }) => outcome === "success")
+          ? "1 on the last step for success, otherwise 0"
+          : "none",
+    ],
+    [
+      "Parameters",
+      <code key="params" className="min-w-0 font-mono text-xs wrap-anywhere">
+        {JSON.stringify({ temperature: 0, ...params })}
+      </code>,
+    ],
+    ["Tool", `${tool?.name ?? "act"}(${tool?.argument ?? "action"})`],
+  ];
+}
+
+function StopList({ stop }: Pick<EnvironmentConfig, "stop">) {
+  if (!stop || stop.length === 0) return "by no rule";
+  return (
+    <ul className="flex min-w-0 flex-col gap-1">
+      {stop.map((rule, index) => {
+        const { kind, text, outcome } = toStopDraft(rule);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rules have no identity
+          <li key={index} className="flex min-w-0 flex-wrap items-center gap-1.5">
+            <Badge tone={outcome === "success" ? "pass" : "fail"}>{outcome}</Badge>
+            <span>if the {stopLabels[kind]}</span>
+            <code className="rounded bg-sunken px-1 font-mono text-xs wrap-anywhere">{text}</code>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Changes({ environment }: { environment: Environment }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const revisions = useQuery(environmentRevisionsQuery(usePresage(), environment));
+  if (revisions.data === undefined) {
+    return revisions.error === null ? (
+      <SkeletonRows count={3} className="h-8" />
+    ) : (
+      <div className="p-4">
+        <ErrorNotice error={revisions.error} onRetry={revisions.refetch} />
+      </div>
+    );
+  }
+  const known = revisions.data.map(({ revision }) => ({ revision }));
+  const after = revisions.data.find(({ revision }) => revision === search.after) ?? revisions.data[0];
+  const before =
+    revisions.data.find(({ revision }) => revision === search.before) ??
+    revisions.data.find(({ revision }) => revision === (after?.revision ?? 1) - 1) ??
+    revisions.data.at(-1);
+  if (after === undefined || before === undefined) return null;
+  const choose = (part: { before?: number; after?: number }) =>
+    navigate({ search: (current) => ({ ...current, ...part }), replace: true, resetScroll: false });
+  const changes = configChanges(before.config, after.config);
+  return (
+    <section aria-labelledby="what-changed" className="border-t border-line">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2 text-sm text-ink-2">
+        <h3 id="what-changed" className="flex-1 text-sm font-semibold text-ink">
+          What changed
+        </h3>
+        {(
+          [
+            ["from", "before", before.revision],
+            ["to", "after", after.revision],
+          ] as const
+        ).map(([word, field, value]) => (
+          <Fragment key={field}>
+            {word}
+            <RevisionSelect
+              label={field === "before" ? "From revision" : "To revision"}
+              revisions={known}
+              newest={environment.revision}
+              value={value}
+              onChange={(revision) => choose({ [field]: revision })}
+            />
+          </Fragment>
+        ))}
+      </div>
+      {changes.length === 0 ? (
+        <p className="px-4 py-3 text-sm text-ink-2">
+          Revision {before.revision} and revision {after.revision} are the same.
+        </p>
+      ) : (
+        <ConfigChangesView
+          changes={changes}
+          beforeLabel={`Revision ${before.revision}`}
+          afterLabel={`Revision ${after.revision}`}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,163 @@
+import type { Environment } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router";
+import { Pencil, Play, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { environmentQuery, episodeFiguresQuery } from "../../../data/environments/environments.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { Button, buttonClass } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";
+import { Tabs } from "../../../ui/tabs.tsx";
+import { UnavailablePage } from "../../unavailable-page.tsx";
+import { EnvironmentDialog } from "../form/environment-dialog.tsx";
+import { taskCount } from "../list/environment-columns.tsx";
+import { TasksTab } from "../tasks/tasks-tab.tsx";
+import { DefinitionTab } from "./definition-tab.tsx";
+import { DeleteEnvironmentDialog } from "./delete-environment-dialog.tsx";
+import { EnvironmentFigures } from "./environment-figures.tsx";
+import { EpisodesTab } from "./episodes-tab.tsx";
+import { SuccessTab } from "./success-tab.tsx";
+
+const path = "/environments/$name";
+
+export const environmentRoute = createLazyRoute(path)({ component: EnvironmentPage });
+
+const route = getRouteApi(path);
+
+function EnvironmentPage() {
+  const { name } = route.useParams();
+  const environment = useQuery(environmentQuery(usePresage(), name));
+  if (environment.data !== undefined) return <LoadedEnvironment key={name} environment={environment.data} />;
+  return (
+    <UnavailablePage
+      title="Environment"
+      query={environment}
+      actions={
+        <Link to="/environments" className={buttonClass({})}>
+          All environments
+        </Link>
+      }
+    />
+  );
+}
+
+function LoadedEnvironment({ environment }: { environment: Environment }) {
+  const { name, revision, config, is_built_in: isBuiltIn } = environment;
+  const { tab = "episodes", by = "revision" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isReviseOpen, setReviseOpen] = useState(false);
+  const [isDeleteOpen, setDeleteOpen] = useState(false);
+  const figures = useQuery(episodeFiguresQuery(usePresage(), "environment", name));
+  const play = () => navigate({ to: "/environments/$name/play", params: { name } });
+  useShortcut({ keys: "p", label: "Play it yourself", group: "Environment", run: () => void play() });
+  return (
+    <Page
+      title={name}
+      isWide
+      hint={
+        <>
+          {config.description ?? "An environment that a model plays."}{" "}
+          <span className="text-ink-3">
+            Revision {revision}
+            {isBuiltIn && ", built in"}
+          </span>
+        </>
+      }
+      actions={
+        <>
+          {!isBuiltIn && (
+            <>
+              <IconButton
+                label="Delete the environment"
+                icon={<Trash2 aria-hidden />}
+                onClick={() => setDeleteOpen(true)}
+              />
+              <Button icon={<Pencil aria-hidden />} onClick={() => setReviseOpen(true)}>
+                Revise
+              </Button>
+            </>
+          )}
+          <Link
+            to="/environments/$name/play"
+            params={{ name }}
+            title="Play it yourself (P)"
+            className={buttonClass({ variant: "primary" })}
+          >
+            <Play aria-hidden />
+            Play
+          </Link>
+        </>
+      }
+    >
+      {figures.error !== null && <ErrorNotice error={figures.error} onRetry={figures.refetch} />}
+      <EnvironmentFigures
+        environment={environment}
+        figures={figures.data === undefined ? undefined : (figures.data[0] ?? null)}
+      />
+      <Card>
+        <Tabs
+          label="Parts of the environment"
+          value={tab}
+          onChange={(next) =>
+            navigate({
+              search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+          tabs={[
+            { value: "episodes", label: "Episodes", content: <EpisodesTab environment={environment} /> },
+            {
+              value: "tasks",
+              label: (
+                <>
+                  Tasks <span className="text-ink-3 tabular-nums">{formatCount(taskCount(environment))}</span>
+                </>
+              ),
+              content: <TasksTab environment={environment} />,
+            },
+            {
+              value: "success",
+              label: "Success by",
+              content: (
+                <SuccessTab
+                  environment={environment}
+                  by={by}
+                  onChange={(next) =>
+                    navigate({
+                      search: ({ by: _, ...rest }) => (next === "revision" ? rest : { ...rest, by: next }),
+                      replace: true,
+                      resetScroll: false,
+                    })
+                  }
+                />
+              ),
+            },
+            {
+              value: "definition",
+              label: "What it is made of",
+              content: <DefinitionTab environment={environment} />,
+            },
+          ]}
+        />
+      </Card>
+      <EnvironmentDialog
+        isOpen={isReviseOpen}
+        onClose={() => setReviseOpen(false)}
+        revised={environment}
+        onSaved={() => setReviseOpen(false)}
+      />
+      <DeleteEnvironmentDialog
+        environment={environment}
+        episodes={figures.data?.[0]?.episodes ?? 0}
+        isOpen={isDeleteOpen}
+        onClose={() => setDeleteOpen(false)}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,109 @@
+import type { EpisodeSummary } from "@presage/sdk";
+import { formatScore } from "../../../format/format-number.ts";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
+
+export const episodeColumns: DataColumn<EpisodeSummary>[] = [
+  {
+    id: "task",
+    label: "Task",
+    hint: "The task’s place in its split",
+    value: ({ split, index }) => `${split} ${index}`,
+    widthPx: 108,
+    isFixed: true,
+  },
+  {
+    id: "outcome",
+    label: "Outcome",
+    hint: "How it ended; an open episode can be continued, an expired one was not used for 15 minutes",
+    value: ({ status, outcome }) => (status === "finished" ? (outcome ?? "cut short") : status),
+    cell: (episode) => <EpisodeBadge episode={episode} />,
+    widthPx: 128,
+  },
+  {
+    id: "steps",
+    label: "Steps",
+    value: ({ steps_taken }) => steps_taken,
+    isNumber: true,
+    widthPx: 68,
+  },
+  {
+    id: "reward",
+    label: "Reward",
+    hint: "The sum of its rewards",
+    value: ({ reward }) => reward,
+    cell: ({ reward }) => formatScore(reward),
+    isNumber: true,
+    widthPx: 80,
+    isWideOnly: true,
+  },
+  {
+    id: "failed",
+    label: "Failed",
+    hint: "How often a step could not be predicted. None of them is part of the episode.",
+    value: ({ failed_steps }) => failed_steps,
+    isNumber: true,
+    widthPx: 72,
+    isWideOnly: true,
+  },
+  {
+    id: "reason",
+    label: "Ended because",
+    value: ({ stop_reason }) => stop_reason,
+    cell: ({ stop_reason }) =>
+      stop_reason === null ? (
+        <span className="text-ink-3">–</span>
+      ) : (
+        <span className="block truncate text-xs text-ink-2">
+          <InlineText text={stop_reason} />
+        </span>
+      ),
+    widthPx: 220,
+    isElastic: true,
+    isWideOnly: true,
+  },
+  {
+    id: "revision",
+    label: "Revision",
+    hint: "The environment’s revision, which the episode keeps",
+    value: ({ revision }) => revision,
+    isNumber: true,
+    widthPx: 84,
+    isWideOnly: true,
+  },
+  {
+    id: "started",
+    label: "Started",
+    value: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <Time at={created_at} />,
+    widthPx: 108,
+    isNewestFirst: true,
+    isWideOnly: true,
+  },
+  {
+    id: "seed",
+    label: "Seed",
+    value: ({ seed }) => seed,
+    isNumber: true,
+    widthPx: 96,
+    isExtra: true,
+  },
+  {
+    id: "used",
+    label: "Last used",
+    value: ({ last_active_at }) => last_active_at,
+    cell: ({ last_active_at }) => <Time at={last_active_at} />,
+    widthPx: 116,
+    isExtra: true,
+  },
+  {
+    id: "id",
+    label: "ID",
+    value: ({ id }) => id,
+    cell: ({ id }) => <code className="font-mono text-xs">{id}</code>,
+    widthPx: 300,
+    isExtra: true,
+  },
+];

@@ -1,0 +1,138 @@
+import type { Environment, EpisodeFilter } from "@presage/sdk";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Database, Route, SearchX } from "lucide-react";
+import { useCallback, useMemo, useState } from "react";
+import { episodePagesQuery } from "../../../data/environments/episodes.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { counted } from "../../../format/counted.ts";
+import { Button, buttonClass } from "../../../ui/button.tsx";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { episodeColumns } from "./episode-columns.tsx";
+import { type ChangedFilters, EpisodeFilters } from "./episode-filters.tsx";
+import { MakeDatasetDialog } from "./make-dataset-dialog.tsx";
+
+const route = getRouteApi("/environments/$name");
+
+/** The episodes of an environment, newest first. */
+export function EpisodesTab({ environment }: { environment: Environment }) {
+  const search = route.useSearch();
+  const { status, outcome, revision, split, index } = search;
+  const navigate = route.useNavigate();
+  const [isDatasetOpen, setDatasetOpen] = useState(false);
+  const { name } = environment;
+  const filter: EpisodeFilter = { environment: name, status, outcome, revision, split, index };
+  const list = useInfiniteQuery(episodePagesQuery(usePresage(), filter));
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const view = useTableView("episodes", episodeColumns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Episodes",
+    view,
+    columns: episodeColumns,
+    rows,
+    rowId: ({ id }) => id,
+    rowName: ({ split, index, status, outcome }) => `Episode of ${split} ${index}, ${outcome ?? status}`,
+    link: ({ id }) => ({ to: "/episodes/$episodeId", params: { episodeId: id } }),
+    // The newest first, always.
+    sorting: "server",
+    isMain: true,
+  });
+  const isFiltered = [status, outcome, revision, split, index].some((one) => one !== undefined);
+  const filterBy = (part: ChangedFilters) =>
+    navigate({
+      search: (current) => {
+        const next = { ...current, ...part };
+        return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined));
+      },
+      replace: true,
+      resetScroll: false,
+    });
+  const clear = () =>
+    filterBy({
+      status: undefined,
+      outcome: undefined,
+      revision: undefined,
+      split: undefined,
+      index: undefined,
+    });
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
+        <EpisodeFilters
+          environment={environment}
+          search={search}
+          isFiltered={isFiltered}
+          onChange={filterBy}
+          onClear={clear}
+        />
+        <span className="text-xs text-ink-3 tabular-nums max-sm:hidden">
+          {rows === undefined ? " " : `${counted(rows.length, "episode")}${hasNextPage ? " and more" : ""}`}
+        </span>
+        <Button
+          size="small"
+          icon={<Database aria-hidden />}
+          disabled={rows === undefined || rows.length === 0}
+          onClick={() => setDatasetOpen(true)}
+        >
+          To a dataset
+        </Button>
+        <TableTools table={table} />
+      </div>
+      {list.error !== null && rows === undefined ? (
+        <div className="p-4">
+          <ErrorNotice error={list.error} onRetry={list.refetch} />
+        </div>
+      ) : (
+        <DataTable
+          table={table}
+          expectedRows={8}
+          onNearEnd={hasNextPage ? loadMore : undefined}
+          empty={
+            isFiltered ? (
+              <EmptyState
+                icon={SearchX}
+                title="No episode matches"
+                actions={<Button onClick={clear}>Show all</Button>}
+              />
+            ) : (
+              <EmptyState
+                icon={Route}
+                title="No episodes yet"
+                actions={
+                  <Link to="/environments/$name/play" params={{ name }} className={buttonClass({})}>
+                    Play one yourself
+                  </Link>
+                }
+              >
+                An agent starts one with <code className="font-mono">POST /v1/episodes</code>; playing one
+                yourself shows how good the world is.
+              </EmptyState>
+            )
+          }
+          end={
+            isFetchNextPageError && (
+              <div className="p-4">
+                <ErrorNotice error={list.error} onRetry={fetchNextPage} />
+              </div>
+            )
+          }
+        />
+      )}
+      <MakeDatasetDialog
+        isOpen={isDatasetOpen}
+        onClose={() => setDatasetOpen(false)}
+        selection={{ environment: name, status, outcome, revision, split, index }}
+        isFiltered={isFiltered}
+      />
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+import type { EpisodeSelection } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useMakeDataset } from "../../../data/environments/episodes.ts";
+import { datasetsQuery } from "../../../data/runs/datasets.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { Button } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
+import { Checkbox, Select } from "../../../ui/form/inputs.tsx";
+import { TextField } from "../../../ui/form/text-field.tsx";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+
+interface MakeDatasetDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  selection: EpisodeSelection;
+  isFiltered: boolean;
+}
+
+/** Makes trajectories of the episodes that are shown, for runs and evaluators to work on. */
+export function MakeDatasetDialog({ isOpen, onClose, ...form }: MakeDatasetDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Episodes to a dataset"
+      hint={`${form.isFiltered ? "All episodes that match the filters" : "All episodes of the environment"} become trajectories of a revision, so that runs and evaluators work on them.`}
+    >
+      <MakeDatasetForm {...form} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function MakeDatasetForm({ selection, onClose }: Omit<MakeDatasetDialogProps, "isOpen" | "isFiltered">) {
+  const navigate = useNavigate();
+  const { data: datasets = [] } = useQuery(datasetsQuery(usePresage()));
+  const [id, setId] = useState("");
+  const [name, setName] = useState(`${selection.environment ?? "episodes"}-rollouts`);
+  const [isAppended, setAppended] = useState(false);
+  const make = useMakeDataset();
+  const issues = fieldIssues(make.error, "name");
+  const nameIssue = id === "" ? issueAt(issues, "name") : undefined;
+  return (
+    <form
+      noValidate
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        make.mutate(
+          { dataset: id === "" ? { name: name.trim() } : { id }, selection, append: id !== "" && isAppended },
+          {
+            onSuccess({ id, revision }) {
+              onClose();
+              void navigate({
+                to: "/datasets/$datasetId",
+                params: { datasetId: id },
+                search: { revision: revision.revision },
+              });
+            },
+          },
+        );
+      }}
+    >
+      <Field label="Dataset">
+        {(control) => (
+          <Select {...control} value={id} onChange={({ target }) => setId(target.value)}>
+            <option value="">A new one</option>
+            {datasets.map((dataset) => (
+              <option key={dataset.id} value={dataset.id}>
+                {dataset.name}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      {id === "" ? (
+        <TextField label="Name" issue={nameIssue} value={name} onChange={setName} isRequired />
+      ) : (
+        <Checkbox
+          label="Keep the trajectories of its latest revision"
+          checked={isAppended}
+          onChange={({ target }) => setAppended(target.checked)}
+        />
+      )}
+      {make.error !== null && nameIssue === undefined && <ErrorNotice error={make.error} />}
+      <div className="flex justify-end gap-2">
+        <Button variant="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button
+          type="submit"
+          variant="primary"
+          isBusy={make.isPending}
+          disabled={id === "" && name.trim() === ""}
+        >
+          Make the revision
+        </Button>
+      </div>
+    </form>
+  );
+}

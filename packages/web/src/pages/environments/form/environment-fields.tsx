@@ -1,0 +1,161 @@
+import { useQuery } from "@tanstack/react-query";
+import { ChevronRight } from "lucide-react";
+import { deploymentsQuery } from "../../../data/deployments.ts";
+import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { humanizeName } from "../../../format/humanize-name.ts";
+import { Field } from "../../../ui/form/field.tsx";
+import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
+import { Select, TextArea } from "../../../ui/form/inputs.tsx";
+import { TextField } from "../../../ui/form/text-field.tsx";
+import { contextFields, type EnvironmentDraft, type ReadEnvironmentDraft } from "./read-environment-draft.ts";
+
+interface EnvironmentFieldsProps {
+  draft: EnvironmentDraft;
+  issues: { [Field in keyof EnvironmentDraft]?: ReadEnvironmentDraft["issues"][Field] | undefined };
+  refused: readonly FieldIssue[];
+  change(part: Partial<EnvironmentDraft>): void;
+}
+
+const formHints: Record<string, string> = {
+  "state-action": "Each step is told the observation before it and the action.",
+  chat: "The whole episode is one conversation, for models trained on it.",
+};
+
+/** What predicts, what cuts an episode short, and what the reward is. */
+export function EnvironmentFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
+  const presage = usePresage();
+  const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
+  const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
+  const rewards = profiles.map(({ evaluator_family, name }) => `${evaluator_family}/${name}`);
+  const known = draft.reward === "" || rewards.includes(draft.reward) ? rewards : [draft.reward, ...rewards];
+  return (
+    <>
+      <div className="grid gap-3 sm:grid-cols-3">
+        <TextField
+          label="Max steps"
+          hint="Longer episodes are cut short."
+          issue={issues.max_steps ?? issueAt(refused, "max_steps")}
+          value={draft.max_steps}
+          onChange={(text) => change({ max_steps: text })}
+        />
+        <TextField
+          label="Repeat limit"
+          hint="Cut short after the same action this often in a row."
+          issue={issues.repeat_limit ?? issueAt(refused, "guards", "repeat_limit")}
+          value={draft.repeat_limit}
+          onChange={(text) => change({ repeat_limit: text })}
+        />
+        <TextField
+          label="Unchanged limit"
+          hint="Cut short after this many observations that change nothing."
+          issue={issues.unchanged_limit ?? issueAt(refused, "guards", "unchanged_limit")}
+          value={draft.unchanged_limit}
+          onChange={(text) => change({ unchanged_limit: text })}
+        />
+      </div>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Deployment" hint="What predicts." issue={issueAt(refused, "deployment")}>
+          {(control) => (
+            <Select
+              {...control}
+              value={draft.deployment}
+              onChange={({ target }) => change({ deployment: target.value })}
+            >
+              <option value="">The default one</option>
+              {[...new Set([...deployments.map(({ name }) => name), draft.deployment])]
+                .filter(Boolean)
+                .map((name) => (
+                  <option key={name} value={name}>
+                    {name}
+                  </option>
+                ))}
+            </Select>
+          )}
+        </Field>
+        <Field label="Prompt form" hint={formHints[draft.prompt_form]}>
+          {(control) => (
+            <Select
+              {...control}
+              value={draft.prompt_form}
+              onChange={({ target }) => change({ prompt_form: target.value })}
+            >
+              <option value="state-action">State and action</option>
+              <option value="chat">One conversation</option>
+            </Select>
+          )}
+        </Field>
+        <Field
+          label="Reward"
+          hint="An evaluator’s score. Without one, success is 1 and any other end 0."
+          issue={issueAt(refused, "reward")}
+        >
+          {(control) => (
+            <Select
+              {...control}
+              value={draft.reward}
+              onChange={({ target }) => change({ reward: target.value })}
+            >
+              <option value="">By the outcome</option>
+              {known.map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        {draft.reward !== "" && (
+          <Field label="Rewarded steps">
+            {(control) => (
+              <Select
+                {...control}
+                value={draft.when}
+                onChange={({ target }) => change({ when: target.value })}
+              >
+                <option value="last">The last one</option>
+                <option value="every-step">Every step</option>
+              </Select>
+            )}
+          </Field>
+        )}
+      </div>
+      <details
+        className="group rounded-md border border-line"
+        open={issues.params !== undefined || issueAt(refused, "params") !== undefined || undefined}
+      >
+        <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
+          <ChevronRight className="size-4 text-ink-3 transition-transform group-open:rotate-90" aria-hidden />
+          Context and parameters
+        </summary>
+        <div className="flex flex-col gap-3 border-t border-line p-3">
+          {contextFields.map((field) => (
+            <Field key={field} label={humanizeName(field)} issue={issueAt(refused, "context", field)}>
+              {(control) => (
+                <TextArea
+                  {...control}
+                  value={draft[field]}
+                  onChange={({ target }) => change({ [field]: target.value })}
+                />
+              )}
+            </Field>
+          ))}
+          <Field
+            label="Parameters"
+            hint="JSON, for example max_tokens or top_p. The temperature is 0 unless it is given."
+            issue={issues.params ?? issueAt(refused, "params")}
+          >
+            {(control) => (
+              <TextArea
+                {...control}
+                placeholder='{ "max_tokens": 512 }'
+                value={draft.params}
+                onChange={({ target }) => change({ params: target.value })}
+              />
+            )}
+          </Field>
+        </div>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { Plus, X } from "lucide-react";
+import { Button } from "../../../ui/button.tsx";
+import { FieldGroup } from "../../../ui/form/field.tsx";
+import { Select, TextInput } from "../../../ui/form/inputs.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { type StopDraft, type StopKind, stopKinds } from "./read-environment-draft.ts";
+
+export const stopLabels: Record<StopKind, string> = {
+  output_contains: "observation contains",
+  output_matches: "observation matches",
+  action_equals: "action is",
+  action_matches: "action matches",
+};
+
+interface StopRulesProps {
+  rules: readonly StopDraft[];
+  issue: string | undefined;
+  onChange(rules: StopDraft[]): void;
+}
+
+/** The rules that end an episode, in the order in which they are tried. */
+export function StopRules({ rules, issue, onChange }: StopRulesProps) {
+  const change = (index: number, part: Partial<StopDraft>) =>
+    onChange(rules.map((rule, at) => (at === index ? { ...rule, ...part } : rule)));
+  return (
+    <FieldGroup
+      label="Stop rules"
+      hint={
+        <>
+          Tried in this order after each step. <code className="font-mono">{"{goal}"}</code> stands for the
+          task’s goal; patterns are RE2’s.
+        </>
+      }
+      issue={issue}
+    >
+      <ul className="flex min-w-0 flex-col gap-1.5">
+        {rules.map(({ kind, text, outcome }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rules have no identity, and rows have no state
+          <li key={index} className="flex min-w-0 flex-wrap items-center gap-1.5 sm:flex-nowrap">
+            <Select
+              aria-label={`What rule ${index + 1} looks at`}
+              className="w-full shrink-0 sm:w-52"
+              value={kind}
+              onChange={({ target }) => change(index, { kind: target.value as StopKind })}
+            >
+              {stopKinds.map((one) => (
+                <option key={one} value={one}>
+                  {stopLabels[one]}
+                </option>
+              ))}
+            </Select>
+            <TextInput
+              aria-label={`Text of rule ${index + 1}`}
+              aria-invalid={issue !== undefined && text === "" ? true : undefined}
+              className="flex-1 font-mono text-xs!"
+              value={text}
+              onChange={({ target }) => change(index, { text: target.value })}
+            />
+            <Select
+              aria-label={`Outcome of rule ${index + 1}`}
+              className="w-28 shrink-0"
+              value={outcome}
+              onChange={({ target }) =>
+                change(index, { outcome: target.value === "failure" ? "failure" : "success" })
+              }
+            >
+              <option value="success">success</option>
+              <option value="failure">failure</option>
+            </Select>
+            <IconButton
+              label={`Remove rule ${index + 1}`}
+              icon={<X aria-hidden />}
+              onClick={() => onChange(rules.filter((_, at) => at !== index))}
+            />
+          </li>
+        ))}
+      </ul>
+      <Button
+        size="small"
+        className="self-start"
+        icon={<Plus aria-hidden />}
+        onClick={() => onChange([...rules, { kind: "output_contains", text: "", outcome: "success" }])}
+      >
+        Add rule
+      </Button>
+    </FieldGroup>
+  );
+}

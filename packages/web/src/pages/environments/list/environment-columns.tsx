@@ -1,0 +1,131 @@
+import type { Environment, EpisodeFigures } from "@presage/sdk";
+import { formatCount, formatScore } from "../../../format/format-number.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { SuccessRate } from "../success-rate.tsx";
+
+export interface EnvironmentRow {
+  environment: Environment;
+  /** Undefined without episodes. */
+  figures: EpisodeFigures | undefined;
+}
+
+export const environmentColumns: DataColumn<EnvironmentRow>[] = [
+  {
+    id: "name",
+    label: "Name",
+    value: ({ environment }) => environment.name,
+    cell: ({ environment: { name, config, is_built_in } }) => (
+      <>
+        <span className="flex items-center gap-2">
+          <span className="truncate font-medium text-ink">{name}</span>
+          {is_built_in && <Badge>built in</Badge>}
+        </span>
+        {config.description && (
+          <span className="block truncate text-xs text-ink-3">
+            <InlineText text={config.description} />
+          </span>
+        )}
+      </>
+    ),
+    widthPx: 160,
+    isElastic: true,
+    isFixed: true,
+  },
+  {
+    id: "success",
+    label: "Success",
+    hint: "Successes among the episodes that have ended, with the 95 % interval clustered by task; n is the number of ended episodes.",
+    value: ({ figures }) => figures?.success_rate,
+    cell: ({ environment, figures }) => <SuccessRate figures={figures} config={environment.config} />,
+    widthPx: 196,
+  },
+  {
+    id: "episodes",
+    label: "Episodes",
+    hint: "All episodes: ended, open and expired ones",
+    value: ({ figures }) => figures?.episodes ?? 0,
+    cell: ({ figures }) => formatCount(figures?.episodes ?? 0),
+    isNumber: true,
+    widthPx: 92,
+    isWideOnly: true,
+  },
+  {
+    id: "open",
+    label: "Open",
+    hint: "Episodes that can be continued: used in the last 15 minutes and not ended",
+    value: ({ figures }) => figures?.open ?? 0,
+    isNumber: true,
+    widthPx: 72,
+    isExtra: true,
+  },
+  {
+    id: "steps",
+    label: "Steps",
+    hint: "Mean number of steps of the ended episodes",
+    value: ({ figures }) => figures?.mean_steps,
+    cell: ({ figures }) => figures?.mean_steps?.toFixed(1) ?? "–",
+    isNumber: true,
+    widthPx: 76,
+    isWideOnly: true,
+  },
+  {
+    id: "reward",
+    label: "Reward",
+    hint: "Mean sum of rewards of the ended episodes that have any",
+    value: ({ figures }) => figures?.mean_reward,
+    cell: ({ figures }) => formatScore(figures?.mean_reward ?? null),
+    isNumber: true,
+    widthPx: 84,
+    isWideOnly: true,
+  },
+  {
+    id: "tasks",
+    label: "Tasks",
+    hint: "Tasks of all splits",
+    value: ({ environment }) => taskCount(environment),
+    cell: ({ environment }) => formatCount(taskCount(environment)),
+    isNumber: true,
+    widthPx: 76,
+    isWideOnly: true,
+  },
+  {
+    id: "deployment",
+    label: "Deployment",
+    hint: "What predicts",
+    value: ({ environment }) => environment.config.deployment ?? "",
+    cell: ({ environment }) =>
+      environment.config.deployment ? (
+        <InlineText text={environment.config.deployment} />
+      ) : (
+        <span className="text-ink-3">the default one</span>
+      ),
+    widthPx: 128,
+    isWideOnly: true,
+  },
+  {
+    id: "max_steps",
+    label: "Max steps",
+    hint: "Longer episodes are cut short",
+    value: ({ environment }) => environment.config.max_steps ?? 30,
+    isNumber: true,
+    widthPx: 96,
+    isExtra: true,
+  },
+  {
+    id: "last",
+    label: "Last episode",
+    hint: "When the newest episode was started",
+    value: ({ figures }) => figures?.last_started_at,
+    cell: ({ figures }) => (figures === undefined ? "–" : <Time at={figures.last_started_at} />),
+    isNewestFirst: true,
+    widthPx: 116,
+    isWideOnly: true,
+  },
+];
+
+export function taskCount({ tasks }: Environment): number {
+  return Object.values(tasks).reduce((sum, count) => sum + count, 0);
+}

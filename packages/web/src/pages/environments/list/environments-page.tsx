@@ -1,0 +1,88 @@
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { Globe, Play, Plus } from "lucide-react";
+import { useMemo, useState } from "react";
+import { environmentsQuery, episodeFiguresQuery } from "../../../data/environments/environments.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { Button, buttonClass } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { EnvironmentDialog } from "../form/environment-dialog.tsx";
+import { environmentColumns } from "./environment-columns.tsx";
+
+export const environmentsRoute = createLazyRoute("/environments")({ component: EnvironmentsPage });
+
+function EnvironmentsPage() {
+  const presage = usePresage();
+  const navigate = useNavigate();
+  const [isNewOpen, setNewOpen] = useState(false);
+  const environments = useQuery(environmentsQuery(presage));
+  const figures = useQuery(episodeFiguresQuery(presage, "environment"));
+  const isLoading = environments.data === undefined || (figures.data === undefined && figures.error === null);
+  const rows = useMemo(
+    () =>
+      isLoading
+        ? undefined
+        : environments.data?.map((environment) => ({
+            environment,
+            figures: figures.data?.find((one) => one.environment === environment.name),
+          })),
+    [isLoading, environments.data, figures.data],
+  );
+  const view = useTableView("environments", environmentColumns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Environments",
+    view,
+    columns: environmentColumns,
+    rows,
+    rowId: ({ environment }) => environment.name,
+    rowName: ({ environment }) => environment.name,
+    link: ({ environment }) => ({ to: "/environments/$name", params: { name: environment.name } }),
+    isMain: true,
+  });
+  return (
+    <Page
+      title="Environments"
+      isWide
+      hint="Worlds that a model plays: an agent acts, and the model says what it sees."
+      actions={
+        <>
+          <Link to="/environments/$name/play" params={{ name: "sandbox" }} className={buttonClass({})}>
+            <Play aria-hidden />
+            Play the sandbox
+          </Link>
+          <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setNewOpen(true)}>
+            New environment
+          </Button>
+        </>
+      }
+    >
+      {[environments, figures].map(
+        ({ error, refetch }, index) =>
+          error !== null && (
+            <ErrorNotice key={index === 0 ? "list" : "figures"} error={error} onRetry={refetch} />
+          ),
+      )}
+      {(environments.data !== undefined || environments.error === null) && (
+        <Card title="All environments" actions={<TableTools table={table} />}>
+          <DataTable
+            table={table}
+            expectedRows={3}
+            empty={<EmptyState icon={Globe} title="No environments" />}
+          />
+        </Card>
+      )}
+      <EnvironmentDialog
+        isOpen={isNewOpen}
+        onClose={() => setNewOpen(false)}
+        onSaved={({ name }) => navigate({ to: "/environments/$name", params: { name } })}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,93 @@
+import { CornerDownLeft } from "lucide-react";
+import { type KeyboardEvent, type Ref, useEffect, useRef, useState } from "react";
+import { Button } from "../../../ui/button.tsx";
+import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";
+
+interface ActionInputProps {
+  ref: Ref<HTMLInputElement>;
+  text: string;
+  /** Actions of this episode, the oldest first. */
+  earlier: readonly string[];
+  isBusy: boolean;
+  /** An action has not been answered: the next one can be typed, but not sent. */
+  isBlocked: boolean;
+  onChange(text: string): void;
+  onSend(action: string): void;
+}
+
+/** Where an action is typed: Enter sends it, the arrows bring earlier ones back. */
+export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, onSend }: ActionInputProps) {
+  const form = useRef<HTMLFormElement>(null);
+  /** How many actions back; 0: what is typed now. */
+  const [back, setBack] = useState(0);
+  const focus = () => form.current?.querySelector("input")?.focus({ preventScroll: true });
+  useShortcut({ keys: "i", label: "Type an action", group: "Play", run: focus });
+  useEffect(() => {
+    // On phones it would open the keyboard over what is to be read first.
+    if (matchMedia("(hover: hover)").matches)
+      form.current?.querySelector("input")?.focus({ preventScroll: true });
+  }, []);
+
+  function send() {
+    const action = text.trim();
+    if (action === "" || isBlocked) return;
+    setBack(0);
+    onSend(action);
+  }
+
+  function onKeyDown(event: KeyboardEvent<HTMLInputElement>) {
+    if (event.key === "Escape") {
+      if (text === "") event.currentTarget.blur();
+      else onChange("");
+      return;
+    }
+    const by = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+    const next = back + by;
+    if (by === 0 || next < 0 || next > earlier.length) return;
+    event.preventDefault();
+    setBack(next);
+    onChange(next === 0 ? "" : (earlier.at(-next) ?? ""));
+  }
+
+  return (
+    <form
+      ref={form}
+      className="flex items-center gap-2 border-t border-line bg-surface p-2.5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <input
+        ref={ref}
+        type="text"
+        aria-label="Your action"
+        placeholder={earlier.length === 0 ? "For example: look around" : "What do you do?"}
+        autoComplete="off"
+        autoCapitalize="off"
+        autoCorrect="off"
+        spellCheck={false}
+        enterKeyHint="send"
+        maxLength={100_000}
+        value={text}
+        onChange={({ target }) => {
+          setBack(0);
+          onChange(target.value);
+        }}
+        onKeyDown={onKeyDown}
+        // Phones zoom into smaller ones.
+        className="h-10 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-3 text-base text-ink transition-colors placeholder:text-ink-3 hover:border-ink-3 md:text-sm"
+      />
+      <Button
+        type="submit"
+        variant="primary"
+        className="h-10!"
+        isBusy={isBusy}
+        disabled={isBlocked ? !isBusy : text.trim() === ""}
+        icon={<CornerDownLeft aria-hidden />}
+      >
+        Send
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,138 @@
+import type { Environment, EnvironmentTask, Episode, TaskSplitName } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router";
+import { ListPlus } from "lucide-react";
+import { useState } from "react";
+import { environmentQuery, taskQuery } from "../../../data/environments/environments.ts";
+import { episodeQuery } from "../../../data/environments/episodes.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { buttonClass } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { UnavailablePage } from "../../unavailable-page.tsx";
+import { splits } from "../environment/environment-search.ts";
+import { PlayedEpisode } from "./played-episode.tsx";
+import { TaskBar } from "./task-bar.tsx";
+
+const path = "/environments/$name/play";
+
+export const playRoute = createLazyRoute(path)({ component: PlayPage });
+
+const route = getRouteApi(path);
+
+/** What somebody plays: a task, in an episode once they have begun. */
+function PlayPage() {
+  const { name } = route.useParams();
+  const presage = usePresage();
+  const environment = useQuery(environmentQuery(presage, name));
+  const { episode: episodeId } = route.useSearch();
+  const episode = useQuery({ ...episodeQuery(presage, episodeId ?? ""), enabled: episodeId !== undefined });
+  const missing = environment.data === undefined ? environment : episode;
+  if (environment.data === undefined || (episodeId !== undefined && episode.data === undefined)) {
+    return (
+      <UnavailablePage
+        title={environment.data === undefined ? "Environment" : "Episode"}
+        query={missing}
+        actions={
+          <Link to="/environments" className={buttonClass({})}>
+            All environments
+          </Link>
+        }
+      />
+    );
+  }
+  return (
+    <LoadedPlay environment={environment.data} episode={episodeId === undefined ? undefined : episode.data} />
+  );
+}
+
+interface LoadedPlayProps {
+  environment: Environment;
+  /** Undefined before the first step. */
+  episode: Episode | undefined;
+}
+
+function LoadedPlay({ environment, episode }: LoadedPlayProps) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [round, setRound] = useState(0);
+  const { name, tasks } = environment;
+  const filled = splits.filter((one) => (tasks[one] ?? 0) > 0);
+  const split = episode?.split ?? search.split ?? filled[0] ?? "train";
+  const index = episode?.index ?? search.index ?? 0;
+  const task = useQuery(taskQuery(usePresage(), name, split, index));
+  const begin = (next: { split: TaskSplitName; index: number }) => {
+    setRound(round + 1);
+    void navigate({ search: next, replace: true });
+  };
+  const count = tasks[split] ?? 0;
+  return (
+    <Page
+      title={`Play ${name}`}
+      isFull
+      hint={
+        <Link
+          to="/environments/$name"
+          params={{ name }}
+          className="font-medium text-accent-ink hover:underline"
+        >
+          About this environment
+        </Link>
+      }
+      actions={
+        count > 0 && (
+          <TaskBar
+            splits={filled}
+            place={{ split, index }}
+            count={count}
+            onBegin={begin}
+            isBegun={episode !== undefined}
+          />
+        )
+      }
+    >
+      {task.error !== null && <ErrorNotice error={task.error} onRetry={task.refetch} />}
+      {task.data ? (
+        <PlayedEpisode
+          key={`${split} ${index} ${round}`}
+          environment={environment}
+          task={task.data satisfies EnvironmentTask}
+          episode={episode}
+          onStarted={(id) =>
+            navigate({ search: { split, index, episode: id }, replace: true, resetScroll: false })
+          }
+          onAgain={() => begin({ split, index })}
+          onNext={count > 1 ? () => begin({ split, index: (index + 1) % count }) : undefined}
+        />
+      ) : (
+        task.error === null && (
+          <Card>
+            {task.data === undefined ? (
+              <SkeletonRows count={6} className="h-8" />
+            ) : (
+              <EmptyState
+                icon={ListPlus}
+                title={filled.length === 0 ? "This environment has no tasks yet" : "There is no such task"}
+                actions={
+                  <Link
+                    to="/environments/$name"
+                    params={{ name }}
+                    search={{ tab: "tasks" }}
+                    className={buttonClass({})}
+                  >
+                    See the tasks
+                  </Link>
+                }
+              >
+                A task is where an episode starts.
+              </EmptyState>
+            )}
+          </Card>
+        )
+      )}
+    </Page>
+  );
+}

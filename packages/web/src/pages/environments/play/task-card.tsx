@@ -1,0 +1,80 @@
+import type { Environment, EnvironmentTask, Episode } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { counted } from "../../../format/counted.ts";
+import { formatScore } from "../../../format/format-number.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { ExplainedName } from "../../../ui/charts/plot/explained-name.tsx";
+import { Switch } from "../../../ui/form/switch.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
+
+interface TaskCardProps {
+  environment: Environment;
+  task: EnvironmentTask;
+  episode: Episode | undefined;
+  isMarked: boolean;
+  onMark(isMarked: boolean): void;
+}
+
+/** What is to be done, and how far it is. */
+export function TaskCard({ environment: { config }, task, episode, isMarked, onMark }: TaskCardProps) {
+  const maxSteps = config.max_steps ?? 30;
+  const model = episode?.steps.at(-1)?.info;
+  return (
+    <section aria-label="Task" className="flex flex-col gap-1 border-b border-line bg-sunken px-4 py-2.5">
+      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
+        <h2 className="min-w-0 flex-1 basis-60 text-sm font-semibold wrap-anywhere">
+          {task.prompt ? <InlineText text={task.prompt} /> : "See how the world answers."}
+        </h2>
+        <span className="flex items-center gap-3 text-xs text-ink-2 tabular-nums">
+          {episode === undefined ? <Badge>not begun</Badge> : <EpisodeBadge episode={episode} />}
+          <span>
+            <ExplainedName name="Step" explanation="Steps taken, of the most that an episode may have." />{" "}
+            {episode?.steps_taken ?? 0} <span className="text-ink-3">of {maxSteps}</span>
+          </span>
+          <span>
+            <ExplainedName
+              name="Reward"
+              explanation={`The sum of the rewards of ${counted(episode?.steps_taken ?? 0, "step")}.`}
+            />{" "}
+            {formatScore(episode?.reward ?? null)}
+          </span>
+        </span>
+      </div>
+      <div className="flex min-h-7 flex-wrap items-center gap-x-4 text-xs text-ink-3">
+        <p className="min-w-0 flex-1 basis-60 wrap-anywhere">
+          {task.goal ? (
+            <>
+              Goal: <InlineText text={task.goal} />
+            </>
+          ) : (
+            "No goal is given."
+          )}
+        </p>
+        <span className="max-sm:hidden">
+          <ExplainedName
+            name="Played by"
+            explanation={
+              config.prompt_form === "chat"
+                ? "The model is told the whole episode."
+                : "The model is told the last observation, and what the task’s context says. It has no other memory."
+            }
+          />{" "}
+          {model?.deployment ?? config.deployment ?? "the default deployment"}
+        </span>
+        {episode !== undefined && (
+          <Link
+            to="/episodes/$episodeId"
+            params={{ episodeId: episode.id }}
+            className="font-medium text-accent-ink hover:underline"
+          >
+            The episode
+          </Link>
+        )}
+        <span className="-my-1 text-xs [&_label]:text-xs">
+          <Switch label="Mark changes" isOn={isMarked} onChange={onMark} />
+        </span>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,57 @@
+import type { EnvironmentConfig, EpisodeFigures } from "@presage/sdk";
+import { counted } from "../../format/counted.ts";
+import { describeInterval } from "../../format/describe-rate.ts";
+import { formatShare, formatShortCount } from "../../format/format-number.ts";
+import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
+
+/** With fewer tasks an interval is itself uncertain. */
+const enoughTasks = 10;
+
+/** Whether an episode can end with success. */
+export function canSucceed({ stop }: EnvironmentConfig): boolean {
+  return stop?.some(({ outcome }) => outcome === "success") ?? false;
+}
+
+/** “31 of 40 ended episodes with 20 tasks” */
+export function describeSuccess({ successes, finished, tasks }: EpisodeFigures): string {
+  return `${successes} of ${counted(finished, "ended episode")} with ${counted(tasks, "task")}`;
+}
+
+/** What the rate is, and how its interval was made. */
+export function explainSuccess(figures: EpisodeFigures): string {
+  if (figures.finished === 0) return "No episode has ended.";
+  const interval = figures.success_interval;
+  const range =
+    interval === null
+      ? "There is no interval: all episodes have the same task, which does not show how far others differ."
+      : `95 % confidence interval: ${describeInterval(interval)}, where episodes of one task count as one group.${figures.tasks < enoughTasks ? " There are few tasks, so it is uncertain." : ""}`;
+  return `${describeSuccess(figures)}. ${range}`;
+}
+
+/** The share of ended episodes with success, as a number and a point in its interval. */
+export function SuccessRate({
+  figures,
+  config,
+}: {
+  figures: EpisodeFigures | undefined;
+  config: EnvironmentConfig;
+}) {
+  if (!canSucceed(config))
+    return (
+      <span className="text-ink-3" title="No rule of this environment leads to success.">
+        no goal
+      </span>
+    );
+  if (figures === undefined || figures.success_rate === null) return <span className="text-ink-3">–</span>;
+  const { success_rate: rate, success_interval: interval, finished } = figures;
+  return (
+    <span className="flex items-center gap-2 tabular-nums" title={explainSuccess(figures)}>
+      <span className="w-14 shrink-0 text-right text-ink">{formatShare(rate)}</span>
+      <span aria-hidden className="w-16 shrink-0 max-md:hidden">
+        {interval !== null && <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />}
+      </span>
+      <span className="sr-only">{interval === null ? "" : `, ${describeInterval(interval)}`}</span>
+      <span className="text-xs text-ink-3">n = {formatShortCount(finished)}</span>
+    </span>
+  );
+}

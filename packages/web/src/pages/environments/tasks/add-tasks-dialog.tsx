@@ -1,0 +1,192 @@
+import type { TaskSplitName } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useAddTasks } from "../../../data/environments/environments.ts";
+import { datasetsQuery } from "../../../data/runs/datasets.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { counted } from "../../../format/counted.ts";
+import { Button } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { fieldIssues } from "../../../ui/form/field-issues.ts";
+import { Select, TextArea } from "../../../ui/form/inputs.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
+import { TextField } from "../../../ui/form/text-field.tsx";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { splits } from "../environment/environment-search.ts";
+import { readTaskLines } from "./read-task-lines.ts";
+
+interface AddTasksDialogProps {
+  name: string;
+  split: TaskSplitName;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+export function AddTasksDialog({ isOpen, onClose, ...form }: AddTasksDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      isWide
+      title="Add tasks"
+      hint="A task is a start: a first observation, what the agent is told, and the goal."
+    >
+      <AddTasksForm {...form} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+type Source = "one" | "dataset" | "lines";
+
+function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogProps, "isOpen">) {
+  const { data: datasets } = useQuery(datasetsQuery(usePresage()));
+  const [source, setSource] = useState<Source>("one");
+  const [split, setSplit] = useState(firstSplit);
+  const [datasetId, setDatasetId] = useState("");
+  const [lines, setLines] = useState("");
+  const [task, setTask] = useState({ initial_state: "", prompt: "", goal: "" });
+  const [wasSent, setSent] = useState(false);
+  const add = useAddTasks(name);
+  const read = readTaskLines(lines, split);
+  const chosen = datasets?.find(({ id }) => id === datasetId) ?? datasets?.[0];
+  const refused = fieldIssues(add.error)
+    .map(({ path, text }) => `${path.join(" ")}: ${text}`)
+    .join(". ");
+  const issues = {
+    initial_state: task.initial_state === "" ? "This field is required." : undefined,
+    lines: "issue" in read ? read.issue : undefined,
+  };
+
+  function tasksToAdd(): Parameters<typeof add.mutate>[0] | undefined {
+    if (source === "dataset") return chosen && { dataset_id: chosen.id, split };
+    if (source === "lines") return "tasks" in read ? read.tasks : undefined;
+    if (task.initial_state === "") return undefined;
+    const { initial_state, prompt, goal } = task;
+    return [{ split, initial_state, ...(prompt !== "" && { prompt }), ...(goal !== "" && { goal }) }];
+  }
+
+  return (
+    <form
+      noValidate
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setSent(true);
+        const tasks = tasksToAdd();
+        if (tasks !== undefined) add.mutate(tasks, { onSuccess: onClose });
+      }}
+    >
+      <div className="flex flex-wrap items-center gap-2">
+        <Segmented<Source>
+          label="Where tasks are from"
+          value={source}
+          options={[
+            { value: "one", label: "One task" },
+            { value: "dataset", label: "A dataset" },
+            { value: "lines", label: "JSON lines" },
+          ]}
+          onChange={setSource}
+        />
+        <Select
+          aria-label="Split"
+          value={split}
+          onChange={({ target }) => setSplit(splits.find((one) => one === target.value) ?? split)}
+        >
+          {splits.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </Select>
+      </div>
+      {source === "one" && (
+        <>
+          <Field
+            label="First observation"
+            hint="What the agent sees first; the state of the first step."
+            issue={wasSent ? issues.initial_state : undefined}
+          >
+            {(control) => (
+              <TextArea
+                {...control}
+                value={task.initial_state}
+                onChange={({ target }) => setTask({ ...task, initial_state: target.value })}
+              />
+            )}
+          </Field>
+          <TextField
+            label="Prompt"
+            hint="What the agent is told to do."
+            issue={undefined}
+            value={task.prompt}
+            onChange={(prompt) => setTask({ ...task, prompt })}
+          />
+          <TextField
+            label="Goal"
+            hint="What {goal} in stop rules stands for, and the gold answer of an evaluator."
+            issue={undefined}
+            value={task.goal}
+            onChange={(goal) => setTask({ ...task, goal })}
+          />
+        </>
+      )}
+      {source === "dataset" && (
+        <Field
+          label="Dataset"
+          hint={
+            chosen?.latest_revision
+              ? `The first state of each trajectory becomes a task: ${counted(chosen.latest_revision.trajectories, "task")}.`
+              : "The first state of each trajectory becomes a task."
+          }
+          issue={datasets?.length === 0 ? "There is no dataset yet." : undefined}
+        >
+          {(control) => (
+            <Select
+              {...control}
+              value={chosen?.id ?? ""}
+              onChange={({ target }) => setDatasetId(target.value)}
+            >
+              {(datasets ?? []).map((dataset) => (
+                <option key={dataset.id} value={dataset.id}>
+                  {dataset.name}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
+      {source === "lines" && (
+        <Field
+          label="Tasks"
+          hint="One JSON object a line; a split of its own takes the place of the one above."
+          issue={wasSent ? issues.lines : undefined}
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              className="min-h-40!"
+              placeholder='{"initial_state": "You are in a kitchen.", "prompt": "Turn on the stove.", "goal": "The stove is on."}'
+              value={lines}
+              onChange={({ target }) => setLines(target.value)}
+            />
+          )}
+        </Field>
+      )}
+      {refused !== "" && (
+        <p role="alert" className="text-sm text-fail">
+          {refused}
+        </p>
+      )}
+      {add.error !== null && refused === "" && <ErrorNotice error={add.error} />}
+      <div className="flex justify-end gap-2">
+        <Button variant="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" variant="primary" isBusy={add.isPending}>
+          Add
+        </Button>
+      </div>
+    </form>
+  );
+}

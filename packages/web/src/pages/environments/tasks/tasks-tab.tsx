@@ -1,0 +1,154 @@
+import type { Environment, EnvironmentTask } from "@presage/sdk";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { ListPlus, Plus } from "lucide-react";
+import { useCallback, useMemo, useState } from "react";
+import { taskPagesQuery } from "../../../data/environments/environments.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { Button } from "../../../ui/button.tsx";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { splits } from "../environment/environment-search.ts";
+import { AddTasksDialog } from "./add-tasks-dialog.tsx";
+
+const route = getRouteApi("/environments/$name");
+
+/** The tasks of a split. A row leads to playing it. */
+export function TasksTab({ environment }: { environment: Environment }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isAddOpen, setAddOpen] = useState(false);
+  const { name, tasks, is_built_in: isBuiltIn } = environment;
+  const filled = splits.filter((split) => (tasks[split] ?? 0) > 0);
+  const split = search.split ?? filled[0] ?? "train";
+  const list = useInfiniteQuery(taskPagesQuery(usePresage(), name, split));
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const view = useTableView("tasks", columns);
+  const table = useDataTable({
+    label: "Tasks",
+    view,
+    columns,
+    rows,
+    rowId: ({ index }) => String(index),
+    rowName: ({ index, prompt }) => `Play task ${index}: ${prompt ?? ""}`,
+    link: ({ index }) => ({
+      to: "/environments/$name/play",
+      params: { name },
+      search: { split, index },
+    }),
+    sorting: "server",
+    isMain: true,
+  });
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
+        <Segmented
+          label="Split"
+          value={split}
+          options={splits.map((one) => ({ value: one, label: `${one} ${formatCount(tasks[one] ?? 0)}` }))}
+          onChange={(next) =>
+            navigate({
+              search: (current) => ({ ...current, split: next }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+        <span className="flex-1" />
+        {!isBuiltIn && (
+          <Button size="small" icon={<Plus aria-hidden />} onClick={() => setAddOpen(true)}>
+            Add tasks
+          </Button>
+        )}
+        <TableTools table={table} />
+      </div>
+      {list.error !== null && rows === undefined ? (
+        <div className="p-4">
+          <ErrorNotice error={list.error} onRetry={list.refetch} />
+        </div>
+      ) : (
+        <DataTable
+          table={table}
+          expectedRows={8}
+          onNearEnd={hasNextPage ? loadMore : undefined}
+          empty={
+            <EmptyState
+              icon={ListPlus}
+              title={`No tasks in ${split}`}
+              actions={!isBuiltIn && <Button onClick={() => setAddOpen(true)}>Add tasks</Button>}
+            >
+              A task is a start: a first observation, what the agent is told, and the goal.
+            </EmptyState>
+          }
+        />
+      )}
+      <AddTasksDialog name={name} split={split} isOpen={isAddOpen} onClose={() => setAddOpen(false)} />
+    </>
+  );
+}
+
+const columns: DataColumn<EnvironmentTask>[] = [
+  {
+    id: "index",
+    label: "Task",
+    hint: "The task’s place in its split. Tasks are only ever appended, so it always means the same one.",
+    value: ({ index }) => index,
+    widthPx: 72,
+    isFixed: true,
+  },
+  {
+    id: "prompt",
+    label: "Prompt",
+    hint: "What the agent is told to do",
+    value: ({ prompt }) => prompt,
+    cell: ({ prompt }) => <ShortText text={prompt} />,
+    widthPx: 180,
+    isElastic: true,
+  },
+  {
+    id: "goal",
+    label: "Goal",
+    hint: "What success is: {goal} in stop rules, and the gold answer of an evaluator",
+    value: ({ goal }) => goal,
+    cell: ({ goal }) => <ShortText text={goal} />,
+    widthPx: 220,
+    isWideOnly: true,
+  },
+  {
+    id: "start",
+    label: "First observation",
+    value: ({ initial_state }) => initial_state,
+    cell: ({ initial_state }) => <ShortText text={initial_state} />,
+    widthPx: 280,
+    isWideOnly: true,
+  },
+  {
+    id: "metadata",
+    label: "Metadata",
+    value: ({ metadata }) => (metadata === null ? null : JSON.stringify(metadata)),
+    cell: ({ metadata }) => <ShortText text={metadata === null ? null : JSON.stringify(metadata)} />,
+    widthPx: 200,
+    isExtra: true,
+  },
+];
+
+function ShortText({ text }: { text: string | null }) {
+  if (text === null || text === "") return <span className="text-ink-3">–</span>;
+  return (
+    <span className="block truncate" title={text.slice(0, 300)}>
+      <InlineText text={text} />
+    </span>
+  );
+}

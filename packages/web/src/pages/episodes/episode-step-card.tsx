@@ -1,0 +1,143 @@
+import type { EpisodeStep } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import type { LinkProps } from "@tanstack/react-router";
+import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
+import { keptPredictionQuery } from "../../data/kept-predictions.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { formatCount, formatDuration, formatScore } from "../../format/format-number.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { ExplainedName } from "../../ui/charts/plot/explained-name.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Fact } from "../../ui/fact.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { StepPager } from "../../ui/steps/step-pager.tsx";
+import { StepTexts } from "../../ui/steps/step-texts.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
+import { promptOf, roleLabels } from "../predictions/drawer/prompt-of.ts";
+
+interface EpisodeStepCardProps {
+  step: EpisodeStep;
+  /** The observation before it. */
+  before: string;
+  steps: readonly number[];
+  link(step: number): LinkProps;
+}
+
+/** One step: the action, what it changed, what it was worth, and what the model was asked. */
+export function EpisodeStepCard({ step, before, steps, link }: EpisodeStepCardProps) {
+  const { action, observation, info, terminated, truncated } = step;
+  return (
+    <Card>
+      <div className="flex flex-col gap-4 p-4">
+        <StepPager steps={steps} current={info.step} link={link}>
+          Step {info.step}
+          {(terminated || truncated) && (
+            <span className="ml-2 inline-flex max-w-full align-middle">
+              <Badge tone={truncated ? "warn" : info.outcome === "success" ? "pass" : "fail"}>
+                {truncated ? "cut short" : (info.outcome ?? "ended")}
+              </Badge>
+            </span>
+          )}
+        </StepPager>
+        <StepFacts step={step} />
+        {info.reward_error !== null && (
+          <p className="rounded-md bg-warn-soft px-3 py-2 text-sm wrap-anywhere text-warn">
+            There is no reward: <InlineText text={info.reward_error} />
+          </p>
+        )}
+        <PlainText text={action} label="Action" />
+        <StepTexts before={before} after={observation} beforeLabel="Before" afterLabel="Observation" />
+        <SentPrompt predictionId={info.prediction_id} />
+      </div>
+    </Card>
+  );
+}
+
+function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
+  const prediction = useQuery(keptPredictionQuery(usePresage(), info.prediction_id));
+  const { replica = null, finish_reason = null } = prediction.data ?? {};
+  const facts: [name: string, title: string | undefined, value: ReactNode][] = [
+    ["Reward", "What the step was worth", formatScore(reward)],
+    [
+      "Latency",
+      "From the call to the model to its response",
+      info.latency_ms === null ? "–" : formatDuration(info.latency_ms),
+    ],
+    [
+      "Tokens",
+      `As the model counted them; ${formatCount(info.cached_tokens)} of the prompt’s were in its cache`,
+      `${formatCount(info.prompt_tokens)} in, ${formatCount(info.completion_tokens)} out`,
+    ],
+    ["Deployment", undefined, info.deployment ?? "–"],
+    ["Model", undefined, info.model ?? "–"],
+  ];
+  // One line, whatever comes, so that nothing below it moves.
+  const later: [name: string, value: string][] = [
+    ["Finish", prediction.isPending ? "…" : (finish_reason ?? "–")],
+    ["Replica", prediction.isPending ? "…" : (replica ?? "–")],
+  ];
+  return (
+    <div className="flex min-w-0 flex-col gap-1 text-sm">
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 tabular-nums">
+        {facts.map(([name, title, value]) => (
+          <Fact
+            key={name}
+            look="inline"
+            name={
+              <span className="text-ink-3">
+                <ExplainedName name={name} explanation={title} />
+              </span>
+            }
+          >
+            <span className="wrap-anywhere">{value}</span>
+          </Fact>
+        ))}
+      </dl>
+      <dl className="flex min-w-0 gap-x-6 *:min-w-0">
+        {later.map(([name, value]) => (
+          <Fact key={name} look="inline" name={<span className="text-ink-3">{name}</span>}>
+            <span className="block truncate" title={value}>
+              {value}
+            </span>
+          </Fact>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+/** What the model was asked for the step. Closed at first, as it repeats what is above. */
+function SentPrompt({ predictionId }: { predictionId: string }) {
+  const prediction = useQuery(keptPredictionQuery(usePresage(), predictionId));
+  const { params = null, reasoning = null } = prediction.data ?? {};
+  return (
+    <>
+      <details className="group rounded-md border border-line">
+        <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
+          <ChevronRight className="size-4 text-ink-3 transition-transform group-open:rotate-90" aria-hidden />
+          Prompt as sent
+        </summary>
+        <div className="flex flex-col gap-3 border-t border-line p-3">
+          {prediction.data === undefined ? (
+            prediction.error === null ? (
+              <SkeletonRows count={2} className="h-16" />
+            ) : (
+              <ErrorNotice error={prediction.error} onRetry={prediction.refetch} />
+            )
+          ) : (
+            promptOf(prediction.data).map(({ role, content }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
+              <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
+            ))
+          )}
+          {params !== null && <PlainText text={JSON.stringify(params)} label="Parameters" />}
+        </div>
+      </details>
+      {/* Below what is there already. */}
+      {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { humanizeName } from "../../format/humanize-name.ts";
+import { TextDifference } from "../difference/text-difference.tsx";
+import type { ConfigChange } from "./config-changes.ts";
+import { SettingValue } from "./setting-value.tsx";
+
+interface ConfigChangesViewProps {
+  changes: readonly ConfigChange[];
+  beforeLabel: string;
+  afterLabel: string;
+}
+
+/** Settings that differ between two revisions. */
+export function ConfigChangesView({ changes, ...labels }: ConfigChangesViewProps) {
+  return (
+    <dl className="flex flex-col">
+      {changes.map((change) => (
+        <div
+          key={change.name}
+          className="flex flex-col gap-1.5 border-b border-line px-4 py-3 last:border-b-0"
+        >
+          <dt className="text-sm text-ink-2">{humanizeName(change.name)}</dt>
+          <dd className="min-w-0">
+            <Change change={change} {...labels} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Shorter texts are shown in full, without a diff. */
+const longCharacters = 60;
+const maxListed = 12;
+
+function Change({
+  change: { before, after },
+  beforeLabel,
+  afterLabel,
+}: Omit<ConfigChangesViewProps, "changes"> & { change: ConfigChange }) {
+  const [old, now] = [textOf(before), textOf(after)];
+  if (old !== undefined && now !== undefined && old.length + now.length > longCharacters) {
+    return <TextDifference before={old} after={now} beforeLabel={beforeLabel} afterLabel={afterLabel} />;
+  }
+  return (
+    <div className="grid min-w-0 gap-2 sm:grid-cols-2">
+      <del className="min-w-0 rounded-md bg-fail-soft px-2 py-1 no-underline">
+        <span className="sr-only">{beforeLabel}: </span>
+        <SettingValue value={before} />
+      </del>
+      <ins className="min-w-0 rounded-md bg-pass-soft px-2 py-1 no-underline">
+        <span className="sr-only">{afterLabel}: </span>
+        <SettingValue value={after} />
+      </ins>
+    </div>
+  );
+}
+
+/** The text to diff: a string, or JSON of a complex value. Undefined for values that SettingValue shows well. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.length <= maxListed) return undefined;
+  return typeof value === "object" && value !== null ? JSON.stringify(value, null, 2) : undefined;
+}
