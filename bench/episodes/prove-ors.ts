@@ -115,7 +115,9 @@ const prove = async (
   const { stdout, stderr, exitCode } = await player;
   const seconds = (performance.now() - startedAtMs) / 1_000;
   if (exitCode !== 0) {
-    say(`${name}: the client failed after ${seconds.toFixed(0)} s: ${stderr.slice(0, 3_000)}`);
+    say(
+      `${name}: the client failed after ${seconds.toFixed(0)} s: ${stderr.split("Unclosed")[0]?.slice(-1_500)}`,
+    );
     return false;
   }
   const played = JSON.parse(stdout) as Played[];

@@ -71,6 +71,8 @@ export function composeEnvironments(
       ids: createSessionIds(sessionSecret),
       known,
       running: new Map(),
+      storeSession: (session) => write({ session }),
+      startSession: (start) => write({ start }),
       markDelivered: (delivery) => write({ delivery }),
       signal: stopping.signal,
     },

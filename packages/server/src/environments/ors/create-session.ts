@@ -4,13 +4,12 @@ import type { Requester } from "../../storage/reader.ts";
 import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import type { Episode } from "../episodes/episode.ts";
-import { insertEpisode } from "../episodes/episodes-store.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
 import { findEnvironment } from "../find-environment.ts";
 import { readPlace } from "./find-place.ts";
 import { storedIdOf } from "./find-session.ts";
 import { listAllEnvironments } from "./list-all-environments.ts";
-import { insertSession, selectSession } from "./ors-sessions-store.ts";
+import { selectSession } from "./ors-sessions-store.ts";
 
 /** A client whose connection was cut repeats the request, not sooner and not later than this. */
 const repeatFromMs = 500;
@@ -33,7 +32,7 @@ export async function createSession(
   requester: Requester,
   wanted: WantedSession,
 ): Promise<void> {
-  const { store, ors } = services;
+  const { ors } = services;
   const id = storedIdOf(services, requester, wanted.sessionId);
   const { environment, split, index } = wanted;
   const episode =
@@ -50,15 +49,7 @@ export async function createSession(
     created_at: now,
     last_used_at: now,
   };
-  const isNew = await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      if (!(await insertSession(transaction, row))) return false;
-      if (episode !== undefined) await insertEpisode(transaction, episode.row);
-      return true;
-    });
-  if (!isNew) await refuseUnlessRepeated(services, row);
+  if (!(await ors.storeSession({ row, episode: episode?.row }))) await refuseUnlessRepeated(services, row);
   // A client that is gone repeats the request.
   if (!requester.signal.aborted) ors.known.noteCreated(id);
 }

@@ -3,10 +3,8 @@ import type { Requester } from "../../storage/reader.ts";
 import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
-import { insertEpisode } from "../episodes/episodes-store.ts";
 import { composeSessionEpisode } from "./create-session.ts";
 import { findSession } from "./find-session.ts";
-import { nameEnvironment } from "./ors-sessions-store.ts";
 
 export interface OpenSession {
   session: OrsSessionsTable;
@@ -29,15 +27,8 @@ export async function openSession(
       environment,
       apiKeyId,
     });
-    const started = await services.store
-      .writer(requester)
-      .transaction()
-      .execute(async (transaction) => {
-        if (!(await nameEnvironment(transaction, session.id, environment))) return false;
-        await insertEpisode(transaction, episode.row);
-        return true;
-      });
-    if (started) return { session: { ...session, environment }, episode };
+    if (await services.ors.startSession({ environment, episode: episode.row }))
+      return { session: { ...session, environment }, episode };
     return await openSession(services, requester, wanted);
   }
   if (session.environment !== environment)

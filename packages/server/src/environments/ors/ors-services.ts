@@ -2,7 +2,7 @@ import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
 import type { RunningCall } from "./call-outcome.ts";
 import type { KnownSessions } from "./known-sessions.ts";
-import type { Delivery } from "./ors-sessions-store.ts";
+import type { Delivery, NewSession, SessionStart } from "./ors-sessions-store.ts";
 import type { SessionIds } from "./session-ids.ts";
 
 /** What the Open Reward Standard needs beside environments and episodes. */
@@ -11,6 +11,10 @@ export interface OrsServices {
   readonly known: KnownSessions;
   /** The calls for which this process is taking steps, by task: a client that comes back waits for the same step. */
   readonly running: Map<string, RunningCall>;
+  /** Stores a session, unless there is one. Returns whether it did. */
+  storeSession(session: NewSession): Promise<boolean>;
+  /** Starts the episode of a session, unless it has one. Returns whether it did. */
+  startSession(start: SessionStart): Promise<boolean>;
   /** Notes that results were sent whole; those of many sessions share a commit. */
   markDelivered(delivery: Delivery): Promise<unknown>;
   /** Aborted when the process stops. A call goes on without its client. */

@@ -1,17 +1,32 @@
 import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Micros } from "../../storage/micros.ts";
-import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
+import type { EpisodesTable, OrsSessionsTable } from "../../storage/schema/environments.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { insertEpisode } from "../episodes/episodes-store.ts";
 
-/** Stores a session, unless there is one. Returns whether it did. */
-export async function insertSession(transaction: Database, row: OrsSessionsTable): Promise<boolean> {
+/** A session, and its episode if the environment is known. */
+export interface NewSession {
+  row: OrsSessionsTable;
+  episode: EpisodesTable | undefined;
+}
+
+/** Stores a session, unless there is one, or was. Returns whether it did. */
+export async function insertSession(transaction: Database, { row, episode }: NewSession): Promise<boolean> {
+  const played = await transaction
+    .selectFrom("episodes")
+    .select("id")
+    .where("id", "=", row.id)
+    .executeTakeFirst();
+  if (played !== undefined) return false;
   const inserted = await transaction
     .insertInto("ors_sessions")
     .values(row)
     .onConflict((conflict) => conflict.column("id").doNothing())
     .returning("id")
     .executeTakeFirst();
-  return inserted !== undefined;
+  if (inserted === undefined) return false;
+  if (episode !== undefined) await insertEpisode(transaction, episode);
+  return true;
 }
 
 export async function selectSession(
@@ -27,20 +42,27 @@ export async function selectSession(
     .executeTakeFirst();
 }
 
-/** Notes the environment of a session that has none. Returns whether it had none. */
-export async function nameEnvironment(
+/** A session that has no environment yet, and its episode in one. */
+export interface SessionStart {
+  environment: string;
+  episode: EpisodesTable;
+}
+
+/** Starts a session's episode, unless it has one. Returns whether it did. */
+export async function startSession(
   transaction: Database,
-  id: string,
-  environment: string,
+  { environment, episode }: SessionStart,
 ): Promise<boolean> {
   const named = await transaction
     .updateTable("ors_sessions")
     .set({ environment })
-    .where("id", "=", id)
+    .where("id", "=", episode.id)
     .where("environment", "is", null)
     .returning("id")
     .executeTakeFirst();
-  return named !== undefined;
+  if (named === undefined) return false;
+  await insertEpisode(transaction, episode);
+  return true;
 }
 
 export async function deleteSessionRow(database: Database, accountId: string, id: string): Promise<void> {

@@ -1,4 +1,4 @@
-"""Trains a model with TRL's GRPO in an environment of Presage: python train.py MODEL [ENVIRONMENT] (pip install "trl[openreward]" jmespath).
+"""Trains a model with TRL's GRPO in an environment of Presage: python train-with-trl.py MODEL [ENVIRONMENT] (pip install "trl[openreward]" jmespath).
 
 Presage's address and key come from the environment, as OpenReward's client reads them:
 OPENREWARD_SESSION_URL=http://127.0.0.1:8080 OPENREWARD_API_KEY=…
