@@ -8,7 +8,7 @@ from gymnasium import spaces
 from .client import Episode, Presage, Split
 from .errors import PresageError
 
-_NOT_REPEATED = ("latency_ms", "cached_tokens")
+_NOT_REPEATED = ("latency_ms", "cached_tokens", "prediction_id")
 
 
 class RewardError(PresageError, category="reward"):
