@@ -7,22 +7,18 @@ import { environmentHelp } from "./cli/help/environment-help.ts";
 import { examples } from "./cli/help/examples.ts";
 import { refuseUnknownCommand } from "./cli/help/refuse-unknown-command.ts";
 import { warnOfUnknownVariables } from "./cli/help/warn-of-unknown-variables.ts";
+import { addKeysCommands } from "./cli/keys/keys-commands.ts";
 import { addRunsCommands } from "./cli/runs/runs-commands.ts";
 import { bypassProxyForLoopback, settleRuntime, settleRuntimeFor } from "./cli/settle-runtime.ts";
 import { closedPipeExitCode, endOnClosedPipe, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
 import { printNotice } from "./cli/terminal/print-notice.ts";
+import { addUsersCommands } from "./cli/users/users-commands.ts";
 import { type Config, readConfig, unknownVariables } from "./config.ts";
 
 bypassProxyForLoopback();
 endOnClosedPipe();
 
 const helpWidth = process.stdout.columns ?? 80;
-const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
-const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for the server's limit"] as const;
-const capture = [
-  "--capture <setting>",
-  "which predictions are kept: off, failures, all, a share such as 0.01; default for the server's setting",
-] as const;
 const json = ["--json", "print JSON lines instead of a table"] as const;
 
 /** The configuration of a command that does not log. */
@@ -61,7 +57,7 @@ program
   )
   .action(async () => {
     settleRuntime();
-    const { serve } = await import("./cli/serve.ts");
+    const { serve } = await import("./cli/server/serve.ts");
     process.exit(await serve(readConfig(process.env), unknownVariables(process.env)));
   });
 
@@ -69,7 +65,7 @@ program
   .command("worker <start>", { hidden: true })
   .description("run one of the processes of a server; started by serve")
   .action(async (start: string) => {
-    const { work } = await import("./cli/work.ts");
+    const { work } = await import("./cli/server/work.ts");
     await work(readConfig(process.env), JSON.parse(start));
     process.exit();
   });
@@ -77,7 +73,7 @@ program
 program
   .command("health", { hidden: true })
   .description("succeed if the server on this machine is ready")
-  .action(async () => (await import("./cli/health.ts")).checkHealth(readConfig(process.env)));
+  .action(async () => (await import("./cli/server/health.ts")).checkHealth(readConfig(process.env)));
 
 program
   .command("config")
@@ -128,84 +124,8 @@ program
     process.exitCode = await doctor(process.env, options);
   });
 
-const keys = program
-  .command("keys")
-  .description("create, list, change or revoke the owner's API keys in the configured database")
-  .addHelpText(
-    "after",
-    examples("presage keys create --name training --expires-at 30d", "presage keys list"),
-  );
-keys
-  .command("create")
-  .description("create a key and print it once")
-  .requiredOption("--name <name>", "what the key is for")
-  .option(
-    "--expires-at <time>",
-    "when it expires: a time from now (m, h, d, w, y), a date, or a date-time; without it, never",
-  )
-  .option(...rateLimit)
-  .option(...maxInFlight)
-  .option(...capture)
-  .addHelpText(
-    "after",
-    examples(
-      "presage keys create --name training",
-      "presage keys create --name trial --expires-at 12h",
-      "presage keys create --name 2026 --expires-at 2027-01-01",
-      "presage keys create --name noon --expires-at 2027-01-31T12:00:00Z",
-      "presage keys create --name notebook --rate-limit-rpm 60 --max-in-flight 4",
-    ),
-  )
-  .action(async (options) => (await import("./cli/keys.ts")).createKey(configure(), options));
-keys
-  .command("list")
-  .description("list the keys, newest first")
-  .option(...json)
-  .addHelpText("after", examples("presage keys list", "presage keys list --json"))
-  .action(async (options) => (await import("./cli/keys.ts")).listKeys(configure(), options));
-keys
-  .command("update <id>")
-  .description(
-    "change the limits of a key, or which of its predictions are kept; running servers apply it within 5 s",
-  )
-  .option(...rateLimit)
-  .option(...maxInFlight)
-  .option(...capture)
-  .addHelpText(
-    "after",
-    examples(
-      "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --rate-limit-rpm 60",
-      "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --capture failures",
-    ),
-  )
-  .action(async (id: string, options) => (await import("./cli/keys.ts")).updateKey(configure(), id, options));
-keys
-  .command("revoke <id>")
-  .description("revoke a key; running servers reject it within 5 s")
-  .addHelpText("after", examples("presage keys revoke 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"))
-  .action(async (id: string) => (await import("./cli/keys.ts")).revokeKey(configure(), id));
-
-const users = program
-  .command("users")
-  .description("list users, or end all access of one")
-  .addHelpText("after", examples("presage users list", "presage users end ada@example.org"));
-users
-  .command("list")
-  .description("list everyone who has ever signed in, with live sessions and active keys")
-  .option(...json)
-  .addHelpText("after", examples("presage users list", "presage users list --json"))
-  .action(async (options) => (await import("./cli/users.ts")).showUsers(configure(), options));
-users
-  .command("end <user>")
-  .description(
-    "end all sessions and revoke all keys of a user, given by id or by an e-mail address that no other user has. A user who can still sign in at the OpenID provider regains access: end their access there first",
-  )
-  .addHelpText(
-    "after",
-    examples("presage users end ada@example.org", "presage users end 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"),
-  )
-  .action(async (user: string) => (await import("./cli/users.ts")).endUserAccess(configure(), user));
-
+addKeysCommands(program, configure, json);
+addUsersCommands(program, configure, json);
 addDatasetsCommands(program, configure, json);
 addRunsCommands(program, configure, json);
 

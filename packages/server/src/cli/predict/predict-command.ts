@@ -9,7 +9,7 @@ import { CommandError } from "../command-error.ts";
 import { connectToServer } from "../connect-to-server.ts";
 import { checkFiles, readConcurrency, readOutput } from "../files/file-options.ts";
 import { describeIssues } from "../files/read-lines.ts";
-import { printSandboxNotice } from "../print-sandbox-notice.ts";
+import { printSandboxNotice } from "../server/print-sandbox-notice.ts";
 import { predictFile } from "./predict-file.ts";
 import type { Predict } from "./predict-line.ts";
 

@@ -11,7 +11,7 @@ import { findByName as findDataset } from "../datasets/dataset-target.ts";
 import { startsLikeGzip, uploadFile } from "../datasets/upload-file.ts";
 import { readEvaluator } from "../evaluate/wanted-evaluators.ts";
 import { checkFiles } from "../files/file-options.ts";
-import { printSandboxNotice } from "../print-sandbox-notice.ts";
+import { printSandboxNotice } from "../server/print-sandbox-notice.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import { printComparison } from "./comparison-table.ts";
 import { followRun, InterruptedError } from "./follow-run.ts";

@@ -1,6 +1,6 @@
-import type { Config } from "../config.ts";
-import { listenAddress } from "../http/listen.ts";
-import { CommandError } from "./command-error.ts";
+import type { Config } from "../../config.ts";
+import { listenAddress } from "../../http/listen.ts";
+import { CommandError } from "../command-error.ts";
 
 const everyAddress = new Set(["0.0.0.0", "::"]);
 

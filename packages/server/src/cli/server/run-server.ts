@@ -1,9 +1,9 @@
-import { composeServer } from "../compose/compose-server.ts";
-import { type Config, hasFilesToReread } from "../config.ts";
-import { listen, listenAddress } from "../http/listen.ts";
-import type { Log } from "../observability/logger.ts";
-import type { Started, WorkerStart } from "../workers/messages.ts";
-import type { SupervisorLink } from "../workers/supervisor-link.ts";
+import { composeServer } from "../../compose/compose-server.ts";
+import { type Config, hasFilesToReread } from "../../config.ts";
+import { listen, listenAddress } from "../../http/listen.ts";
+import type { Log } from "../../observability/logger.ts";
+import type { Started, WorkerStart } from "../../workers/messages.ts";
+import type { SupervisorLink } from "../../workers/supervisor-link.ts";
 
 export interface RunOptions {
   /** Resolves with the reason to stop, which also ends a start. */

@@ -1,4 +1,4 @@
-import { printNotice } from "./terminal/print-notice.ts";
+import { printNotice } from "../terminal/print-notice.ts";
 
 /** Says that no model predicts. */
 export function printSandboxNotice(): void {

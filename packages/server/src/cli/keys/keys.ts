@@ -1,21 +1,21 @@
 import { ApiKeyCreateRequest, ApiKeyUpdateRequest, CaptureSetting } from "@presage/contract";
-import type { Config } from "../config.ts";
-import { defined } from "../defined.ts";
-import { toApiKeyResponse } from "../http/resources/api-keys/api-key-response.ts";
-import { type ApiKey, type ChangedSettings, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
-import { changeKeySettingsOf } from "../identity/api-keys/change-key-settings.ts";
-import { addApiKey } from "../identity/api-keys/create-api-key.ts";
-import { revokeKeyOf } from "../identity/api-keys/revoke-api-key.ts";
-import { lockUsers } from "../identity/users/users-store.ts";
-import { printable } from "../printable.ts";
-import type { Keyset } from "../storage/keyset.ts";
-import { type Micros, nowMicros, toIsoInstant } from "../storage/micros.ts";
-import { CommandError } from "./command-error.ts";
+import type { Config } from "../../config.ts";
+import { defined } from "../../defined.ts";
+import { toApiKeyResponse } from "../../http/resources/api-keys/api-key-response.ts";
+import { type ApiKey, type ChangedSettings, selectApiKeys } from "../../identity/api-keys/api-keys-store.ts";
+import { changeKeySettingsOf } from "../../identity/api-keys/change-key-settings.ts";
+import { addApiKey } from "../../identity/api-keys/create-api-key.ts";
+import { revokeKeyOf } from "../../identity/api-keys/revoke-api-key.ts";
+import { lockUsers } from "../../identity/users/users-store.ts";
+import { printable } from "../../printable.ts";
+import type { Keyset } from "../../storage/keyset.ts";
+import { type Micros, nowMicros, toIsoInstant } from "../../storage/micros.ts";
+import { CommandError } from "../command-error.ts";
+import { printList } from "../terminal/print-list.ts";
+import { printNotice } from "../terminal/print-notice.ts";
+import type { Column } from "../terminal/text-table.ts";
+import { withDatabase } from "../with-database.ts";
 import { readExpiry } from "./read-expiry.ts";
-import { printList } from "./terminal/print-list.ts";
-import { printNotice } from "./terminal/print-notice.ts";
-import type { Column } from "./terminal/text-table.ts";
-import { withDatabase } from "./with-database.ts";
 
 const pageSize = 1_000;
 

@@ -1,4 +1,4 @@
-import { commandName } from "../command-name.ts";
+import { commandName } from "../../command-name.ts";
 
 export interface StartNotice {
   version: string;

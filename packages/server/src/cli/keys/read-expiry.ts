@@ -1,6 +1,6 @@
 import { ApiKeyCreateRequest } from "@presage/contract";
-import { checkExpiry, ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
-import { CommandError } from "./command-error.ts";
+import { checkExpiry, ExpiryError, parseExpiry } from "../../identity/api-keys/parse-expiry.ts";
+import { CommandError } from "../command-error.ts";
 
 const minuteMs = 60_000;
 const unitMs: Record<string, number> = {

@@ -1,10 +1,10 @@
-import type { Config } from "../config.ts";
-import { createLog } from "../observability/logger.ts";
-import type { WorkerStart } from "../workers/messages.ts";
-import { configOfWorker } from "../workers/share-limits.ts";
-import { connectToSupervisor } from "../workers/supervisor-link.ts";
-import { CommandError } from "./command-error.ts";
-import { nextSignal } from "./next-signal.ts";
+import type { Config } from "../../config.ts";
+import { createLog } from "../../observability/logger.ts";
+import type { WorkerStart } from "../../workers/messages.ts";
+import { configOfWorker } from "../../workers/share-limits.ts";
+import { connectToSupervisor } from "../../workers/supervisor-link.ts";
+import { CommandError } from "../command-error.ts";
+import { nextSignal } from "../next-signal.ts";
 import { runServer } from "./run-server.ts";
 
 /** Runs one worker of a server until a signal stops it or its supervisor ends. */

@@ -1,16 +1,16 @@
-import { sessionRules } from "../compose/compose-sign-in.ts";
-import type { Config } from "../config.ts";
-import { countOf } from "../count-of.ts";
-import { livenessNow } from "../identity/sessions/session-rules.ts";
-import { endUser } from "../identity/users/end-user.ts";
-import { findUserId } from "../identity/users/find-user-id.ts";
-import { selectUsersAccess, type UserAccess } from "../identity/users/users-access-store.ts";
-import { printable } from "../printable.ts";
-import { toIsoInstant } from "../storage/micros.ts";
-import { printList } from "./terminal/print-list.ts";
-import { printNotice } from "./terminal/print-notice.ts";
-import type { Column } from "./terminal/text-table.ts";
-import { withDatabase } from "./with-database.ts";
+import { sessionRules } from "../../compose/compose-sign-in.ts";
+import type { Config } from "../../config.ts";
+import { countOf } from "../../count-of.ts";
+import { livenessNow } from "../../identity/sessions/session-rules.ts";
+import { endUser } from "../../identity/users/end-user.ts";
+import { findUserId } from "../../identity/users/find-user-id.ts";
+import { selectUsersAccess, type UserAccess } from "../../identity/users/users-access-store.ts";
+import { printable } from "../../printable.ts";
+import { toIsoInstant } from "../../storage/micros.ts";
+import { printList } from "../terminal/print-list.ts";
+import { printNotice } from "../terminal/print-notice.ts";
+import type { Column } from "../terminal/text-table.ts";
+import { withDatabase } from "../with-database.ts";
 
 export async function showUsers(config: Config, options: { json?: boolean }): Promise<void> {
   await withDatabase(config, async ({ database }) => {

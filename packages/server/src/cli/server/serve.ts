@@ -1,9 +1,9 @@
-import packageJson from "../../package.json" with { type: "json" };
-import type { Config } from "../config.ts";
-import { isLoopback } from "../http/listen.ts";
-import { createLog, type Logger } from "../observability/logger.ts";
-import type { Started } from "../workers/messages.ts";
-import { nextSignal } from "./next-signal.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import type { Config } from "../../config.ts";
+import { isLoopback } from "../../http/listen.ts";
+import { createLog, type Logger } from "../../observability/logger.ts";
+import type { Started } from "../../workers/messages.ts";
+import { nextSignal } from "../next-signal.ts";
 import { startNotice } from "./start-notice.ts";
 
 /** Runs the server until SIGTERM or SIGINT, which also end a start. Returns its exit code once everything is written and closed. */
@@ -15,7 +15,7 @@ export async function serve(config: Config, unknownVariables: string[]): Promise
   const onReady = (started: Started) => announce(config, logger, started);
   try {
     if (config.workers.count > 1) {
-      const { supervise } = await import("../workers/supervise.ts");
+      const { supervise } = await import("../../workers/supervise.ts");
       return await supervise(config, { logger, stopped, onReady });
     }
     const { runServer } = await import("./run-server.ts");

@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import type { Config } from "../../config.ts";
+import { examples } from "../help/examples.ts";
+
+/** `presage users`. `configure` reads the configuration, `json` is the option that every list has. */
+export function addUsersCommands(
+  program: Command,
+  configure: () => Config,
+  json: readonly [flags: string, description: string],
+): void {
+  const users = program
+    .command("users")
+    .description("list users, or end all access of one")
+    .addHelpText("after", examples("presage users list", "presage users end ada@example.org"));
+  users
+    .command("list")
+    .description("list everyone who has ever signed in, with live sessions and active keys")
+    .option(...json)
+    .addHelpText("after", examples("presage users list", "presage users list --json"))
+    .action(async (options) => (await import("./users.ts")).showUsers(configure(), options));
+  users
+    .command("end <user>")
+    .description(
+      "end all sessions and revoke all keys of a user, given by id or by an e-mail address that no other user has. A user who can still sign in at the OpenID provider regains access: end their access there first",
+    )
+    .addHelpText(
+      "after",
+      examples("presage users end ada@example.org", "presage users end 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"),
+    )
+    .action(async (user: string) => (await import("./users.ts")).endUserAccess(configure(), user));
+}
