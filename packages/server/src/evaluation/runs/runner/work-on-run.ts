@@ -37,7 +37,7 @@ export interface RunWorker {
 }
 
 /** Without calls to a deployment, a run is bound by the store: many steps share a commit. */
-const stepsAtOnceWithoutCalls = 192;
+const stepsAtOnceWithoutCalls = 128;
 
 /** Does all that is missing of a run. Returns early if it is stopping. */
 export async function workOnRun(worker: RunWorker): Promise<void> {
