@@ -299,6 +299,42 @@ onEachDatabase((database) => {
     expect(await read(id)).toMatchObject({ status: "expired", steps_taken: 1 });
   });
 
+  test("an episode whose environment is gone is played in no other world", async () => {
+    echo();
+    const id = await start(await environment());
+    await using store = await openStore(presage.databaseUrl);
+    const { environment_id } = await store.database
+      .selectFrom("episodes")
+      .select("environment_id")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    await store.database
+      .deleteFrom("environment_revisions")
+      .where("environment_id", "=", environment_id)
+      .execute();
+    expect((await send(id, "one")).status).toBe(404);
+  });
+
+  test("what is remembered of an episode is not taken for another one under its id", async () => {
+    echo();
+    const id = await start(await environment());
+    await step(id, "one");
+    await using store = await openStore(presage.databaseUrl);
+    await store.database
+      .updateTable("episodes")
+      .set({ task: JSON.stringify({ initial_state: "elsewhere" }), created_at: 1 })
+      .where("id", "=", id)
+      .execute();
+    await store.database
+      .updateTable("prediction_payloads")
+      .set({ output: "seen elsewhere" })
+      .where("prediction_id", "in", (of) =>
+        of.selectFrom("predictions").select("id").where("run_id", "=", id),
+      )
+      .execute();
+    expect((await step(id, "two")).observation).toBe("after State: seen elsewhere\n\nAction: two");
+  });
+
   test("an episode keeps the revision that it was started with", async () => {
     echo();
     const name = await environment({ max_steps: 5 });

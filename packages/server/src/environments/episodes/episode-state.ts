@@ -36,7 +36,12 @@ async function findKnown(
   if (known === undefined || known.episode.row.account_id !== accountId) return undefined;
   const { row } = known.episode;
   const progress = await selectProgress(store.database, id);
-  if (progress?.status !== "open" || Number(progress.steps) !== Number(row.steps)) {
+  const isCurrent =
+    progress?.status === "open" &&
+    Number(progress.steps) === Number(row.steps) &&
+    // A session's id can be used again once its episode is deleted.
+    Number(progress.created_at) === Number(row.created_at);
+  if (!isCurrent) {
     knownEpisodes.forget(id);
     return undefined;
   }

@@ -26,7 +26,9 @@ export async function findEpisode(
   // One row by its key, not behind long reads.
   const found = await selectEpisode(store.database, accountId, id);
   if (found === undefined) throw new ServiceError("not_found", "There is no such episode.");
-  const { episode: row, config = sandboxEnvironment.config } = found;
+  const { episode: row } = found;
+  const config = row.environment_id === sandboxEnvironment.id ? sandboxEnvironment.config : found.config;
+  if (config === undefined) throw new ServiceError("not_found", "The episode's environment was deleted.");
   return { row, config, task: JSON.parse(row.task) as Task };
 }
 

@@ -1,5 +1,6 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { isPostgres } from "../../storage/is-postgres.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import { prepareStatement } from "../../storage/prepare-statement.ts";
@@ -118,21 +119,29 @@ export type StepRow = EpisodeStepsTable &
 export async function selectProgress(
   database: Database,
   id: string,
-): Promise<Pick<EpisodesTable, "status" | "steps" | "last_active_at"> | undefined> {
+): Promise<Pick<EpisodesTable, "status" | "steps" | "created_at" | "last_active_at"> | undefined> {
   return (await progress(database, [id])).at(0);
 }
 
 const progress = prepareStatement((database) =>
-  database.selectFrom("episodes").select(["status", "steps", "last_active_at"]).where("id", "=", ""),
+  database
+    .selectFrom("episodes")
+    .select(["status", "steps", "created_at", "last_active_at"])
+    .where("id", "=", ""),
 );
 
-/** Steps of an episode after one, in their order. */
-export async function selectSteps(database: Database, episodeId: string, after: number): Promise<StepRow[]> {
-  return await stepsAfter(database, [episodeId, after]);
+/** Steps of an episode after one, up to another, in their order. */
+export async function selectSteps(
+  database: Database,
+  episodeId: string,
+  after: number,
+  upTo = Number.MAX_SAFE_INTEGER,
+): Promise<StepRow[]> {
+  return await stepsBetween(database, [episodeId, after, upTo]);
 }
 
-const stepsAfter = prepareStatement((database) =>
-  withPredictions(database, "").where("step.step", ">", 0).orderBy("step.step"),
+const stepsBetween = prepareStatement((database) =>
+  withPredictions(database, "").where("step.step", ">", 0).where("step.step", "<=", 0).orderBy("step.step"),
 );
 
 /** How many characters the steps of an episode up to one have, but for those up to another. */
@@ -244,9 +253,19 @@ export async function selectEpisodeIds(
   return rows.map(({ id }) => id);
 }
 
+/** Until the transaction ends, nobody else changes them. Always in the same order, so that no two transactions wait for each other. */
+export async function lockEpisodes(transaction: Database, ids: readonly string[]): Promise<void> {
+  if (!isPostgres(transaction) || ids.length === 0) return;
+  await sql`select 1 from episodes where id in (${sql.join(ids)}) order by id for update`.execute(
+    transaction,
+  );
+}
+
 /** With their steps and predictions. */
 export async function deleteEpisodeRows(transaction: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
+  // No step is stored in between.
+  await lockEpisodes(transaction, ids);
   await transaction
     .deleteFrom("prediction_payloads")
     .where("prediction_id", "in", (of) =>

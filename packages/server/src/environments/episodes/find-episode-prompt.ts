@@ -45,7 +45,7 @@ export async function readEpisodePrompt(
   { episode, step, after }: EpisodePromptSource,
 ): Promise<EpisodePrompt | undefined> {
   const { row, config, task } = episode;
-  const steps = await selectSteps(store.briefReader(requester), row.id, after);
+  const steps = await selectSteps(store.briefReader(requester), row.id, after, step);
   const turns = steps.filter((one) => Number(one.step) < step);
   const action = steps.find((one) => Number(one.step) === step)?.action;
   if (action === undefined) return undefined;

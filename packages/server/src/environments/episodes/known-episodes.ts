@@ -21,9 +21,17 @@ export function createKnownEpisodes() {
     sizeCalculation: ({ episode, turns }) =>
       turns.reduce(
         (sum, { action, observation }) => sum + action.length + observation.length,
-        charactersEach + episode.row.task.length,
+        charactersEach + 2 * episode.row.task.length + lengthOf(episode.config),
       ),
   });
+  /** Each episode has its own copy. */
+  const lengths = new WeakMap<object, number>();
+  function lengthOf(config: Episode["config"]): number {
+    const length = lengths.get(config) ?? JSON.stringify(config).length;
+    lengths.set(config, length);
+    return length;
+  }
+
   return {
     find: (id: string): EpisodeState | undefined => states.get(id),
     keep: (state: EpisodeState): void => {

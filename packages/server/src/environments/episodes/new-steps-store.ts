@@ -6,6 +6,7 @@ import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/envi
 import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertTogether } from "../../storage/writing/insert-rows.ts";
+import { lockEpisodes } from "./episodes-store.ts";
 
 /** A step with its prediction, to be stored. Plain data: it crosses threads. */
 export interface NewStep {
@@ -52,10 +53,9 @@ function progressOf({ step, end, at }: NewStep) {
 /** On PostgreSQL each statement takes a round trip. Returns the episodes that were where their step expects them. */
 async function advanceTogether(transaction: Database, steps: readonly NewStep[]): Promise<Set<string>> {
   if (steps.length === 0) return new Set();
-  const ids = steps.map(({ step }) => step.episode_id);
-  // Always in the same order, so that no two transactions wait for each other.
-  await sql`select 1 from episodes where id in (${sql.join(ids)}) order by id for update`.execute(
+  await lockEpisodes(
     transaction,
+    steps.map(({ step }) => step.episode_id),
   );
   const { rows } = await sql<{ id: string }>`
     update episodes as episode

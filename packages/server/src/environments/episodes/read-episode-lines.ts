@@ -9,6 +9,7 @@ import { type StepRow, selectMatchingIds, selectSteps } from "./episodes-store.t
 import { toFilter, type WantedEpisodes } from "./list-episodes.ts";
 
 const idsAtOnce = 200;
+const partCharacters = 100_000;
 
 /**
  * The lines of a dataset in which each episode is a trajectory, oldest first, in UTF-8: what the model was told, and what it answered.
@@ -27,31 +28,38 @@ export async function* readEpisodeLines(
     const { rows, next } = await selectMatchingIds(reader, accountId, filter, { limit: idsAtOnce, after });
     for (const { id } of rows) {
       const episode = await findEpisode(services, requester, id);
-      const lines = toLines(episode, await selectSteps(reader, id, 0));
-      if (lines.length > 0)
-        yield Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), "utf8");
+      let part = "";
+      for (const line of linesOf(episode, await selectSteps(reader, id, 0))) {
+        part += `${JSON.stringify(line)}\n`;
+        // Lines of a conversation repeat each other: all of them may be much longer than the episode.
+        if (part.length < partCharacters) continue;
+        yield Buffer.from(part, "utf8");
+        part = "";
+      }
+      if (part !== "") yield Buffer.from(part, "utf8");
     }
     after = next;
   } while (after !== undefined);
 }
 
-function toLines(episode: Episode, steps: readonly StepRow[]): DatasetLine[] {
+function* linesOf(episode: Episode, steps: readonly StepRow[]): Generator<DatasetLine, void> {
   const { row, config, task } = episode;
   const context = { ...config.context, ...task.context };
   const tags = tagsOf(episode);
   const isChat = promptFormOf(config) === "chat";
-  return steps.map(({ step, action, observation, reward, terminated, truncated }, index) => ({
-    trajectory_id: row.id,
-    // Trajectories are counted from 0.
-    step: Number(step) - 1,
-    ...(isChat
-      ? { messages: conversationOf(episode, steps, index) }
-      : { context, interaction: { state: steps[index - 1]?.observation ?? task.initial_state, action } }),
-    next_state: observation,
-    ...(reward === null ? {} : { reward }),
-    done: terminated === 1 || truncated === 1,
-    tags,
-  }));
+  for (const [index, { step, action, observation, reward, terminated, truncated }] of steps.entries())
+    yield {
+      trajectory_id: row.id,
+      // Trajectories are counted from 0.
+      step: Number(step) - 1,
+      ...(isChat
+        ? { messages: conversationOf(episode, steps, index) }
+        : { context, interaction: { state: steps[index - 1]?.observation ?? task.initial_state, action } }),
+      next_state: observation,
+      ...(reward === null ? {} : { reward }),
+      done: terminated === 1 || truncated === 1,
+      tags,
+    };
 }
 
 /** What a step of a chat was asked. */

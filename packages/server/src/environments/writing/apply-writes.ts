@@ -26,14 +26,19 @@ export async function applyWrites(database: Database, writes: readonly EpisodeWr
   return await database.transaction().execute(async (transaction) => {
     const stored = await insertSteps(transaction, steps);
     await markDelivered(transaction, deliveries);
-    const made: boolean[] = [];
-    for (const write of writes) {
-      if ("step" in write) made.push(stored.has(write.step));
-      else if ("session" in write) made.push(await insertSession(transaction, write.session));
-      else if ("start" in write) made.push(await startSession(transaction, write.start));
-      else made.push(true);
-      if ("uses" in write) await markUsed(transaction, write.uses);
+    const made = new Map<EpisodeWrite, boolean>();
+    // Always in the same order, so that no two transactions wait for each other.
+    for (const write of writes.toSorted((a, b) => (startedId(a) < startedId(b) ? -1 : 1))) {
+      if ("session" in write) made.set(write, await insertSession(transaction, write.session));
+      else if ("start" in write) made.set(write, await startSession(transaction, write.start));
     }
-    return made;
+    for (const write of writes) if ("uses" in write) await markUsed(transaction, write.uses);
+    return writes.map((write) => ("step" in write ? stored.has(write.step) : (made.get(write) ?? true)));
   });
+}
+
+/** The session that it starts. */
+function startedId(write: EpisodeWrite): string {
+  if ("session" in write) return write.session.row.id;
+  return "start" in write ? write.start.episode.id : "";
 }

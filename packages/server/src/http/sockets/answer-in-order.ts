@@ -103,7 +103,7 @@ export function answerInOrder({
         void work();
         return;
       }
-      if (waiting.length <= maxWaiting && (waiting.length === 1 || waitingLength <= maxWaitingLength)) return;
+      if (waiting.length <= maxWaiting && waitingLength <= maxWaitingLength) return;
       close({ code: closeCode.refused, reason: "Too many messages at once: wait for the answers." });
     },
     drained() {

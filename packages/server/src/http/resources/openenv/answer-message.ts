@@ -3,7 +3,7 @@ import { ClientDisconnectedError } from "../../../errors.ts";
 import { type Caller, notAuthenticated } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import type { Requester } from "../../../storage/reader.ts";
-import { isStoreUnavailable } from "../../../storage/store-error.ts";
+import { isStoreUnavailable, isStoreUncertain } from "../../../storage/store-error.ts";
 import { errorResponse } from "../../pipeline/errors.ts";
 import { type Exchange, openExchange, recordWork } from "../../pipeline/exchange.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
@@ -16,6 +16,9 @@ import { resetEpisode } from "./reset-episode.ts";
 import { showState } from "./show-state.ts";
 import { takeStep } from "./take-step.ts";
 
+const unknown: Reply = {
+  close: { code: closeCode.failed, reason: "Nobody knows whether the step is stored." },
+};
 /** Nobody knows whether a step that is late is stored, until the client asks again. */
 const late: Reply = { close: { code: closeCode.failed, reason: "There was no answer in time." } };
 
@@ -85,7 +88,9 @@ async function answerInTime(
     const failed = describe(services, error, exchange);
     status = failed.status;
     outcome = error instanceof ClientDisconnectedError ? "disconnected" : failed.code.toLowerCase();
-    return { ...failed.reply, onRead };
+    // The client would take the step again, and so twice.
+    const isUnknown = type === "step" && isStoreUncertain(error);
+    return { ...(isUnknown ? unknown : failed.reply), onRead };
   } finally {
     exchange.atEnd?.();
     const totalMs = performance.now() - exchange.startedAtMs;

@@ -39,7 +39,10 @@ export function orsCallRoutes(services: Services): Route[] {
     const outcome = found.outcome ?? environments.ors.running.get(found.taskId)?.outcome;
     const step = outcome === undefined ? await prepareStep(call, open, found) : waitFor(outcome);
     const texts = eventsOf(call, open, found, step);
-    return eventStream(await streamTexts(texts, logBrokenResponse(services, call)));
+    const response = eventStream(await streamTexts(texts, logBrokenResponse(services, call)));
+    // A client that is gone by now may never read it.
+    if (call.request.signal.aborted) step.abandon();
+    return response;
   });
 
   /** Admits a step, which counts as in progress until it is taken, whether or not its client waits for it. */
