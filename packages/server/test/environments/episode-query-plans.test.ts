@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
+import { sql } from "kysely";
 import { selectEnvironmentRevisions } from "../../src/environments/environments-store.ts";
 import { selectEpisodeCounts } from "../../src/environments/episodes/episode-figures-store.ts";
 import {
@@ -8,17 +8,15 @@ import {
   selectMatchingIds,
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
-import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
-import type { Tables } from "../../src/storage/schema/tables.ts";
-import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { openStore } from "../support/store/open-store.ts";
+import { openPlanned } from "../support/store/planned-database.ts";
 
 const page = { limit: 10, after: { createdAt: 5, id: "e" } };
 const all = { expiredBefore: 1 };
 const counted = { environmentId: "n", from: undefined, to: undefined, expiredBefore: 1 };
 
-const reads: Record<string, (database: Kysely<Tables>) => Promise<unknown>> = {
+const reads: Record<string, (database: Database) => Promise<unknown>> = {
   "a page of episodes": (database) => selectEpisodes(database, "a", all, page),
   "a page of an environment's episodes": (database) =>
     selectEpisodes(database, "a", { ...all, environment_id: "n", outcome: "none", split: "train" }, page),
@@ -39,32 +37,14 @@ onEachDatabase((database) => {
   const isSqlite = database.name === "SQLite";
 
   test("every read of episodes walks an index", async () => {
-    const url = await database.create();
-    await openStore(url).then((store) => store.destroy());
-    const statements: CompiledQuery[] = [];
-    const watched = new Kysely<Tables>({
-      dialect: isSqlite
-        ? sqliteDialect(url.slice("sqlite:".length))
-        : postgresDialect(url, { maxConnections: 1, onConnectionLost() {} }),
-      log: ({ query }) => void statements.push(query),
-    });
+    const { database: watched, plansOf } = await openPlanned(database, 1);
     // With few rows PostgreSQL would rather read them all.
-    if (!isSqlite) await watched.executeQuery(Query.raw("set enable_seqscan = off"));
+    if (!isSqlite) await sql`set enable_seqscan = off`.execute(watched);
     for (const [name, read] of Object.entries(reads)) {
-      statements.length = 0;
-      await read(watched);
-      for (const { sql, parameters } of statements.slice()) {
-        const plan = await watched.executeQuery<Record<string, string>>({
-          ...Query.raw(`${isSqlite ? "explain query plan" : "explain"} ${sql}`),
-          parameters,
-        });
-        const text = plan.rows.map((row) => row.detail ?? row["QUERY PLAN"]).join("\n");
-        // What is counted by task is then added up without an index.
-        const scans = text
-          .split("\n")
-          .filter((line) => /SCAN |Seq Scan/.test(line) && !/of_task|subquery/i.test(line));
-        expect([name, scans]).toEqual([name, []]);
-      }
+      const plans = await plansOf(() => read(watched));
+      // What is counted by task is then added up without an index.
+      const scans = plans.filter((line) => /SCAN |Seq Scan/.test(line) && !/of_task|subquery/i.test(line));
+      expect([name, scans]).toEqual([name, []]);
     }
     await watched.destroy();
   });

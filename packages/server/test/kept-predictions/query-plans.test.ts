@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
+import { sql } from "kysely";
 import {
   deleteOldest,
   type PredictionFilter,
@@ -7,13 +7,11 @@ import {
   selectPrediction,
   selectPredictions,
 } from "../../src/prediction/kept/kept-predictions-store.ts";
-import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import type { PredictionsTable } from "../../src/storage/schema/predictions.ts";
-import type { Tables } from "../../src/storage/schema/tables.ts";
-import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
 import { insertRows } from "../../src/storage/writing/insert-rows.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { openStore } from "../support/store/open-store.ts";
+import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 
 /** Enough rows that PostgreSQL prefers an index to a full scan. */
 const rows = 20_000;
@@ -63,18 +61,11 @@ function rowAt(at: number): PredictionsTable {
 
 onEachDatabase((database) => {
   const isSqlite = database.name === "SQLite";
-  const statements: CompiledQuery[] = [];
-  let watched: Kysely<Tables>;
+  let watched: Database;
+  let plansOf: PlannedDatabase["plansOf"];
 
   beforeAll(async () => {
-    const url = await database.create();
-    await openStore(url).then((store) => store.destroy());
-    watched = new Kysely<Tables>({
-      dialect: isSqlite
-        ? sqliteDialect(url.slice("sqlite:".length))
-        : postgresDialect(url, { maxConnections: 2, onConnectionLost() {} }),
-      log: ({ query }) => void statements.push(query),
-    });
+    ({ database: watched, plansOf } = await openPlanned(database));
     await insertRows(
       watched,
       "predictions",
@@ -104,23 +95,6 @@ onEachDatabase((database) => {
     await sql`analyze`.execute(watched);
   }, 120_000);
   afterAll(() => watched.destroy());
-
-  /** The plans of all statements that `work` runs, line by line. */
-  async function plansOf(work: () => Promise<unknown>): Promise<string[]> {
-    statements.length = 0;
-    await work();
-    const plans: string[] = [];
-    for (const { sql: text, parameters } of statements.splice(0)) {
-      if (!/^(select|delete)/.test(text)) continue;
-      const explain = isSqlite ? "explain query plan" : "explain";
-      const plan = await watched.executeQuery<Record<string, string>>(
-        Query.raw(`${explain} ${text}`, [...parameters]),
-      );
-      plans.push(...plan.rows.map((row) => row[isSqlite ? "detail" : "QUERY PLAN"] ?? ""));
-    }
-    expect(plans.length).toBeGreaterThan(0);
-    return plans;
-  }
 
   const isScan = (line: string) => (isSqlite ? /^SCAN /.test(line) : /Seq Scan on prediction/.test(line));
   const isSort = (line: string) => (isSqlite ? /TEMP B-TREE/.test(line) : /Sort/.test(line));

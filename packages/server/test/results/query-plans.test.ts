@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
+import { sql } from "kysely";
 import { selectExperimentSizes } from "../../src/evaluation/experiments/experiments-store.ts";
 import { selectAgreementCells } from "../../src/evaluation/profiles/agreement-store.ts";
 import { selectProjectByName, selectProjects } from "../../src/evaluation/projects/projects-store.ts";
@@ -17,10 +17,8 @@ import {
   resultsParts,
   selectExternalResults,
 } from "../../src/evaluation/runs/external/external-results-store.ts";
-import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
-import type { Tables } from "../../src/storage/schema/tables.ts";
-import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
 import {
   selectCounts,
   selectLatencies,
@@ -28,7 +26,7 @@ import {
   type UsagePeriod,
 } from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { openStore } from "../support/store/open-store.ts";
+import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
 
@@ -70,37 +68,14 @@ const filters: Record<string, Partial<SearchFilter>> = {
 
 onEachDatabase((database) => {
   const isSqlite = database.name === "SQLite";
-  const statements: CompiledQuery[] = [];
-  let watched: Kysely<Tables>;
+  let watched: Database;
+  let plansOf: PlannedDatabase["plansOf"];
 
   beforeAll(async () => {
-    const url = await database.create();
-    await openStore(url).then((store) => store.destroy());
-    watched = new Kysely<Tables>({
-      dialect: isSqlite
-        ? sqliteDialect(url.slice("sqlite:".length))
-        : postgresDialect(url, { maxConnections: 2, onConnectionLost() {} }),
-      log: ({ query }) => void statements.push(query),
-    });
+    ({ database: watched, plansOf } = await openPlanned(database));
     await fill(watched, isSqlite);
   }, 120_000);
   afterAll(() => watched.destroy());
-
-  /** The plans of all statements that `work` runs, line by line. */
-  async function plansOf(work: () => Promise<unknown>): Promise<string[]> {
-    statements.length = 0;
-    await work();
-    const plans: string[] = [];
-    for (const { sql: text, parameters } of statements.splice(0)) {
-      const explain = isSqlite ? "explain query plan" : "explain";
-      const { rows } = await watched.executeQuery<Record<string, string>>(
-        Query.raw(`${explain} ${text}`, [...parameters]),
-      );
-      plans.push(...rows.map((row) => row[isSqlite ? "detail" : "QUERY PLAN"] ?? ""));
-    }
-    expect(plans.length).toBeGreaterThan(0);
-    return plans;
-  }
 
   const isScan = (line: string) =>
     isSqlite
@@ -300,7 +275,7 @@ onEachDatabase((database) => {
 });
 
 /** Most results are the account's, a few another's; every value is frequent. */
-async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> {
+async function fill(database: Database, isSqlite: boolean): Promise<void> {
   const numbers = isSqlite
     ? sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${results}) select i from n) as numbers`
     : sql`generate_series(1, ${sql.lit(results)}) as numbers(i)`;

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
+import { sql } from "kysely";
 import { compareRuns } from "../../src/evaluation/runs/compare/compare-runs.ts";
 import { selectComparedSamples } from "../../src/evaluation/runs/compare/compared-samples-store.ts";
 import { reportRun } from "../../src/evaluation/runs/report/report-run.ts";
 import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
-import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
-import type { Tables } from "../../src/storage/schema/tables.ts";
-import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { openStore } from "../support/store/open-store.ts";
+import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
 import { storeRevision, storeRun } from "../support/store/store-run.ts";
@@ -24,20 +22,13 @@ const emptyRuns = 500;
 
 onEachDatabase((database) => {
   const isSqlite = database.name === "SQLite";
-  const statements: CompiledQuery[] = [];
-  let watched: Kysely<Tables>;
+  let watched: Database;
+  let plansOf: PlannedDatabase["plansOf"];
   const runs: string[] = [];
   let otherRevision = "";
 
   beforeAll(async () => {
-    const url = await database.create();
-    await openStore(url).then((store) => store.destroy());
-    watched = new Kysely<Tables>({
-      dialect: isSqlite
-        ? sqliteDialect(url.slice("sqlite:".length))
-        : postgresDialect(url, { maxConnections: 2, onConnectionLost() {} }),
-      log: ({ query }) => void statements.push(query),
-    });
+    ({ database: watched, plansOf } = await openPlanned(database));
     const verdict = { pass: true, score: 1 };
     const predictions = samples.map(() => [{ verdicts: [verdict] }]);
     const revision = await storeRevision(watched, account, samples);
@@ -60,23 +51,6 @@ onEachDatabase((database) => {
     const run = await selectRun(watched, account, id);
     if (run === undefined) throw new Error("There is no such run");
     return run;
-  }
-
-  /** The plans of all statements that `work` runs, line by line. */
-  async function plansOf(work: () => Promise<unknown>): Promise<string[]> {
-    statements.length = 0;
-    await work();
-    const plans: string[] = [];
-    const seen = new Map(statements.splice(0).map((statement) => [statement.sql, statement]));
-    for (const { sql: text, parameters } of seen.values()) {
-      const explain = isSqlite ? "explain query plan" : "explain";
-      const { rows } = await watched.executeQuery<Record<string, string>>(
-        Query.raw(`${explain} ${text}`, [...parameters]),
-      );
-      plans.push(...rows.map((row) => row[isSqlite ? "detail" : "QUERY PLAN"] ?? ""));
-    }
-    expect(plans.length).toBeGreaterThan(0);
-    return plans;
   }
 
   const isScan = (line: string) =>

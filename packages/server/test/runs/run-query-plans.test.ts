@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
+import { sql } from "kysely";
 import { selectTrajectories } from "../../src/evaluation/datasets/trajectories-store.ts";
 import { countRunsOf, selectDiscardedRun } from "../../src/evaluation/runs/deleted-runs-store.ts";
 import { claimRun } from "../../src/evaluation/runs/run-leases-store.ts";
@@ -10,17 +10,15 @@ import {
   selectTrajectoryIds,
 } from "../../src/evaluation/runs/run-work-store.ts";
 import { selectRuns } from "../../src/evaluation/runs/runs-store.ts";
-import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
-import type { Tables } from "../../src/storage/schema/tables.ts";
-import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { openStore } from "../support/store/open-store.ts";
+import { openPlanned } from "../support/store/planned-database.ts";
 
 const page = { limit: 10, after: undefined };
 const behind = { ...inPlace, limit: 10, after: { position: 5, repeat: 0, value: undefined } };
 const dataset = { datasetId: "d", revisionId: 1, revision: 1 };
 
-const reads: Record<string, (database: Kysely<Tables>) => Promise<unknown>> = {
+const reads: Record<string, (database: Database) => Promise<unknown>> = {
   "a page of runs": (database) => selectRuns(database, "a", {}, page),
   "the runs of a dataset": (database) => countRunsOf(database, "a", "d"),
   "a run that waits for a process": (database) => claimRun(database, "l", { now: 1, leaseMicros: 1 }),
@@ -48,32 +46,13 @@ onEachDatabase((database) => {
   const isSqlite = database.name === "SQLite";
 
   test("every read of runs walks an index", async () => {
-    const url = await database.create();
-    await openStore(url).then((store) => store.destroy());
-    const statements: CompiledQuery[] = [];
-    const watched = new Kysely<Tables>({
-      dialect: isSqlite
-        ? sqliteDialect(url.slice("sqlite:".length))
-        : postgresDialect(url, { maxConnections: 1, onConnectionLost() {} }),
-      log: ({ query }) => void statements.push(query),
-    });
+    const { database: watched, plansOf } = await openPlanned(database, 1);
     // With few rows PostgreSQL would rather read them all.
-    if (!isSqlite) await watched.executeQuery(Query.raw("set enable_seqscan = off"));
+    if (!isSqlite) await sql`set enable_seqscan = off`.execute(watched);
     for (const [name, read] of Object.entries(reads)) {
-      statements.length = 0;
-      await read(watched);
-      for (const { sql, parameters } of statements.filter(({ sql }) => /^(with|select)/i.test(sql))) {
-        const prefix = isSqlite ? "explain query plan" : "explain";
-        const plan = await watched.executeQuery<Record<string, string>>({
-          ...Query.raw(`${prefix} ${sql}`),
-          parameters,
-        });
-        const text = plan.rows.map((row) => row.detail ?? row["QUERY PLAN"]).join("\n");
-        expect([name, text]).toEqual([
-          name,
-          expect.not.stringMatching(isSqlite ? /SCAN (?!page\b|.* INDEX)|TEMP B-TREE/ : /Seq Scan/),
-        ]);
-      }
+      const plans = await plansOf(() => read(watched));
+      const isScan = isSqlite ? /SCAN (?!page\b|.* INDEX)|TEMP B-TREE/ : /Seq Scan/;
+      expect([name, plans.filter((line) => isScan.test(line))]).toEqual([name, []]);
     }
     await watched.destroy();
   });
