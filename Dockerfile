@@ -7,7 +7,8 @@ ARG TARGETARCH
 WORKDIR /presage
 COPY . .
 # Compiled for the target on the building machine, so nothing is emulated.
-RUN --mount=type=cache,target=/root/.npm \
+ENV npm_config_cache=/npm
+RUN --mount=type=cache,target=/npm \
     case "$TARGETARCH" in amd64) target=linux-x64 ;; *) target="linux-$TARGETARCH" ;; esac \
  && npm run build:executable -- "$target" \
  && mv "dist/presage-$target" /usr/local/bin/presage \

@@ -47,7 +47,16 @@ export function queryNumber() {
 }
 
 /** The paging parameters of a list whose response has `next`. */
-export function pageQuery({ maximum, default: usual }: { maximum: number; default: number }) {
+export function pageQuery({
+  maximum,
+  default: usual,
+  next = cursor,
+}: {
+  maximum: number;
+  default: number;
+  /** What `next` of such a list looks like. */
+  next?: RegExp;
+}) {
   return {
     limit: queryInteger({ minimum: 1, maximum })
       .optional()
@@ -55,13 +64,33 @@ export function pageQuery({ maximum, default: usual }: { maximum: number; defaul
     after: z
       .string()
       .check(({ value, issues }) => {
-        if (cursor.test(value)) return;
+        if (next.test(value)) return;
         issues.push({
           code: "custom",
           message: "Input should be the `next` of an earlier response",
           input: value,
         });
       })
+      .optional()
+      .meta({ description: "The `next` of an earlier response, to get the following page." }),
+  };
+}
+
+/** The paging parameters of a list whose items have numbers and whose `next` is one. */
+export function numberedPageQuery({
+  noun,
+  default: usual,
+  first,
+}: {
+  noun: string;
+  default: number;
+  first: 0 | 1;
+}) {
+  return {
+    limit: queryInteger({ minimum: 1, maximum: 1000 })
+      .optional()
+      .meta({ default: usual, description: `Maximum number of ${noun} on the page.` }),
+    after: queryInteger({ minimum: first, maximum: Number.MAX_SAFE_INTEGER })
       .optional()
       .meta({ description: "The `next` of an earlier response, to get the following page." }),
   };

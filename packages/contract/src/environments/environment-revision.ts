@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultRevisionLimit, nextCursor, queryInteger } from "../query.ts";
+import { defaultRevisionLimit, nextCursor, numberedPageQuery } from "../query.ts";
 import { EnvironmentConfig } from "./environment.ts";
 
 /** One of the states that an environment has had. */
@@ -16,15 +16,9 @@ export const EnvironmentRevision = z
 export type EnvironmentRevision = z.infer<typeof EnvironmentRevision>;
 
 /** Query of `GET /v1/environments/{name}/revisions`. */
-export const EnvironmentRevisionListQuery = z.object({
-  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
-    default: defaultRevisionLimit,
-    description: "Maximum number of revisions on the page.",
-  }),
-  after: queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({
-    description: "The `next` of an earlier response, to get the following page.",
-  }),
-});
+export const EnvironmentRevisionListQuery = z.object(
+  numberedPageQuery({ noun: "revisions", default: defaultRevisionLimit, first: 1 }),
+);
 export type EnvironmentRevisionListQuery = z.infer<typeof EnvironmentRevisionListQuery>;
 
 /** Response of `GET /v1/environments/{name}/revisions`. */

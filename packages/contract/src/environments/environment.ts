@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { list } from "../list.ts";
 import { Context, Params } from "../prediction/prediction.ts";
-import { defaultPageLimit, nextCursor, pageQuery, queryBoolean, queryInteger } from "../query.ts";
+import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery, queryBoolean } from "../query.ts";
 import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 
 const instant = z.iso.datetime({ offset: true });
@@ -244,13 +244,7 @@ export const defaultTaskLimit = 100;
 /** Query of `GET /v1/environments/{name}/tasks`. */
 export const TaskListQuery = z.object({
   split: TaskSplitName.optional().meta({ default: "train", description: "Only tasks of this split." }),
-  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
-    default: defaultTaskLimit,
-    description: "Maximum number of tasks on the page.",
-  }),
-  after: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({
-    description: "The `next` of an earlier response, to get the following page.",
-  }),
+  ...numberedPageQuery({ noun: "tasks", default: defaultTaskLimit, first: 0 }),
 });
 export type TaskListQuery = z.infer<typeof TaskListQuery>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultPageLimit, nextCursor, queryInteger } from "../../query.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "../../query.ts";
 import { storableText } from "../../text.ts";
 import { Run } from "./run.ts";
 import { intervalOf, noVerdicts, ReportEvaluator } from "./run-report.ts";
@@ -167,21 +167,7 @@ export const ComparedSampleListQuery = z.object({
   direction: z.enum(["worse", "better"]).meta({
     description: "Whether the candidate's score is lower or higher.",
   }),
-  limit: queryInteger({ minimum: 1, maximum: 1000 })
-    .optional()
-    .meta({ default: defaultPageLimit, description: "Maximum number of items on the page." }),
-  after: z
-    .string()
-    .check(({ value, issues }) => {
-      if (cursor.test(value)) return;
-      issues.push({
-        code: "custom",
-        message: "Input should be the `next` of an earlier response",
-        input: value,
-      });
-    })
-    .optional()
-    .meta({ description: "The `next` of an earlier response, to get the following page." }),
+  ...pageQuery({ maximum: 1000, default: defaultPageLimit, next: cursor }),
 });
 export type ComparedSampleListQuery = z.infer<typeof ComparedSampleListQuery>;
 

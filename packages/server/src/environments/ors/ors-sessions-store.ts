@@ -85,7 +85,7 @@ export async function deleteOldSessions(database: Database, before: Micros, limi
   return deleted.length === limit;
 }
 
-/** The results of so many steps of a session were sent whole. */
+/** How many of a session's steps have had their results sent in full. */
 export interface Delivery {
   id: string;
   steps: number;

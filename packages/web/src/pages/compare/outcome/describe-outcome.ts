@@ -61,7 +61,9 @@ function caveatsOf(verdict: Verdict, compared: Compared): string[] {
     if (trajectories < 2)
       caveats.push("All samples are of one trajectory, which does not show how far others differ.");
     if (p !== null && p < significance)
-      caveats.push(`Alone it would count as one (${describeP(p)}), but not among so many comparisons.`);
+      caveats.push(
+        `Taken alone it would be significant (${describeP(p)}); after adjusting for the other comparisons it is not.`,
+      );
     if (min_detectable !== null)
       caveats.push(
         `Data like this shows a true difference of ${formatPoints(min_detectable).slice(1)} points in four of five cases; a smaller one may be there, unseen.`,
