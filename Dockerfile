@@ -7,10 +7,9 @@ ARG TARGETARCH
 WORKDIR /presage
 COPY . .
 # Compiled for the target on the building machine, so nothing is emulated.
-ENV npm_config_cache=/npm
 RUN --mount=type=cache,target=/npm \
     case "$TARGETARCH" in amd64) target=linux-x64 ;; *) target="linux-$TARGETARCH" ;; esac \
- && npm run build:executable -- "$target" \
+ && npm_config_cache=/npm npm run build:executable -- "$target" \
  && mv "dist/presage-$target" /usr/local/bin/presage \
  && mkdir /data
 
