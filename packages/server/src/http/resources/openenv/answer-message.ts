@@ -1,5 +1,6 @@
 import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
 import { ClientDisconnectedError } from "../../../errors.ts";
+import { checkAccess } from "../../../identity/access.ts";
 import { type Caller, notAuthenticated } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import type { Requester } from "../../../storage/reader.ts";
@@ -110,6 +111,7 @@ async function authenticate(
     exchange.keyId = caller.proof.keyId;
     exchange.keyName = caller.proof.keyName;
   }
+  checkAccess(caller, "predict");
   return caller;
 }
 
