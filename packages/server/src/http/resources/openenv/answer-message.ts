@@ -154,13 +154,14 @@ function describe(
   const message = String(body.detail);
   if (error instanceof UnknownMessageError)
     return { status, code: "UNKNOWN_TYPE", reply: { text: toError({ code: "UNKNOWN_TYPE", message }) } };
-  if (reason !== "unauthenticated")
+  if (reason !== "unauthenticated" && reason !== "forbidden")
     return {
       status,
       code: "EXECUTION_ERROR",
       reply: { text: toError({ code: "EXECUTION_ERROR", message }) },
     };
-  const close = { code: closeCode.refused, reason: "The API key is not valid any more." };
+  const why = reason === "forbidden" ? "may not play" : "is not valid";
+  const close = { code: closeCode.refused, reason: `The API key ${why} any more.` };
   return {
     status,
     code: "SESSION_ERROR",
