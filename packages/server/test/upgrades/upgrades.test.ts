@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import pMap from "p-map";
 import { migrate } from "../../src/storage/migrate.ts";
@@ -64,7 +65,37 @@ async function expectSameRows(upgraded: Kysely<unknown>, { written }: RowWriter)
   }
 }
 
+/** The schema from which an upgrade is killed, and the migrations at whose end it is. */
+const killedFrom = "008-session-issuers";
+const killedIn = ["009-result-numbers", "012-projects", "021-external-runs", versions.at(-1) ?? ""];
+const dying = join(import.meta.dir, "../support/upgrades/die-in-migration.ts");
+
+async function killInMigration(url: string, migration: string): Promise<void> {
+  const child = Bun.spawn([process.execPath, dying, url, migration], { stdout: "ignore", stderr: "inherit" });
+  await child.exited;
+  expect({ migration, signal: child.signalCode }).toEqual({ migration, signal: "SIGKILL" });
+}
+
 onEachDatabase((database) => {
+  test("an upgrade that is killed leaves the schema and the rows of before, and the next start does all of it", async () => {
+    const url = await database.createEmpty();
+    const earlier = await openMigratedTo(url, killedFrom);
+    const writer = await createRowWriter(earlier, killedFrom);
+    await writeRows(writer);
+    const tables = await earlier.introspection.getTables();
+    try {
+      for (const migration of killedIn) {
+        await killInMigration(url, migration);
+        expect(await earlier.introspection.getTables()).toEqual(tables);
+        await expectSameRows(earlier, writer);
+      }
+    } finally {
+      await earlier.destroy();
+    }
+    const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
+    await expectReadable(presage, writer).finally(() => presage.stop());
+  });
+
   test("rows that each version wrote are all there after the upgrade, with the meaning that they had", async () => {
     await pMap(
       versions,

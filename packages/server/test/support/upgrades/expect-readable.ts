@@ -13,13 +13,22 @@ const readings: Reading[] = [
     "api_keys",
     "GET",
     "/v1/api-keys",
-    { data: expect.arrayContaining([expect.objectContaining({ id: idOf.key, name: awkward, revoked_at: null })]) },
+    {
+      data: expect.arrayContaining([
+        expect.objectContaining({ id: idOf.key, name: awkward, revoked_at: null }),
+      ]),
+    },
   ],
   [
     "error_taxonomy_labels",
     "GET",
     `/v1/error-taxonomy-revision/${idOf.taxonomyRevision}`,
-    { error_taxonomy_name: awkward.trim(), labels: ["production"], body: tree, metadata: { author: awkward } },
+    {
+      error_taxonomy_name: awkward.trim(),
+      labels: ["production"],
+      body: tree,
+      metadata: { author: awkward },
+    },
   ],
   [
     "evaluator_profiles",

@@ -113,7 +113,13 @@ export async function writeUsageRows({ insert }: RowWriter): Promise<void> {
   const counted = { account_id: idOf.account, hour, key_id: idOf.key, operation: "predict" };
   const tokens = { prompt_tokens: 2 ** 40, completion_tokens: 5 };
   await insert("usage_counts", { ...counted, ...tokens, outcome: "", requests: 3, cached_tokens: 0 });
-  await insert("usage_latencies", { account_id: idOf.account, hour, measure: "total", bucket: 147, count: 3 });
+  await insert("usage_latencies", {
+    account_id: idOf.account,
+    hour,
+    measure: "total",
+    bucket: 147,
+    count: 3,
+  });
   await insert("usage_model_tokens", {
     ...counted,
     ...tokens,

@@ -95,8 +95,7 @@ async function takeNumbers(writer: RowWriter): Promise<void> {
   const last = resultIds.length;
   if (writer.isPostgres && writer.has("evaluation_times"))
     await writer.run(`select setval('evaluation_result_ids', ${last})`);
-  else
-    await writer.run(`update evaluation_clock set last_id = ${last}, last_created_at = ${writtenAt}`);
+  else await writer.run(`update evaluation_clock set last_id = ${last}, last_created_at = ${writtenAt}`);
   const times = { stretch: Math.floor(1 / numbersPerStretch), earliest: writtenAt, latest: writtenAt };
   await writer.insert("evaluation_times", times);
   await insertDelta(writer, "evaluation_time_deltas", times);

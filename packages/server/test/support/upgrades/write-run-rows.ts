@@ -50,7 +50,13 @@ export async function writeRunRows({ insert }: RowWriter): Promise<void> {
   });
   const sample = { revision_id: revision?.id ?? 0, position: 1 };
   const part = "digest of a context";
-  await insert("dataset_samples", { ...sample, trajectory_id: awkward, step: 0, sample_id: "t/0", bytes: 197 });
+  await insert("dataset_samples", {
+    ...sample,
+    trajectory_id: awkward,
+    step: 0,
+    sample_id: "t/0",
+    bytes: 197,
+  });
   const body = { interaction: { state: awkward, action: "open fridge" }, next_state: awkward };
   await insert("dataset_payloads", { ...sample, part, body: JSON.stringify(body) });
   await insert("dataset_parts", {
@@ -59,7 +65,13 @@ export async function writeRunRows({ insert }: RowWriter): Promise<void> {
     previous: null,
     text: JSON.stringify({ task_context: awkward }),
   });
-  await insert("sample_traits", { ...sample, digest: "digest of a sample", changes: 1, verb: "open", tags: null });
+  await insert("sample_traits", {
+    ...sample,
+    digest: "digest of a sample",
+    changes: 1,
+    verb: "open",
+    tags: null,
+  });
   await insert("runs", {
     ...own,
     id: idOf.run,
