@@ -12,6 +12,7 @@ const ref = process.argv[2] ?? lastTag() ?? beforeTheNewestMigration();
 const commit = git("rev-parse", "--verify", `${ref}^{commit}`);
 const folder = mkdtempSync(join(tmpdir(), "presage-earlier-"));
 try {
+  expectPrefix();
   process.stdout.write(
     `From ${ref} (${git("log", "-1", "--format=%h of %as, %s", commit)}) to this clone.\n`,
   );
@@ -24,6 +25,19 @@ try {
   process.exitCode = status ?? 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Branches numbered their migrations at the same time: a commit in the middle of one may have a schema that was never on main. */
+function expectPrefix() {
+  const folder = "packages/server/src/storage/migrations";
+  const namesAt = (at) =>
+    git("ls-tree", "--name-only", `${at}:${folder}`)
+      .split("\n")
+      .filter((name) => /^\d/.test(name));
+  const now = namesAt("HEAD");
+  const unlike = namesAt(commit).find((name, index) => name !== now[index]);
+  if (unlike === undefined) return;
+  throw new Error(`No version began with the migrations of ${ref}: ${unlike} is not where it is today.`);
 }
 
 /** The files of the commit; the clone's own are not touched. */

@@ -11,9 +11,9 @@ const evaluator = {
   profile_public_id: idOf.profile,
   profile_revision: 1,
 };
-export const trajectoryTag = "trajectory_id";
+const trajectoryTag = "trajectory_id";
 /** Three results: one whose verdict a person turned, one without a trajectory, and one that failed. */
-export const resultIds = [1, 2, 3] as const;
+const resultIds = [1, 2, 3] as const;
 const [corrected, second, failed] = resultIds;
 /** Of the samples `s-2` and 7. */
 const sampleKeys = ["s-0012000", "0017000"] as const;
