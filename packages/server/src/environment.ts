@@ -12,6 +12,7 @@ import {
   text,
   wholeNumber,
 } from "./environment-values.ts";
+import { secretTelemetryNames, telemetryVariables } from "./telemetry-environment.ts";
 
 declare module "zod" {
   interface GlobalMeta {
@@ -283,10 +284,7 @@ export const environment = z.object({
     description: "API key for --server of presage predict, evaluate and datasets",
     expected: "text",
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
-    description: "endpoint for OpenTelemetry traces; if not set, there are none",
-    expected: expectedUrl,
-  }),
+  ...telemetryVariables,
 });
 
 /** Sign-in with an OpenID provider needs all three. */
@@ -309,4 +307,5 @@ export const secretNames: ReadonlySet<string> = new Set<EnvironmentName>([
   "PRESAGE_JUDGE_API_KEY",
   "PRESAGE_METRICS_TOKEN",
   "PRESAGE_API_KEY",
+  ...secretTelemetryNames,
 ]);
