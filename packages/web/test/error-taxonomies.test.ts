@@ -51,8 +51,10 @@ dashboardTest("A taxonomy is created, its label set, moved and removed", async (
   expect(await labelsOf()).toEqual({ 1: [], 2: ["production"] });
 
   await remove.click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Remove label" }).click();
-  await remove.waitFor({ state: "hidden" });
+  const question = page.getByRole("alertdialog");
+  await question.getByRole("button", { name: "Remove label" }).click();
+  await question.waitFor({ state: "detached" });
+  await remove.waitFor({ state: "detached" });
   expect(await labelsOf()).toEqual({ 1: [], 2: [] });
 });
 
