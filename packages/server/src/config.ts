@@ -43,6 +43,8 @@ export type Config = Readonly<{
   }>;
   /** Of live predictions that are stored. */
   capture: Readonly<{ setting: string; maxAgeDays: number }>;
+  /** After how many days each kind of data is deleted; absent: never. */
+  retention: Readonly<{ results?: number; predictions: number; episodes?: number; usage?: number }>;
   prediction: Readonly<{
     debugFields: boolean;
     ratePerMinute: number;
@@ -128,7 +130,11 @@ export function readConfig(raw: RawEnvironment): Config {
     }),
     capture: Object.freeze({
       setting: values.PRESAGE_CAPTURE,
-      maxAgeDays: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+      maxAgeDays: values.PRESAGE_RETENTION?.predictions ?? values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+    }),
+    retention: Object.freeze({
+      predictions: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+      ...values.PRESAGE_RETENTION,
     }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,
@@ -227,7 +233,11 @@ function shown(name: EnvironmentName, value: unknown): string {
   if (value === undefined) return "";
   if (name === "PRESAGE_DATABASE_URL" || name === "PRESAGE_REDIS_URL")
     return withoutCredentials(String(value));
-  return secretNames.has(name) ? "***" : String(value);
+  if (secretNames.has(name)) return "***";
+  if (name !== "PRESAGE_RETENTION") return String(value);
+  return Object.entries(value ?? {})
+    .map(([kind, days]) => `${kind}=${days}`)
+    .join(",");
 }
 
 /** A URL may contain a password before its `@` or in its query, even where none is allowed or the rest is not a URL. */

@@ -6,6 +6,7 @@ import type {
   DatasetSamplesTable,
   DatasetsTable,
 } from "./datasets.ts";
+import type { LeasesTable, ResultDeletionsTable } from "./deletion.ts";
 import type {
   EnvironmentRevisionsTable,
   EnvironmentsTable,
@@ -55,6 +56,7 @@ import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } fro
 export interface Tables {
   settings: SettingsTable;
   idempotent_requests: IdempotentRequestsTable;
+  leases: LeasesTable;
   accounts: AccountsTable;
   users: UsersTable;
   api_keys: ApiKeysTable;
@@ -91,6 +93,7 @@ export interface Tables {
   evaluation_payloads: EvaluationPayloadsTable;
   evaluation_tags: EvaluationTagsTable;
   evaluation_corrections: EvaluationCorrectionsTable;
+  result_deletions: ResultDeletionsTable;
   evaluation_series: EvaluationSeriesTable;
   evaluation_counts: EvaluationCountsTable;
   /**
