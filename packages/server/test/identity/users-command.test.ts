@@ -77,7 +77,7 @@ onEachDatabase((database) => {
       const lines = stdout.split("\n");
       expect([code, lines[0]]).toEqual([
         0,
-        expect.stringMatching(/^ID +E-MAIL +SESSIONS +KEYS +NAME +CREATED +ACCOUNT +PROVIDER$/),
+        expect.stringMatching(/^ID +E-MAIL +ROLE +SESSIONS +KEYS +NAME +CREATED +ACCOUNT +PROVIDER$/),
       ]);
       const line = lines.find((text) => text.startsWith(id)) ?? "";
       expect(line).toMatch(/^\S+ {2}bob@example\.org +\d+ +\d+ {2}Bob +\d{4}-\d\d-\d\d {2}default +http/);
