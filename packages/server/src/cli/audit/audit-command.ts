@@ -10,7 +10,7 @@ export function addAuditCommand(
 ): void {
   program
     .command("audit")
-    .description("list who made, changed or ended what, in the configured database, newest first")
+    .description("list who made, changed or ended what")
     .option("--action <action>", "only this action, such as api_key.create")
     .option("--user <user>", "only what this user did, by id or e-mail address")
     .option("--object <id>", "only what was done to this object")

@@ -18,7 +18,7 @@ export function addKeysCommands(
 ): void {
   const keys = program
     .command("keys")
-    .description("create, list, change or revoke API keys in the configured database, by default the owner's")
+    .description("create, list, change or revoke API keys")
     .addHelpText(
       "after",
       examples("presage keys create --name training --expires-at 30d", "presage keys list"),
@@ -47,7 +47,7 @@ export function addKeysCommands(
         "presage keys create --name 2026 --expires-at 2027-01-01",
         "presage keys create --name noon --expires-at 2027-01-31T12:00:00Z",
         "presage keys create --name notebook --rate-limit-rpm 60 --max-in-flight 4",
-        "presage keys create --name rollouts --scopes predict,read --user ada@example.org",
+        "presage keys create --name agent --scopes predict,read --user ada@example.org",
       ),
     )
     .action(async (options) => (await import("./keys.ts")).createKey(configure(), options));

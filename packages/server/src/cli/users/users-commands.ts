@@ -11,7 +11,7 @@ export function addUsersCommands(
 ): void {
   const users = program
     .command("users")
-    .description("list users, add one, change the role of one, or end all access of one")
+    .description("list or add users, change roles, or end all access of one")
     .addHelpText(
       "after",
       examples(
