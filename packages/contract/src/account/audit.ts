@@ -105,6 +105,7 @@ export const AuditEventListQuery = z.object({
   to: dateTime().optional().meta({ description: "Before this time." }),
   ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
 });
+export type AuditEventListQuery = z.infer<typeof AuditEventListQuery>;
 
 export const AuditEventListResponse = z
   .object({ data: z.array(AuditEvent).meta({ description: "Newest first." }), next: nextCursor })
