@@ -23,6 +23,12 @@ import { predictionsByRequest } from "./024-predictions-by-request.ts";
 import { environments } from "./025-environments.ts";
 import { orsSessions } from "./026-ors-sessions.ts";
 
+/**
+ * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
+ * migration that such a version would contradict or not heed: docs/upgrades.md.
+ */
+export const oldestVersion = "026-ors-sessions";
+
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
   "001-identity": identity,
