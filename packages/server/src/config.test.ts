@@ -130,6 +130,7 @@ describe("Each variable", () => {
       OTEL_RESOURCE_ATTRIBUTES: "service.name=other, deployment.name=a%2Cb",
       PRESAGE_OIDC_ALLOWED_DOMAINS: "Example.org, lab.example.org",
       PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+      PRESAGE_NEW_USER_ROLE: "viewer",
       PRESAGE_SESSION_IDLE_MINUTES: "10",
       PRESAGE_SESSION_MAX_HOURS: "2",
       ...oidc,
@@ -170,6 +171,7 @@ describe("Each variable", () => {
           clientSecret: "the-oidc-secret",
           allowedDomains: ["example.org", "lab.example.org"],
           accountClaim: "team",
+          newUserRole: "viewer",
         },
         session: { idleMs: 600_000, maxMs: 7_200_000 },
       },
@@ -416,7 +418,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(64);
+    expect(shown).toHaveLength(65);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -1,3 +1,4 @@
+import type { Role } from "@presage/contract";
 import { z } from "zod";
 import { contradictionsOf } from "./config-contradictions.ts";
 import { type TelemetryConfig, telemetryOf } from "./config-telemetry.ts";
@@ -84,6 +85,7 @@ export type OidcConfig = Readonly<{
   allowedDomains: readonly string[] | undefined;
   /** Absent: all users are in one account. */
   accountClaim: string | undefined;
+  newUserRole: Role;
 }>;
 
 /** The environment is invalid; the message has one line for each invalid variable. */
@@ -258,5 +260,6 @@ function oidcOf(values: Environment): OidcConfig | undefined {
         ? undefined
         : Object.freeze(allowedDomains),
     accountClaim: values.PRESAGE_OIDC_ACCOUNT_CLAIM,
+    newUserRole: values.PRESAGE_NEW_USER_ROLE,
   });
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { capturePattern } from "@presage/contract";
+import { capturePattern, Role } from "@presage/contract";
 import { z } from "zod";
 import {
   domains,
@@ -229,6 +229,14 @@ export const environment = z.object({
       "claim that names a user's account; if not set, every user is in the owner's account, named default",
     expected: "text",
   }),
+  PRESAGE_NEW_USER_ROLE: z
+    .enum(Role.options)
+    .default("member")
+    .meta({
+      description:
+        "role of a user who signs in for the first time; the first user of an account is always an owner",
+      expected: Role.options.join(", "),
+    }),
   PRESAGE_SESSION_IDLE_MINUTES: wholeNumber(1, yearMinutes)
     .default(720)
     .meta({

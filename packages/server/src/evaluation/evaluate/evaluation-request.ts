@@ -1,4 +1,5 @@
 import type { ExplainStrategy } from "@presage/contract";
+import type { Actor } from "../../audit/actor.ts";
 import type { EvaluatedSpan } from "../../observability/tracing.ts";
 import type { NewProject } from "../projects/create-project.ts";
 import type { ResultMetadata } from "../results/record/evaluation-record.ts";
@@ -16,6 +17,8 @@ export interface WantedEvaluator {
 /** A request to evaluate a sample. */
 export interface EvaluationRequest {
   accountId: string;
+  /** Who evaluates, and so who creates the project. */
+  actor: Actor;
   /** Calls to judges' models count for it. Absent: they count for no key. */
   keyId?: string | undefined;
   sample: Sample;

@@ -20,6 +20,16 @@ const readings: Reading[] = [
     },
   ],
   [
+    "audit_events",
+    "GET",
+    "/v1/audit-events",
+    {
+      data: expect.arrayContaining([
+        expect.objectContaining({ action: "api_key.revoke", object_id: idOf.revokedKey }),
+      ]),
+    },
+  ],
+  [
     "error_taxonomy_labels",
     "GET",
     `/v1/error-taxonomy-revision/${idOf.taxonomyRevision}`,

@@ -17,6 +17,7 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
     email: null,
     name: awkward,
     created_at: writtenAt,
+    role: "owner",
   });
   const key = { user_id: idOf.user, created_at: writtenAt, expires_at: null, last_used_at: writtenAt + 1 };
   await insert("api_keys", {
@@ -39,6 +40,7 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
     prefix: revokedKey.slice(0, 8),
     last_four: revokedKey.slice(-4),
     revoked_at: writtenAt + 2,
+    scopes: JSON.stringify(["predict", "read"]),
   });
   await insert("sessions", {
     id: idOf.session,
@@ -64,6 +66,36 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
     request_digest: "the digest of the request",
     receipt: JSON.stringify({ id: idOf.key }),
     created_at: writtenAt,
+  });
+}
+
+/** What was changed by whom, and deletions of results that were asked for. */
+export async function writeChangeRows({ insert }: RowWriter): Promise<void> {
+  await insert("audit_events", {
+    id: idOf.request,
+    account_id: idOf.account,
+    created_at: writtenAt,
+    action: "api_key.revoke",
+    object_id: idOf.revokedKey,
+    actor_kind: "command_line",
+    actor_user_id: null,
+    actor_id: null,
+    actor_name: awkward,
+    request_id: null,
+    detail: JSON.stringify({ name: awkward }),
+  });
+  await insert("leases", { name: "retention", holder: "a process that has ended", until: writtenAt });
+  await insert("result_deletions", {
+    id: idOf.request,
+    account_id: idOf.account,
+    filter: JSON.stringify({ app: awkward }),
+    matched: 0,
+    after_id: 0,
+    up_to_id: 0,
+    deleted: 0,
+    created_by: idOf.user,
+    created_at: writtenAt,
+    finished_at: writtenAt + 1,
   });
 }
 
