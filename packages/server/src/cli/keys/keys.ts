@@ -4,13 +4,14 @@ import { defined } from "../../defined.ts";
 import { toApiKeyResponse } from "../../http/resources/api-keys/api-key-response.ts";
 import { type ApiKey, type ChangedSettings, selectApiKeys } from "../../identity/api-keys/api-keys-store.ts";
 import { changeKeySettingsOf } from "../../identity/api-keys/change-key-settings.ts";
-import { addApiKey } from "../../identity/api-keys/create-api-key.ts";
+import { addApiKey, recordNewKey } from "../../identity/api-keys/create-api-key.ts";
 import { revokeKeyOf } from "../../identity/api-keys/revoke-api-key.ts";
 import { lockUsers } from "../../identity/users/users-store.ts";
 import { printable } from "../../printable.ts";
 import type { Keyset } from "../../storage/keyset.ts";
 import { type Micros, nowMicros, toIsoInstant } from "../../storage/micros.ts";
 import { CommandError } from "../command-error.ts";
+import { changerFor } from "../command-line-actor.ts";
 import { printList } from "../terminal/print-list.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import type { Column } from "../terminal/text-table.ts";
@@ -32,7 +33,9 @@ export async function createKey(
     const newKey = { userId: owner.id, name, expiresAt, settings };
     const { key, id } = await database.transaction().execute(async (transaction) => {
       await lockUsers(transaction, [owner.id]);
-      return await addApiKey(transaction, keyDigest, newKey);
+      const created = await addApiKey(transaction, keyDigest, newKey);
+      await recordNewKey(transaction, changerFor(owner), newKey, created.id);
+      return created;
     });
     process.stdout.write(`${key}\n`);
     const expiry = expiresAt === null ? "It does not expire." : `It expires at ${expiresAt.toISOString()}.`;
@@ -46,7 +49,8 @@ export async function updateKey(config: Config, id: string, options: SettingOpti
   if (Object.keys(settings).length === 0)
     throw new CommandError("Name a setting to change: --rate-limit-rpm, --max-in-flight or --capture.");
   await withDatabase(config, async ({ database, owner }) => {
-    await changeKeySettingsOf(database, owner.id, id.toLowerCase(), settings);
+    const change = { userId: owner.id, keyId: id.toLowerCase(), settings };
+    await changeKeySettingsOf(database, changerFor(owner), change);
     process.stdout.write("Changed. Running servers apply it within 5 s.\n");
   });
 }
@@ -66,7 +70,7 @@ export async function listKeys(config: Config, options: { json?: boolean }): Pro
 
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withDatabase(config, async ({ database, owner }) => {
-    await revokeKeyOf(database, owner.id, id.toLowerCase());
+    await revokeKeyOf(database, changerFor(owner), owner.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");
   });
 }

@@ -203,11 +203,12 @@ export interface DeletedPredictions {
   filter?: Omit<PredictionFilter, "source" | "run_id" | "to">;
 }
 
-/** Deletes the oldest live predictions from before a time, at most `limit`. Returns how many. */
+/** Deletes the oldest live predictions from before a time, at most `limit`. Returns how many. `record` is called in the same transaction. */
 export async function deleteOldest(
   database: Database,
   { accountId, before, filter: { from, ...equal } = {} }: DeletedPredictions,
   limit: number,
+  record?: (transaction: Database, deleted: number) => Promise<void>,
 ): Promise<number> {
   return await database.transaction().execute(async (transaction) => {
     const oldest = await transaction
@@ -231,6 +232,7 @@ export async function deleteOldest(
         some.map(({ id }) => id),
       );
     }
+    if (oldest.length > 0) await record?.(transaction, oldest.length);
     return oldest.length;
   });
 }
