@@ -67,6 +67,36 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
   });
 }
 
+/** What was deleted, who changed what, and which process works in the background. */
+export async function writeChangeRows({ insert }: RowWriter): Promise<void> {
+  await insert("leases", { name: "deletion", holder: "a process that is gone", until: writtenAt });
+  await insert("result_deletions", {
+    id: idOf.deletion,
+    account_id: idOf.account,
+    filter: JSON.stringify({ app: awkward }),
+    matched: largestNumber,
+    after_id: 4,
+    up_to_id: 4,
+    deleted: 3,
+    created_by: idOf.user,
+    created_at: writtenAt,
+    finished_at: writtenAt + 1,
+  });
+  await insert("audit_events", {
+    id: idOf.auditEvent,
+    account_id: idOf.account,
+    created_at: writtenAt,
+    action: "api_key.create",
+    object_id: idOf.key,
+    actor_kind: "command_line",
+    actor_user_id: null,
+    actor_id: null,
+    actor_name: awkward,
+    request_id: null,
+    detail: JSON.stringify({ name: awkward }),
+  });
+}
+
 export async function writeTaxonomyRows({ insert }: RowWriter): Promise<void> {
   const own = { account_id: idOf.account, created_at: writtenAt };
   await insert("error_taxonomies", {

@@ -1,5 +1,10 @@
 import type { RowWriter } from "./row-writer.ts";
-import { writeAccountRows, writeTaxonomyRows, writeUsageRows } from "./write-account-rows.ts";
+import {
+  writeAccountRows,
+  writeChangeRows,
+  writeTaxonomyRows,
+  writeUsageRows,
+} from "./write-account-rows.ts";
 import { writeResultRows } from "./write-result-rows.ts";
 import { writeEnvironmentRows, writePredictionRows, writeRunRows } from "./write-run-rows.ts";
 
@@ -12,4 +17,5 @@ export async function writeRows(writer: RowWriter): Promise<void> {
   await writeRunRows(writer);
   await writePredictionRows(writer);
   await writeEnvironmentRows(writer);
+  await writeChangeRows(writer);
 }
