@@ -69,6 +69,7 @@ export type {
   Interaction,
   KeptPrediction,
   KeptPredictionDetail,
+  KeptPredictionValuesResponse,
   Latency,
   LatencyQuery,
   LatencyResponse,
