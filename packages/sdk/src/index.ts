@@ -79,6 +79,7 @@ export type {
   PromptMessage,
   RecentErrorFindingsResponse,
   ReplicaStatus,
+  ReportEvaluator,
   ReviewQueueItem,
   ReviewQueueResponse,
   ReviewReason,
