@@ -39,12 +39,11 @@ dashboardTest(
     await page.getByRole("menuitemcheckbox", { name: "Expires" }).click();
     await page.getByRole("menuitemcheckbox", { name: "Limits" }).click();
     await page.keyboard.press("Escape");
-    await column(page, "Expires").waitFor({ state: "hidden" });
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await column(page, "Expires").waitFor({ state: "detached" });
+    const wanted = { sort: "-name", columns: "name,key,state,created,used,actions" };
+    await page.waitForURL(({ searchParams }) => Bun.deepEquals(Object.fromEntries(searchParams), wanted));
     const shared = page.url();
-    expect(Object.fromEntries(new URL(shared).searchParams)).toEqual({
-      sort: "-name",
-      columns: "name,key,state,created,used,actions",
-    });
 
     const colleague = await visit(shared);
     await expectNames(colleague, ["run 10", "run 9", "alpha"]);

@@ -67,9 +67,9 @@ dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, c
   expect(corrected).toMatchObject({ pass: false, correction: { pass: true, comment: "just so" } });
 
   await page.keyboard.press("Escape");
-  await drawer(second).waitFor({ state: "hidden" });
+  await drawer(second).waitFor({ state: "detached" });
   const row = page.getByRole("link", { name: `Result ${second}:` });
-  expect(await row.evaluate((link) => link === document.activeElement)).toBe(true);
+  await row.and(page.locator(":focus")).waitFor();
   expect(new URL(page.url()).search).toBe("?app=keys");
 });
 
@@ -135,7 +135,9 @@ dashboardTest("A sample in the drawer finds the results of that sample", async (
   await showsResults(page, 4);
   await page.getByText("d1 8").click();
   const drawer = page.getByRole("dialog");
+  await drawer.getByText("d1 8").first().waitFor();
   await drawer.getByRole("button", { name: "Next" }).click();
+  await drawer.getByText("d1 7").first().waitFor();
   const sample = drawer.locator("dl > div", { has: page.getByText("Sample", { exact: true }) });
   await sample.getByRole("button", { name: "Filter by this value" }).click();
   await showsResults(page, 2);

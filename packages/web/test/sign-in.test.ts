@@ -74,6 +74,30 @@ dashboardTest("Signing in leads to the requested page", async ({ visit, newSignI
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
 });
 
+dashboardTest(
+  "Signing out leads to the page that says so, also while a list is still read",
+  async (visitor) => {
+    const { visit, newSignInAddress } = visitor;
+    const page = await visit(await newSignInAddress(), { isSignedIn: false });
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    const isList = /\/v1\/error-taxonomy-revision/;
+    const isSignedOut = Promise.withResolvers<void>();
+    await page.route(isList, async (route) => {
+      await isSignedOut.promise;
+      await route.fulfill({ status: 401, json: {} });
+    });
+    await page.route("**/auth/sign-out", async (route) => {
+      isSignedOut.resolve();
+      await route.continue();
+    });
+    const asked = page.waitForRequest(isList);
+    await page.getByRole("link", { name: "Error taxonomies" }).click();
+    await asked;
+    await signOut(page);
+    await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+  },
+);
+
 dashboardTest("A second tab is signed in as well", async ({ visit, newSignInAddress, presage }) => {
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
@@ -102,7 +126,9 @@ dashboardTest("After signing out, the back button shows nothing from before", as
 });
 
 dashboardTest("After signing out in one tab, the others leave by themselves", async (visitor) => {
-  const { visit, newSignInAddress, presage } = visitor;
+  const { visit, newSignInAddress, presage, expectErrors } = visitor;
+  // What the other tab was still reading is refused.
+  expectErrors(/status of 401/);
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Usage" }).click();
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
