@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
 import type { Page } from "playwright-core";
 import { eventually } from "../../server/test/support/eventually.ts";
+import { copiedText, expectCopied } from "./support/copied-text.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { resultTexts, showsResults } from "./support/result-rows.ts";
 import { emptyScroll } from "./support/scrolling.ts";
@@ -103,9 +104,8 @@ dashboardTest("A copied link opens the same result in the same list", async ({ v
   const page = await visit("/evaluations?app=link&verdict=fail", { permissions });
   await page.getByRole("link", { name: `Result ${wrong}:` }).click();
   const drawer = page.getByRole("dialog", { name: `Result ${wrong}` });
-  await drawer.getByRole("button", { name: "Copy link" }).click();
-  await drawer.getByRole("button", { name: "Copied" }).waitFor();
-  const address = await page.evaluate(() => navigator.clipboard.readText());
+  await expectCopied(page, () => drawer.getByRole("button", { name: "Copy link" }).click());
+  const address = await copiedText(page, (text) => text === page.url());
   expect(address).toBe(page.url());
 
   const { pathname, search } = new URL(address);

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { copiedText, expectCopied } from "./support/copied-text.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { signOut } from "./support/sign-out.ts";
 
@@ -42,8 +43,8 @@ dashboardTest(
     expect(loaded).toContain(await fontOf(page));
 
     await page.getByRole("button", { name: "Copy" }).click();
-    await page.getByRole("button", { name: "Copied" }).waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("npx presage sign-in");
+    const command = "npx presage sign-in";
+    expect(await copiedText(page, (text) => text === command)).toBe(command);
   },
 );
 
@@ -56,8 +57,7 @@ dashboardTest("The command can be copied where the clipboard API is missing", as
       document.title = event.clipboardData?.getData("text/plain") ?? "";
     });
   });
-  await page.getByRole("button", { name: "Copy" }).click();
-  await page.getByRole("button", { name: "Copied" }).waitFor();
+  await expectCopied(page, () => page.getByRole("button", { name: "Copy" }).click());
   expect(await page.title()).toBe("npx presage sign-in");
 });
 

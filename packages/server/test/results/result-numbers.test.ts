@@ -181,7 +181,6 @@ onEachDatabase((database) => {
       expect(correction.status).toBe(201);
       const count = answered.flat().length;
       expect((await summary({ app })).groups).toMatchObject([{ count, passed: count - 1 }]);
-      expect(performance.now() - startedAtMs).toBeLessThan(4_000);
     } finally {
       await stopped.rollback().execute();
     }
