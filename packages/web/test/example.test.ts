@@ -12,7 +12,7 @@ dashboardTest(
     const said = page.getByRole("list", { name: "What the comparison says" });
     await said
       .getByText(/^Example: sandbox without memory is better than Example: no change on exact-match by \d/)
-      .waitFor({ timeout: 40_000 });
+      .waitFor({ timeout: 120_000 });
     expect((await client.runs.list()).map(({ status }) => status)).toEqual(["finished", "finished"]);
 
     await page.getByRole("link", { name: "Datasets" }).click();

@@ -14,7 +14,7 @@ export interface Visitor extends Omit<RunningDashboard, "stop"> {
   expectErrors(pattern: RegExp): void;
 }
 
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 
 /** Runs a test, and fails it if one of its pages did something forbidden. */
 export async function runWithVisitor(
