@@ -21,7 +21,11 @@ import { withDatabase } from "./with-database.ts";
 const schema = Object.keys(migrations).at(-1) ?? "";
 
 /** Writes everything of an account as JSON lines. The file appears once it is complete. */
-export async function exportToFile(config: Config, file: string, options: { account?: string }): Promise<void> {
+export async function exportToFile(
+  config: Config,
+  file: string,
+  options: { account?: string },
+): Promise<void> {
   await withDatabase(config, async (store) => {
     const account = await findAccount(store, options.account);
     const path = resolve(file);
@@ -47,7 +51,9 @@ export async function exportToFile(config: Config, file: string, options: { acco
       throw error;
     }
     // The first line and the last one are no rows.
-    process.stdout.write(`Exported ${countOf(lines - 2, "row")} of the account ${account.name} to ${path}.\n`);
+    process.stdout.write(
+      `Exported ${countOf(lines - 2, "row")} of the account ${account.name} to ${path}.\n`,
+    );
     printNotice("It contains texts of predictions and evaluations, but no secrets of keys.");
   });
 }

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dataset, Run } from "@presage/contract";
 import { eventually, expectEventually } from "../support/eventually.ts";
-import { runPresage } from "../support/presage/run-presage.ts";
-import { startPresage, testKey } from "../support/presage/presage.ts";
-import { mainFile } from "../support/presage/main-file.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
+import { mainFile } from "../support/presage/main-file.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -129,10 +129,7 @@ onEachDatabase((database) => {
     await killed.exited;
     writing.destroy();
     // PostgreSQL notices a moment later that its client is gone.
-    await expectEventually(
-      async () => (await run(url, "import", join(folder, "first.jsonl"))).code,
-      0,
-    );
+    await expectEventually(async () => (await run(url, "import", join(folder, "first.jsonl"))).code, 0);
     expect((await run(url, "export", join(folder, "killed.jsonl"))).code).toBe(0);
     expect((await read("killed.jsonl")).split("\n")).toEqual(lines);
   });

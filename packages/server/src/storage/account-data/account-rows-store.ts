@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Tables } from "../schema/tables.ts";
-import type { AccountTable } from "./account-tables.ts";
+import { type AccountTable, accountTables } from "./account-tables.ts";
 
 /** A row as it is stored, by column. */
 export type Row = Record<string, string | number | null>;
@@ -66,4 +66,16 @@ export async function selectAccountUsers(database: Database, accountId: string):
     .execute();
   const nameOf = (user: AccountUser) => `${user.oidc_issuer}\n${user.oidc_subject}`;
   return users.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+/** How many rows an account has in the tables that name it. */
+export async function countRowsOf(database: Database, accountId: string): Promise<Map<string, number>> {
+  const counted = new Map<string, number>();
+  for (const { table, owner } of accountTables) {
+    if (owner.of !== "account") continue;
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from ${sql.table(table)} where account_id = ${accountId}`.execute(database);
+    counted.set(table, Number(rows[0]?.count ?? 0));
+  }
+  return counted;
 }

@@ -1,7 +1,15 @@
 import type { Tables } from "../schema/tables.ts";
 
 /** By what rows of a table belong to an account: its own id, or the ids of the rows of another table that do. */
-export type RowOwner = "account" | "users" | "profiles" | "taxonomies" | "revisions" | "runs" | "environments" | "episodes";
+export type RowOwner =
+  | "account"
+  | "users"
+  | "profiles"
+  | "taxonomies"
+  | "revisions"
+  | "runs"
+  | "environments"
+  | "episodes";
 
 /** One of the tables with an account's own data, as opposed to what is counted from it. */
 export interface AccountTable {
