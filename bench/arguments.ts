@@ -13,6 +13,9 @@ export interface BenchArguments {
   readonly cache: boolean;
   readonly runs: boolean;
   readonly episodes: boolean;
+  readonly retention: boolean;
+  /** `--results NUMBER`: how many the retention works on. Undefined: as planned. */
+  readonly results: number | undefined;
   readonly statistics: boolean;
 }
 
@@ -33,6 +36,7 @@ const options = {
   quick: { type: "boolean", default: false },
   only: { type: "string" },
   data: { type: "string" },
+  results: { type: "string" },
   python: { type: "string", default: "python3" },
 } as const;
 
@@ -46,6 +50,7 @@ const partNames = [
   "cache",
   "runs",
   "episodes",
+  "retention",
   "statistics",
 ] as const;
 
@@ -70,6 +75,8 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     cache: wanted.includes("cache"),
     runs: wanted.includes("runs"),
     episodes: wanted.includes("episodes"),
+    retention: wanted.includes("retention"),
+    results: values.results === undefined ? undefined : Number(values.results),
     statistics: wanted.includes("statistics"),
   };
 };

@@ -11,6 +11,7 @@ import { findReplicasProblems } from "./replicas/run-replicas.ts";
 import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEpisodes } from "./report/write-episodes.ts";
+import { writeRetention } from "./report/write-retention.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeExactness } from "./report/write-exactness.ts";
 import { writeProcesses } from "./report/write-processes.ts";
@@ -52,7 +53,7 @@ const bench = async (): Promise<boolean> => {
   const exactness = readExactnessArguments(process.argv.slice(2));
   if (exactness !== undefined) return checkFigures(exactness);
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, ...sections } = parts;
+  const { targets, results: _, ...sections } = parts;
   const plan = quick ? quickPlan : fullPlan;
   const isAlone = targets.length === 0 && Object.values(sections).filter(Boolean).length === 1;
   if (isAlone && sections.statistics) return simulateAlone(plan.statistics, quick);
@@ -79,6 +80,7 @@ const bench = async (): Promise<boolean> => {
         writeCache(result) +
         writeRuns(result) +
         writeEpisodes(result) +
+        writeRetention(result) +
         writeStatistics(result.statistics, plan.statistics),
     );
   }

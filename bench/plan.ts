@@ -11,6 +11,7 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import { fullRetentionPlan, quickRetentionPlan, type RetentionPlan } from "./retention/plan-retention.ts";
 import { fullReplicasPlan, quickReplicasPlan, type ReplicasPlan } from "./replicas/plan-replicas.ts";
 import { fullRunsPlan, quickRunsPlan, type RunsPlan } from "./runs/plan-runs.ts";
 import {
@@ -45,6 +46,7 @@ export interface Plan {
   readonly cache: CachePlan;
   readonly runs: RunsPlan;
   readonly episodes: EpisodesPlan;
+  readonly retention: RetentionPlan;
   readonly statistics: StatisticsPlan;
 }
 
@@ -80,6 +82,7 @@ export const fullPlan: Plan = {
   cache: fullCachePlan,
   runs: fullRunsPlan,
   episodes: fullEpisodesPlan,
+  retention: fullRetentionPlan,
   statistics: fullStatisticsPlan,
 };
 
@@ -102,5 +105,6 @@ export const quickPlan: Plan = {
   cache: quickCachePlan,
   runs: quickRunsPlan,
   episodes: quickEpisodesPlan,
+  retention: quickRetentionPlan,
   statistics: quickStatisticsPlan,
 };

@@ -16,6 +16,7 @@ import { workDirectory } from "./paths.ts";
 import type { Plan } from "./plan.ts";
 import type { ProcessGroup } from "./processes.ts";
 import { type ReplicasResult, runReplicas } from "./replicas/run-replicas.ts";
+import { type RetentionSample, runRetention } from "./retention/run-retention.ts";
 import { type RunsResult, runRuns } from "./runs/run-runs.ts";
 import { runStatistics, type StatisticsResult } from "./statistics/run-statistics.ts";
 import { chatRequest } from "./targets/chat-request.ts";
@@ -45,6 +46,7 @@ export interface BenchResult {
   readonly cache: readonly CacheSample[] | undefined;
   readonly runs: RunsResult | undefined;
   readonly episodes: readonly EpisodesSample[] | undefined;
+  readonly retention: readonly RetentionSample[] | undefined;
   readonly statistics: StatisticsResult | undefined;
 }
 
@@ -60,6 +62,8 @@ export const runBench = async (
     cache: withCache,
     runs: withRuns,
     episodes: withEpisodes,
+    retention: withRetention,
+    results,
     statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
@@ -111,10 +115,12 @@ export const runBench = async (
   const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
   const runs = withRuns ? await runRuns(group, upstream, plan.runs) : undefined;
   const episodes = withEpisodes ? await runEpisodes(group, upstream, plan.episodes) : undefined;
+  const retentionPlan = { ...plan.retention, ...(results === undefined ? {} : { results }) };
+  const retention = withRetention ? await runRetention(group, upstream, retentionPlan) : undefined;
   const statistics = withStatistics ? await runStatistics(plan.statistics) : undefined;
   return {
     machine,
-    plan,
+    plan: { ...plan, retention: retentionPlan },
     targets: names,
     samples,
     starts,
@@ -129,6 +135,7 @@ export const runBench = async (
     cache,
     runs,
     episodes,
+    retention,
     statistics,
   };
 };

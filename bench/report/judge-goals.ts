@@ -9,6 +9,7 @@ import { judgeProcesses } from "./judge-processes.ts";
 import { judgeReplicas } from "./judge-replicas.ts";
 import { judgeCache } from "./write-cache.ts";
 import { judgeEpisodes } from "./write-episodes.ts";
+import { judgeRetention } from "./write-retention.ts";
 import { judgeRuns } from "./write-runs.ts";
 import { judgeWorkers } from "./write-workers.ts";
 
@@ -52,6 +53,7 @@ export const judgeGoals = ({
   cache,
   runs,
   episodes,
+  retention,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
@@ -111,5 +113,6 @@ export const judgeGoals = ({
     ...judgeCache(cache),
     ...judgeRuns(runs, plan.runs),
     ...judgeEpisodes(episodes, plan.episodes),
+    ...judgeRetention(retention, plan.retention),
   ];
 };

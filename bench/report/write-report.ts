@@ -8,6 +8,7 @@ import { goalTable } from "./markdown.ts";
 import { writeCache } from "./write-cache.ts";
 import { writeDashboard } from "./write-dashboard.ts";
 import { writeEpisodes } from "./write-episodes.ts";
+import { writeRetention } from "./write-retention.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import { writeProcesses } from "./write-processes.ts";
 import { writeReplicas } from "./write-replicas.ts";
@@ -124,4 +125,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeReplicas(result)}${writeDashboard(result)}${writeCache(result)}${writeRuns(result)}${writeEpisodes(result)}${writeStatistics(result.statistics, result.plan.statistics)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeReplicas(result)}${writeDashboard(result)}${writeCache(result)}${writeRuns(result)}${writeEpisodes(result)}${writeRetention(result)}${writeStatistics(result.statistics, result.plan.statistics)}`;

@@ -14,6 +14,7 @@ export async function eraseInBatches(
   deleteSome: (transaction: Database, limit: number) => Promise<number>,
 ): Promise<number> {
   return await deleteInBatches<true>(
+    database,
     async (_, limit) => {
       const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
         deleteSome(transaction, limit),
