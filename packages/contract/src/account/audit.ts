@@ -42,6 +42,7 @@ export const AuditAction = z.enum([
   "user.change_account",
   "user.change_role",
   "user.end_access",
+  "user.erase",
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 
