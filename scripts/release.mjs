@@ -41,6 +41,9 @@ function findProblems() {
     const own = manifestOf(folder).version;
     if (own !== version) found.push(`${folder}/package.json: the version is ${own}, not ${version}.`);
   }
+  const chart = readFileSync(join(root, "deploy/helm/presage/Chart.yaml"), "utf8");
+  if (!chart.includes(`\nappVersion: "${version}"\n`))
+    found.push(`deploy/helm/presage/Chart.yaml: the appVersion is not "${version}".`);
   if (!readFileSync(join(root, "CHANGELOG.md"), "utf8").includes(`\n## [${version}]`))
     found.push(`CHANGELOG.md: there is no section [${version}].`);
   if (git("status", "--porcelain") !== "") found.push("There are changes that are not committed.");

@@ -7,6 +7,7 @@ import {
   EpisodeStart,
   ErrorTaxonomyRevisionCreateResponse,
   EvaluateResponse,
+  EvaluationResultDeletion,
   EvaluatorCriteriaResponse,
   EvaluatorProfileResponse,
   ExperimentResponse,
@@ -68,7 +69,8 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   const place = ({ method, path }: Operation) => {
     const found = order.indexOf(path.includes("{") ? `${method} with an id` : method);
     if (found < 0) throw new Error(`${method} ${path} has no place in the order.`);
-    return found;
+    // What is part of another thing is removed before that.
+    return method === "DELETE" ? found - path.length / 1_000 : found;
   };
   return operations.toSorted((a, b) => place(a) - place(b));
 }
@@ -109,6 +111,7 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
     resumeRun: paused,
   };
   const queries: Record<string, string> = {
+    deleteEvaluationResults: "?dry_run=true",
     deletePredictions: "?source=live&before=2026-11-01",
     compareRuns: `?runs=${finished}`,
     listComparedSamples: `?runs=${finished}&evaluator=exact-match&direction=worse`,
@@ -157,6 +160,8 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
   const runs = await prepareRuns(presage, document.operations);
   const differences: string[] = [];
   ids["predictions/{id}"] = await keepPrediction(presage);
+  const deleting = await presage.call("DELETE", "/v1/evaluation-results?app=none&expected_count=0");
+  ids["evaluation-result-deletions/{id}"] = EvaluationResultDeletion.parse(await deleting.json()).id;
   for (const operation of inOrder(document.operations)) {
     const { id, method } = operation;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };

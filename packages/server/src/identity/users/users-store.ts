@@ -158,3 +158,8 @@ async function ensureAccount(
     .executeTakeFirstOrThrow();
   return account.id;
 }
+
+export async function selectAccountIds(database: Database): Promise<string[]> {
+  const rows = await database.selectFrom("accounts").select("id").orderBy("id").execute();
+  return rows.map(({ id }) => id);
+}

@@ -88,7 +88,8 @@ export function evaluationResultRoutes(services: Services): Route[] {
     withCaller("POST", `${path}/search`, "read", async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxShortBodyBytes);
       refuseUnknownFields(EvaluationResultSearchRequest, body, "body");
-      const filter = await readSearchFilter(services.evaluation, call, body);
+      const datasetSampleIds = body.dataset_sample_ids ?? undefined;
+      const filter = { ...(await readSearchFilter(services.evaluation, call, body)), datasetSampleIds };
       const page = {
         order: readSearchOrder(body.order),
         limit: body.limit ?? defaultLimit,

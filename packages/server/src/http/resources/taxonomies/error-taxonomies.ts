@@ -172,11 +172,17 @@ function toFindingsResponse({ evaluated, findings }: ErrorFindings): ErrorTaxono
 function toRecentFindingsResponse({
   examples,
   models,
+  runs,
   ...counts
 }: RecentFindings): RecentErrorFindingsResponse {
   return {
     ...counts,
     models: models.map(({ model, ...rest }) => ({ ...rest, model: model ?? null })),
+    runs: runs.map(({ runId, name, ...rest }) => ({
+      ...rest,
+      evaluation_run_id: runId ?? null,
+      name: name ?? null,
+    })),
     examples: examples.map(({ path, results }) => ({
       path,
       results: results.map(({ id, createdAt, model, reason }) => ({
