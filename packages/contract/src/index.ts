@@ -26,6 +26,7 @@ export * from "./evaluation/evaluator.ts";
 export * from "./evaluation/evaluator-criteria.ts";
 export * from "./evaluation/evaluator-profile.ts";
 export * from "./evaluation/imported-result.ts";
+export * from "./evaluation/result-deletion.ts";
 export {
   DeprecatedExplain,
   deprecated,

@@ -34,6 +34,7 @@ describe("An empty environment", () => {
       memoryBudgetBytes: undefined,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       capture: { setting: "off", maxAgeDays: 30 },
+      retention: { predictions: 30 },
       prediction: {
         debugFields: false,
         ratePerMinute: 0,
@@ -96,6 +97,7 @@ describe("Each variable", () => {
       PRESAGE_CACHE_EPOCH: "weights of May",
       PRESAGE_CAPTURE: "0.01",
       PRESAGE_CAPTURE_MAX_AGE_DAYS: "7",
+      PRESAGE_RETENTION: "results=90, usage=365",
       PRESAGE_UPSTREAM_KEEP_ALIVE: "false",
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
@@ -153,6 +155,7 @@ describe("Each variable", () => {
       },
       cache: { policy: "seeded", maxBytes: 1_000_000, maxAgeS: 60, epoch: "weights of May" },
       capture: { setting: "0.01", maxAgeDays: 7 },
+      retention: { results: 90, predictions: 7, usage: 365 },
       prediction: {
         debugFields: true,
         ratePerMinute: 600,
@@ -230,6 +233,16 @@ describe("Each variable", () => {
     expect(linesOf({ PRESAGE_UPSTREAM_URL: "http://a/v1,http://A:80/v1" })).toHaveLength(1);
   });
 
+  test("of the age of predictions is set once", () => {
+    expect(readConfig({ PRESAGE_RETENTION: "predictions=3" })).toMatchObject({
+      capture: { maxAgeDays: 3 },
+      retention: { predictions: 3 },
+    });
+    expect(() =>
+      readConfig({ PRESAGE_RETENTION: "predictions=3", PRESAGE_CAPTURE_MAX_AGE_DAYS: "3" }),
+    ).toThrow("PRESAGE_CAPTURE_MAX_AGE_DAYS: set beside predictions in PRESAGE_RETENTION; unset it");
+  });
+
   test("that limits keys limits users to 10 times and accounts to 50 times as much", () => {
     const { prediction } = readConfig({ PRESAGE_RATE_LIMIT_RPM: "5" });
     expect([prediction.userRatePerMinute, prediction.accountRatePerMinute]).toEqual([50, 250]);
@@ -302,6 +315,21 @@ describe("A wrong value", () => {
       "off, failures, all, or a share from 0 to 1 such as 0.01",
     ],
     ["PRESAGE_CAPTURE_MAX_AGE_DAYS", ["0", "30d", "36501"], "a whole number of days from 1 to 36500"],
+    [
+      "PRESAGE_RETENTION",
+      [
+        "90",
+        "results",
+        "results=",
+        "results=0",
+        "runs=90",
+        "results=90d",
+        "results=90;usage=1",
+        "usage=1,usage=2",
+        "results=90,",
+      ],
+      "results, predictions, episodes or usage, each with =DAYS from 1 to 36500 and commas between them, such as results=90,usage=365",
+    ],
     ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
     ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
     ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
@@ -418,7 +446,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(65);
+    expect(shown).toHaveLength(66);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

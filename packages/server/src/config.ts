@@ -45,6 +45,8 @@ export type Config = Readonly<{
   }>;
   /** Of live predictions that are stored. */
   capture: Readonly<{ setting: string; maxAgeDays: number }>;
+  /** After how many days each kind of data is deleted; absent: never. */
+  retention: Readonly<{ results?: number; predictions: number; episodes?: number; usage?: number }>;
   prediction: Readonly<{
     debugFields: boolean;
     ratePerMinute: number;
@@ -131,7 +133,11 @@ export function readConfig(raw: RawEnvironment): Config {
     }),
     capture: Object.freeze({
       setting: values.PRESAGE_CAPTURE,
-      maxAgeDays: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+      maxAgeDays: values.PRESAGE_RETENTION?.predictions ?? values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+    }),
+    retention: Object.freeze({
+      predictions: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+      ...values.PRESAGE_RETENTION,
     }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,

@@ -9,6 +9,7 @@ import {
   onOff,
   originUrl,
   redisUrl,
+  retentionDays,
   text,
   wholeNumber,
 } from "./environment-values.ts";
@@ -130,6 +131,13 @@ export const environment = z.object({
     .meta({
       description: "after how many days predictions of clients that were stored are deleted",
       expected: `a whole number of days from 1 to ${centuryDays}`,
+    }),
+  PRESAGE_RETENTION: retentionDays(centuryDays)
+    .optional()
+    .meta({
+      description:
+        "after how many days evaluation results, predictions of clients, episodes and usage are deleted; what is not named is kept, but for predictions (PRESAGE_CAPTURE_MAX_AGE_DAYS)",
+      expected: `results, predictions, episodes or usage, each with =DAYS from 1 to ${centuryDays} and commas between them, such as results=90,usage=365`,
     }),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).meta({
     description: "whether connections to the upstream are reused",

@@ -19,6 +19,8 @@ export const AuditAction = z.enum([
   "error_taxonomy.set_labels",
   "error_taxonomy.remove_labels",
   "evaluation_result.correct",
+  "evaluation_result.delete",
+  "evaluation_result.delete",
   "evaluation_result.withdraw_correction",
   "evaluator_profile.create",
   "evaluator_profile.revise",
@@ -103,6 +105,7 @@ export const AuditEventListQuery = z.object({
   to: dateTime().optional().meta({ description: "Before this time." }),
   ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
 });
+export type AuditEventListQuery = z.infer<typeof AuditEventListQuery>;
 
 export const AuditEventListResponse = z
   .object({ data: z.array(AuditEvent).meta({ description: "Newest first." }), next: nextCursor })

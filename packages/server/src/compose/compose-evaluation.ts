@@ -50,6 +50,8 @@ export interface ComposedEvaluation
   > {
   /** The calls to the judge's model; undefined if none is configured. */
   judgeCalls: FairSlots | undefined;
+  /** Counts results by tag that are not counted yet. */
+  countTagsSoon(): void;
   dispose(): Promise<void>;
 }
 
@@ -108,6 +110,7 @@ export function composeEvaluation(
     freeRunIds: createFreeRunIds(),
     resultWriter,
     folder,
+    countTagsSoon: tagRollup.schedule,
     judgeCalls: judgeModel?.slots,
     async dispose() {
       await rules.dispose();

@@ -32,6 +32,7 @@ import { composeEnvironments } from "./compose-environments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeLimits } from "./compose-limits.ts";
 import { composePrices } from "./compose-prices.ts";
+import { composeRetention } from "./compose-retention.ts";
 import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 import { composeTelemetry } from "./compose-telemetry.ts";
@@ -118,6 +119,7 @@ export async function composeServer(
   const {
     dispose: disposeEvaluation,
     judgeCalls,
+    countTagsSoon,
     ...evaluation
   } = composeEvaluation(config, log, store, {
     deployments,
@@ -132,6 +134,13 @@ export async function composeServer(
     liveInFlight: limits.predictions.inFlight,
     recordCall: recordCall("run"),
     startSpan: tracing.startRun,
+  });
+  const { dispose: disposeRetention, ...deletions } = composeRetention(config, log, store, {
+    metrics,
+    onResultsDeleted() {
+      evaluation.folder.schedule();
+      countTagsSoon();
+    },
   });
   const sockets = createOpenSockets();
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
@@ -170,6 +179,7 @@ export async function composeServer(
     builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
     datasets,
     runs,
+    deletions,
     ...evaluation,
   };
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(store, {
@@ -236,6 +246,7 @@ export async function composeServer(
       await tracing
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces and metrics"));
+      await disposeRetention();
       await runs.dispose();
       // Before the sandbox: a step that it cuts off has not failed.
       await disposeEnvironments();

@@ -58,7 +58,7 @@ export async function createSignInPath({
   owner,
 }: {
   database: Database;
-  owner: User;
+  owner: Pick<User, "id">;
 }): Promise<string> {
   const token = await createSignInToken(database, await signInDigest(database), owner.id);
   return `/sign-in#${token}`;

@@ -26,6 +26,8 @@ export interface EvaluationServices {
   readonly freeRunIds: FreeRunIds;
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;
+  /** Deletions by filter are worked off in the background. */
+  readonly deletions: { schedule(): void };
   readonly datasets: DatasetServices;
   readonly runs: RunServices;
 }

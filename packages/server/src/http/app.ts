@@ -28,6 +28,7 @@ import { probeRoutes } from "./resources/probes/probes.ts";
 import { evaluatorProfileRoutes } from "./resources/profiles/evaluator-profiles.ts";
 import { projectRoutes } from "./resources/projects/projects.ts";
 import { evaluationResultRoutes } from "./resources/results/evaluation-results.ts";
+import { resultDeletionRoutes } from "./resources/results/result-deletions.ts";
 import { resultImportRoutes } from "./resources/results/result-imports.ts";
 import { runReportRoutes } from "./resources/runs/report-routes.ts";
 import { runRoutes } from "./resources/runs/runs.ts";
@@ -71,6 +72,7 @@ export function createApp(services: Services): App {
     ...errorTaxonomyRoutes(services),
     ...evaluateRoutes(services),
     ...evaluationResultRoutes(services),
+    ...resultDeletionRoutes(services),
     ...resultImportRoutes(services),
     ...projectRoutes(services),
     ...experimentRoutes(services),

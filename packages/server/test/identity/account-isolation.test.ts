@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { SessionListResponse } from "@presage/contract";
+import { EvaluationResultDeletion, SessionListResponse } from "@presage/contract";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { callWithKey } from "../support/presage/presage.ts";
@@ -22,6 +22,7 @@ onEachDatabase((database) => {
   /** The first account's resources. */
   const own = {
     result: "",
+    deletion: "",
     profile: "",
     revision: "",
     project: "",
@@ -62,6 +63,8 @@ onEachDatabase((database) => {
     });
     own.result = results[0].evaluation_result.id;
     await make(`/v1/evaluation-results/${own.result}/correction`, { pass: false, comment: mark });
+    const deletion = await presage.call("DELETE", "/v1/evaluation-results?app=none&expected_count=0");
+    own.deletion = EvaluationResultDeletion.parse(await deletion.json()).id;
     const taxonomy = await make("/v1/error-taxonomy-revision", {
       error_taxonomy_name: mark,
       body: { categories: [mark] },
@@ -129,6 +132,8 @@ onEachDatabase((database) => {
     ["GET", `/v1/evaluation-results/${own.result}`],
     ["POST", `/v1/evaluation-results/${own.result}/correction`, { pass: true }],
     ["DELETE", `/v1/evaluation-results/${own.result}/correction`],
+    ["DELETE", `/v1/evaluation-results/${own.result}`],
+    ["GET", `/v1/evaluation-result-deletions/${own.deletion}`],
     ["PATCH", `/v1/evaluator-profiles/${own.profile}/archive`],
     ["POST", `/v1/evaluator-profiles/${own.profile}/revision`, { config: { substrings: ["x"] } }],
     ["GET", `/v1/evaluator-profiles/${own.profile}/agreement`],
@@ -234,6 +239,7 @@ onEachDatabase((database) => {
     ["GET", "/v1/error-taxonomy-revision"],
     ["GET", `/v1/error-taxonomy-revision?name=${mark}`],
     ["GET", `/v1/error-taxonomy-revision?label=${mark}`],
+    ["DELETE", "/v1/evaluation-results?dry_run=true"],
     ["GET", "/v1/evaluation-results/export"],
     ["GET", "/v1/evaluation-results/export?format=csv"],
     ["POST", "/v1/evaluation-results/search", { order: "dataset_sample_id" }],

@@ -142,6 +142,8 @@ onEachDatabase((database) => {
     const ofResult = "/v1/evaluation-results/:id/correction";
     await change(`POST ${ofResult}`, "evaluation_result.correct", { id }, correction);
     await change(`DELETE ${ofResult}`, "evaluation_result.withdraw_correction", { id });
+    await change("DELETE /v1/evaluation-results/:id", "evaluation_result.delete", { id });
+    await change("DELETE /v1/evaluation-results?app=none&expected_count=0", "evaluation_result.delete");
 
     const dataset = await change(
       "POST /v1/datasets",

@@ -57,6 +57,7 @@ const table: Row[] = [
       POST /v1/evaluation-results/review
       POST /v1/evaluation-results/search
       POST /v1/evaluation-results/summary
+      GET /v1/evaluation-result-deletions/:id
       GET /v1/evaluator-criteria
       GET /v1/evaluator-criteria/:public_id/agreement
       GET /v1/evaluator-criteria/:public_id/disagreements
@@ -176,6 +177,8 @@ const table: Row[] = [
       GET /v1/members
       PATCH /v1/members/:user_id
       GET /v1/audit-events
+      DELETE /v1/evaluation-results
+      DELETE /v1/evaluation-results/:id
       DELETE /v1/predictions
       DELETE /v1/predictions/:id`,
   },

@@ -40,6 +40,7 @@ export async function endUserAccess(config: Config, idOrEmail: string): Promise<
 const userColumns: readonly Column<UserAccess>[] = [
   { heading: "ID", text: ({ id }) => id },
   { heading: "E-MAIL", text: ({ email }) => printable(email ?? "none"), canWrap: true },
+  { heading: "ROLE", text: ({ role }) => role },
   { heading: "SESSIONS", text: ({ live_sessions }) => String(live_sessions), align: "right" },
   { heading: "KEYS", text: ({ active_keys }) => String(active_keys), align: "right" },
   { heading: "NAME", text: ({ name }) => printable(name ?? "none"), canWrap: true },

@@ -22,6 +22,14 @@ export async function selectAccount(database: Database, accountId: string): Prom
     .executeTakeFirst();
 }
 
+export async function selectAccountByName(database: Database, name: string): Promise<Account | undefined> {
+  return await database
+    .selectFrom("accounts")
+    .select(["id", "name"])
+    .where("name", "=", name)
+    .executeTakeFirst();
+}
+
 /**
  * Locks users until the transaction ends. Everything that creates or ends a key or a session locks its user first, so that such
  * changes happen one at a time and see those committed before.
@@ -47,6 +55,10 @@ export async function selectUserByIdentity(
     .where("oidc_issuer", "=", issuer)
     .where("oidc_subject", "=", subject)
     .executeTakeFirst();
+}
+
+export async function insertUser(transaction: Database, user: User): Promise<void> {
+  await transaction.insertInto("users").values(user).execute();
 }
 
 /** Inserts the account and the user unless another process has done so. */
@@ -145,4 +157,9 @@ async function ensureAccount(
     .where("name", "=", name)
     .executeTakeFirstOrThrow();
   return account.id;
+}
+
+export async function selectAccountIds(database: Database): Promise<string[]> {
+  const rows = await database.selectFrom("accounts").select("id").orderBy("id").execute();
+  return rows.map(({ id }) => id);
 }

@@ -15,8 +15,8 @@ import {
 } from "./kept-predictions-store.ts";
 
 /** Few, because SQLite has one writer, and longer than others pause between two attempts at its file. */
-export const batchRows = 200;
-export const batchPauseMs = 12;
+const batchRows = 200;
+const batchPauseMs = 12;
 /** How long one request deletes. */
 const maxDurationMs = 5_000;
 
@@ -65,8 +65,8 @@ export async function deletePredictionsBefore(
 
   for (;;) {
     const some = await deleteOldest(database, { ...wanted, accountId }, batchRows, record);
-    deleted += some;
-    if (some < batchRows) return { deleted, hasMore: false };
+    deleted += some.deleted;
+    if (some.deleted < batchRows) return { deleted, hasMore: false };
     if (performance.now() > endsAtMs) return { deleted, hasMore: true };
     await sleep(batchPauseMs);
     signal.throwIfAborted();

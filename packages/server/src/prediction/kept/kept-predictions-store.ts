@@ -8,6 +8,7 @@ import type {
   PredictionsTable,
 } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { inTimedTransaction } from "../../storage/writing/delete-in-batches.ts";
 import { insertRows } from "../../storage/writing/insert-rows.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 
@@ -203,14 +204,17 @@ export interface DeletedPredictions {
   filter?: Omit<PredictionFilter, "source" | "run_id" | "to">;
 }
 
-/** Deletes the oldest live predictions from before a time, at most `limit`. Returns how many. `record` is called in the same transaction. */
+/**
+ * Deletes the oldest live predictions from before a time, at most `limit`. Returns how many, and how long others could not write.
+ * `record` is called in the same transaction.
+ */
 export async function deleteOldest(
   database: Database,
   { accountId, before, filter: { from, ...equal } = {} }: DeletedPredictions,
   limit: number,
   record?: (transaction: Database, deleted: number) => Promise<void>,
-): Promise<number> {
-  return await database.transaction().execute(async (transaction) => {
+): Promise<{ deleted: number; heldMs: number }> {
+  const { result, heldMs } = await inTimedTransaction(database, async (transaction) => {
     const oldest = await transaction
       .selectFrom("predictions")
       .select(["id", "account_id"])
@@ -235,6 +239,7 @@ export async function deleteOldest(
     if (oldest.length > 0) await record?.(transaction, oldest.length);
     return oldest.length;
   });
+  return { deleted: result, heldMs };
 }
 
 /** Deletes predictions of an account, and the contexts that no other prediction names. */

@@ -22,6 +22,7 @@ import { externalRuns } from "./021-external-runs.ts";
 import { predictionsByRequest } from "./024-predictions-by-request.ts";
 import { environments } from "./025-environments.ts";
 import { orsSessions } from "./026-ors-sessions.ts";
+import { deletion } from "./027-deletion.ts";
 import { rolesAndAudit } from "./028-roles-and-audit.ts";
 
 /**
@@ -55,5 +56,6 @@ export const migrations: Record<string, Migration> = {
   "024-predictions-by-request": predictionsByRequest,
   "025-environments": environments,
   "026-ors-sessions": orsSessions,
+  "027-deletion": deletion,
   "028-roles-and-audit": rolesAndAudit,
 };

@@ -7,6 +7,7 @@ import type {
   DatasetSamplesTable,
   DatasetsTable,
 } from "./datasets.ts";
+import type { LeasesTable, ResultDeletionsTable } from "./deletion.ts";
 import type {
   EnvironmentRevisionsTable,
   EnvironmentsTable,
@@ -57,6 +58,7 @@ export interface Tables {
   settings: SettingsTable;
   idempotent_requests: IdempotentRequestsTable;
   audit_events: AuditEventsTable;
+  leases: LeasesTable;
   accounts: AccountsTable;
   users: UsersTable;
   api_keys: ApiKeysTable;
@@ -93,6 +95,7 @@ export interface Tables {
   evaluation_payloads: EvaluationPayloadsTable;
   evaluation_tags: EvaluationTagsTable;
   evaluation_corrections: EvaluationCorrectionsTable;
+  result_deletions: ResultDeletionsTable;
   evaluation_series: EvaluationSeriesTable;
   evaluation_counts: EvaluationCountsTable;
   /**

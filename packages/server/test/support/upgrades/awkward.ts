@@ -30,6 +30,8 @@ export const idOf = {
   environment: "019a0000-0000-7000-8000-000000000010",
   episode: "019a0000-0000-7000-8000-000000000011",
   request: "019a0000-0000-7000-8000-000000000012",
+  deletion: "019a0000-0000-7000-8000-000000000013",
+  auditEvent: "019a0000-0000-7000-8000-000000000014",
 } as const;
 
 /** What the rows' key and session are to whoever has them. */

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { TestPresage } from "../presage/presage.ts";
 import { tree } from "../resources/error-taxonomies.ts";
-import { awkward, awkwardScore, idOf, liveKey, revokedKey } from "./awkward.ts";
+import { awkward, awkwardScore, idOf, largestNumber, liveKey, revokedKey } from "./awkward.ts";
 import type { RowWriter } from "./row-writer.ts";
 
 /** What a client reads of the rows that a version wrote, by the table that holds it. */
@@ -16,16 +16,6 @@ const readings: Reading[] = [
     {
       data: expect.arrayContaining([
         expect.objectContaining({ id: idOf.key, name: awkward, revoked_at: null }),
-      ]),
-    },
-  ],
-  [
-    "audit_events",
-    "GET",
-    "/v1/audit-events",
-    {
-      data: expect.arrayContaining([
-        expect.objectContaining({ action: "api_key.revoke", object_id: idOf.revokedKey }),
       ]),
     },
   ],
@@ -120,6 +110,27 @@ const readings: Reading[] = [
     "GET",
     `/v1/episodes/${idOf.episode}`,
     { outcome: "success", stop_reason: awkward, reward: awkwardScore, steps_taken: 1 },
+  ],
+  [
+    "result_deletions",
+    "GET",
+    `/v1/evaluation-result-deletions/${idOf.deletion}`,
+    { status: "finished", count: largestNumber, deleted: 3 },
+  ],
+  [
+    "audit_events",
+    "GET",
+    "/v1/audit-events",
+    {
+      data: [
+        {
+          id: idOf.auditEvent,
+          action: "api_key.create",
+          actor: { name: awkward },
+          detail: { name: awkward },
+        },
+      ],
+    },
   ],
 ];
 

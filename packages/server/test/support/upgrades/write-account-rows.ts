@@ -69,33 +69,33 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
   });
 }
 
-/** What was changed by whom, and deletions of results that were asked for. */
+/** What was deleted, who changed what, and which process works in the background. */
 export async function writeChangeRows({ insert }: RowWriter): Promise<void> {
+  await insert("leases", { name: "deletion", holder: "a process that is gone", until: writtenAt });
+  await insert("result_deletions", {
+    id: idOf.deletion,
+    account_id: idOf.account,
+    filter: JSON.stringify({ app: awkward }),
+    matched: largestNumber,
+    after_id: 4,
+    up_to_id: 4,
+    deleted: 3,
+    created_by: idOf.user,
+    created_at: writtenAt,
+    finished_at: writtenAt + 1,
+  });
   await insert("audit_events", {
-    id: idOf.request,
+    id: idOf.auditEvent,
     account_id: idOf.account,
     created_at: writtenAt,
-    action: "api_key.revoke",
-    object_id: idOf.revokedKey,
+    action: "api_key.create",
+    object_id: idOf.key,
     actor_kind: "command_line",
     actor_user_id: null,
     actor_id: null,
     actor_name: awkward,
     request_id: null,
     detail: JSON.stringify({ name: awkward }),
-  });
-  await insert("leases", { name: "retention", holder: "a process that has ended", until: writtenAt });
-  await insert("result_deletions", {
-    id: idOf.request,
-    account_id: idOf.account,
-    filter: JSON.stringify({ app: awkward }),
-    matched: 0,
-    after_id: 0,
-    up_to_id: 0,
-    deleted: 0,
-    created_by: idOf.user,
-    created_at: writtenAt,
-    finished_at: writtenAt + 1,
   });
 }
 

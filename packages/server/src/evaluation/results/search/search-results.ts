@@ -51,7 +51,8 @@ export async function* exportResults(
   }
 }
 
-async function searchIds(
+/** The ids of an account's results of a filter, a page of them. */
+export async function searchIds(
   reader: Database,
   accountId: string,
   filter: SearchFilter,

@@ -19,6 +19,7 @@ import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
 import { projectPaths } from "../projects/openapi.ts";
 import { evaluationResultPaths } from "../results/openapi.ts";
+import { resultDeletionPaths } from "../results/result-deletions-openapi.ts";
 import { runPaths } from "../runs/openapi.ts";
 import { runReportPaths } from "../runs/report-openapi.ts";
 import { sessionPaths } from "../sessions/openapi.ts";
@@ -79,6 +80,7 @@ export function openApiDocument() {
       ...usagePaths,
       ...evaluatePaths,
       ...evaluationResultPaths,
+      ...resultDeletionPaths,
       ...evaluatorPaths,
       ...appPaths,
       ...evaluatorProfilePaths,

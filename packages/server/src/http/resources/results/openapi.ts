@@ -32,6 +32,7 @@ import {
   withDeprecation,
 } from "../docs/describe.ts";
 import { exampleResult } from "./example-result.ts";
+import { deleteResultOperation } from "./result-deletions-openapi.ts";
 
 const tag = "evaluation results";
 const resultNotFound = {
@@ -270,6 +271,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
         ...failures,
       },
     }),
+    delete: deleteResultOperation,
   },
   "/v1/evaluation-results/{id}/correction": {
     post: operation("correctEvaluationResult", tag, "Correct the verdict of a result", {
