@@ -74,6 +74,7 @@ export type {
   Interaction,
   KeptPrediction,
   KeptPredictionDetail,
+  KeptPredictionValuesResponse,
   KeyScope,
   Latency,
   LatencyQuery,

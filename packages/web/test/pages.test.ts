@@ -130,6 +130,8 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     { title: "API keys", shows: "training cluster", opens: { press: "Create key" } },
   ],
   "/account": [{ title: "Account", shows: "This browser" }],
+  "/account/members": [{ title: "Members", shows: "Owner" }],
+  "/account/audit-log": [{ title: "Audit log", shows: "Created an environment" }],
 };
 
 /** What every page shows, and an environment that may be changed. */

@@ -65,10 +65,8 @@ beforeAll(async () => {
   // Installing is what package.test.ts does; GitHub's own program posts what it is given.
   await addProgram("npm", `echo "$@" >> '${folder}/npm.txt'`);
   await addProgram("gh", `echo "$@" >> '${folder}/gh.txt'; cat >> '${folder}/gh.txt'`);
-  const runs = await readFile(join(docs, "runs.md"), "utf8");
-  const [dataset = ""] = /^for thing in .*?^done > \/tmp\/household\.jsonl$/ms.exec(blocksOf(runs)) ?? [];
-  const once = `${dataset.replace("/tmp/", "")}\n${blocksOf(page)}`;
-  const ran = await runScript(once.replaceAll("http://127.0.0.1:8080", presage.url), folder, {});
+  const once = blocksOf(page).replaceAll("http://127.0.0.1:8080", presage.url);
+  const ran = await runScript(once, resolve(docs, ".."), {});
   expect([ran.code, ran.output]).toEqual([0, expect.stringContaining("exact-match")]);
 });
 afterAll(() => rm(folder, { recursive: true }));

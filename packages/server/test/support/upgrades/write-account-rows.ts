@@ -17,7 +17,6 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
     email: null,
     name: awkward,
     created_at: writtenAt,
-    role: "owner",
   });
   const key = { user_id: idOf.user, created_at: writtenAt, expires_at: null, last_used_at: writtenAt + 1 };
   await insert("api_keys", {
@@ -40,7 +39,6 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
     prefix: revokedKey.slice(0, 8),
     last_four: revokedKey.slice(-4),
     revoked_at: writtenAt + 2,
-    scopes: JSON.stringify(["predict", "read"]),
   });
   await insert("sessions", {
     id: idOf.session,
