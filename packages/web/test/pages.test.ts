@@ -130,6 +130,8 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     { title: "API keys", shows: "training cluster", opens: { press: "Create key" } },
   ],
   "/account": [{ title: "Account", shows: "This browser" }],
+  "/account/members": [{ title: "Members", shows: "Owner" }],
+  "/account/audit-log": [{ title: "Audit log", shows: "Created an environment" }],
 };
 
 /** What every page shows, and an environment that may be changed. */
@@ -181,6 +183,15 @@ for (const one of listed) {
     },
   );
 }
+
+dashboardTest("A page is accessible while the server has answered nothing", async ({ visit }) => {
+  const page = await visit("/sign-in", { viewport: wide, reducedMotion });
+  await page.route("**/v1/**", () => {});
+  await page.goto(new URL("/account", page.url()).href);
+  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  await page.getByRole("button", { name: "Account", exact: true }).waitFor();
+  await expectAccessible(page);
+});
 
 dashboardTest("The sign-in page is accessible, wide and narrow, light and dark", async ({ visit }) => {
   const page = await visit("/sign-in", { isSignedIn: false, viewport: wide, reducedMotion });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { exportMetrics } from "../observability/export-metrics.ts";
 import { exportTraces } from "../observability/export-traces.ts";
@@ -26,7 +27,10 @@ export async function composeTelemetry(
   return {
     ...tracing,
     async stop() {
-      await Promise.all([tracing.stop(), exported?.stop()]);
+      const timeoutMs = Math.max(0, ...[traces, metrics].map((target) => target?.timeoutMs ?? 0));
+      const sent = Promise.all([tracing.stop(), exported?.stop()]);
+      // The SDK waits for several exports, one after the other.
+      await Promise.race([sent, sleep(timeoutMs, undefined, { ref: false })]);
     },
   };
 }

@@ -5,9 +5,11 @@ import pMap from "p-map";
 import { migrate } from "../../src/storage/migrate.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
+import { saveSetting } from "../../src/storage/settings-store.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
 import { openMigratedTo } from "../support/store/open-migrated-to.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { expectReadable } from "../support/upgrades/expect-readable.ts";
 import { createRowWriter, type RowWriter } from "../support/upgrades/row-writer.ts";
 import { writeRows } from "../support/upgrades/write-rows.ts";
@@ -30,7 +32,7 @@ async function upgrade(database: TestDatabase, version: string): Promise<void> {
     await writeRows(writer);
     await expectRowsInEveryTable(earlier, writer);
     const later = versions.slice(versions.indexOf(version) + 1);
-    expect(await migrate(earlier as Database)).toEqual(later);
+    expect(await migrate(earlier as Database)).toEqual({ applied: later, newer: [] });
     await expectSameRows(earlier, writer);
   } finally {
     await earlier.destroy();
@@ -94,6 +96,25 @@ onEachDatabase((database) => {
     }
     const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
     await expectReadable(presage, writer).finally(() => presage.stop());
+  });
+
+  test("a version runs on a newer schema if that says so, and otherwise refuses it", async () => {
+    const url = await database.create();
+    const schema = "999-from-the-future";
+    const say = async (oldest: string) => {
+      await using store = await openStore(url);
+      await saveSetting(store.database, "oldest_version", JSON.stringify({ schema, oldest }));
+    };
+    await say(versions.at(-1) ?? "");
+    const future = await openMigratedTo(url, versions.at(-1) ?? "");
+    await sql`insert into kysely_migration (name, timestamp) values (${schema}, '2031')`.execute(future);
+    await sql`create table of_the_future (id text)`.execute(future);
+    const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
+    expect((await presage.call("POST", "/v1/api-keys", { name: "by the earlier version" })).status).toBe(201);
+    await presage.stop();
+    await say(schema);
+    await future.destroy();
+    await expect(startPresage({ PRESAGE_DATABASE_URL: url })).rejects.toThrow(/^The database is newer/);
   });
 
   test("rows that each version wrote are all there after the upgrade, with the meaning that they had", async () => {

@@ -25,6 +25,12 @@ import { orsSessions } from "./026-ors-sessions.ts";
 import { deletion } from "./027-deletion.ts";
 import { rolesAndAudit } from "./028-roles-and-audit.ts";
 
+/**
+ * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
+ * migration that such a version would contradict or not heed: docs/upgrades.md.
+ */
+export const oldestVersion = "028-roles-and-audit";
+
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
   "001-identity": identity,
