@@ -52,6 +52,8 @@ export interface ComposedEvaluation
   > {
   /** The calls to the judge's model; undefined if none is configured. */
   judgeCalls: FairSlots | undefined;
+  /** Counts results by tag that are not counted yet. */
+  countTagsSoon(): void;
   dispose(): Promise<void>;
 }
 
@@ -111,6 +113,7 @@ export function composeEvaluation(
     externalCounts: createExternalCounts(),
     resultWriter,
     folder,
+    countTagsSoon: tagRollup.schedule,
     judgeCalls: judgeModel?.slots,
     async dispose() {
       await rules.dispose();

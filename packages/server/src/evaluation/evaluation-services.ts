@@ -28,6 +28,8 @@ export interface EvaluationServices {
   readonly externalCounts: ExternalCounts;
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;
+  /** Deletions by filter are worked off in the background. */
+  readonly deletions: { schedule(): void };
   readonly datasets: DatasetServices;
   readonly runs: RunServices;
 }
