@@ -1,5 +1,8 @@
 export * from "./account/api-key.ts";
+export * from "./account/audit.ts";
 export * from "./account/me.ts";
+export * from "./account/member.ts";
+export * from "./account/role.ts";
 export * from "./account/session.ts";
 export * from "./account/usage.ts";
 export * from "./account/whoami.ts";
@@ -23,6 +26,7 @@ export * from "./evaluation/evaluator.ts";
 export * from "./evaluation/evaluator-criteria.ts";
 export * from "./evaluation/evaluator-profile.ts";
 export * from "./evaluation/imported-result.ts";
+export * from "./evaluation/result-deletion.ts";
 export {
   DeprecatedExplain,
   deprecated,

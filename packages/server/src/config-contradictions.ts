@@ -6,6 +6,7 @@ export function contradictionsOf(set: RawEnvironment, values: Environment | unde
   return [
     ...missingForWorkers(values),
     ...contradictionsOfDeployments(set),
+    ...contradictionOfRetention(set, values),
     ...missingForSignIn(set),
     ...missingRestriction(set),
   ];
@@ -39,6 +40,13 @@ function contradictionsOfDeployments(set: RawEnvironment): string[] {
       "PRESAGE_JUDGE_API_KEY: set beside PRESAGE_DEPLOYMENTS, whose default deployment has a key of its own; unset it, or set PRESAGE_JUDGE_URL",
     );
   return lines;
+}
+
+function contradictionOfRetention(set: RawEnvironment, values: Environment | undefined): string[] {
+  const isTwice =
+    values?.PRESAGE_RETENTION?.predictions !== undefined && set.PRESAGE_CAPTURE_MAX_AGE_DAYS !== undefined;
+  if (!isTwice) return [];
+  return ["PRESAGE_CAPTURE_MAX_AGE_DAYS: set beside predictions in PRESAGE_RETENTION; unset it"];
 }
 
 function missingForSignIn(set: RawEnvironment): string[] {

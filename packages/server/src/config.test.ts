@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
+import packageJson from "../package.json" with { type: "json" };
 import { ConfigError, describeConfig, readConfig, unknownVariables } from "./config.ts";
 import type { RawEnvironment } from "./environment-values.ts";
 
@@ -33,6 +34,7 @@ describe("An empty environment", () => {
       memoryBudgetBytes: undefined,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       capture: { setting: "off", maxAgeDays: 30 },
+      retention: { predictions: 30 },
       prediction: {
         debugFields: false,
         ratePerMinute: 0,
@@ -59,7 +61,11 @@ describe("An empty environment", () => {
       judge: { url: undefined, apiKey: undefined, model: undefined, maxInFlight: 256 },
       metricsToken: undefined,
       logLevel: "info",
-      otlpEndpoint: undefined,
+      telemetry: {
+        attributes: { "service.name": "presage", "service.version": packageJson.version },
+        traces: undefined,
+        metrics: undefined,
+      },
       clientApiKey: undefined,
     });
   });
@@ -91,6 +97,7 @@ describe("Each variable", () => {
       PRESAGE_CACHE_EPOCH: "weights of May",
       PRESAGE_CAPTURE: "0.01",
       PRESAGE_CAPTURE_MAX_AGE_DAYS: "7",
+      PRESAGE_RETENTION: "results=90, usage=365",
       PRESAGE_UPSTREAM_KEEP_ALIVE: "false",
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
@@ -114,8 +121,18 @@ describe("Each variable", () => {
       PRESAGE_API_KEY: "client-key",
       PRESAGE_WORKERS: "4",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "https://metrics.example/otlp",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20collector-token",
+      OTEL_EXPORTER_OTLP_METRICS_HEADERS: "x-tenant=a=b",
+      OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+      OTEL_EXPORTER_OTLP_TIMEOUT: "3000",
+      OTEL_METRIC_EXPORT_INTERVAL: "15000",
+      OTEL_SERVICE_NAME: "worlds",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=other, deployment.name=a%2Cb",
       PRESAGE_OIDC_ALLOWED_DOMAINS: "Example.org, lab.example.org",
       PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+      PRESAGE_NEW_USER_ROLE: "viewer",
       PRESAGE_SESSION_IDLE_MINUTES: "10",
       PRESAGE_SESSION_MAX_HOURS: "2",
       ...oidc,
@@ -138,6 +155,7 @@ describe("Each variable", () => {
       },
       cache: { policy: "seeded", maxBytes: 1_000_000, maxAgeS: 60, epoch: "weights of May" },
       capture: { setting: "0.01", maxAgeDays: 7 },
+      retention: { results: 90, predictions: 7, usage: 365 },
       prediction: {
         debugFields: true,
         ratePerMinute: 600,
@@ -156,13 +174,35 @@ describe("Each variable", () => {
           clientSecret: "the-oidc-secret",
           allowedDomains: ["example.org", "lab.example.org"],
           accountClaim: "team",
+          newUserRole: "viewer",
         },
         session: { idleMs: 600_000, maxMs: 7_200_000 },
       },
       judge: { url: "https://judge.example/v1", apiKey: "judge-key", model: "judge-model", maxInFlight: 3 },
       metricsToken: "the-metrics-token",
       logLevel: "warn",
-      otlpEndpoint: "http://collector:4318",
+      telemetry: {
+        attributes: {
+          "service.name": "worlds",
+          "service.version": packageJson.version,
+          "deployment.name": "a,b",
+        },
+        traces: {
+          url: "http://collector:4318/v1/traces",
+          headers: { authorization: "Bearer collector-token" },
+          protocol: "http/protobuf",
+          compression: "gzip",
+          timeoutMs: 3_000,
+        },
+        metrics: {
+          url: "https://metrics.example/otlp",
+          headers: { authorization: "Bearer collector-token", "x-tenant": "a=b" },
+          protocol: "http/json",
+          compression: "gzip",
+          timeoutMs: 3_000,
+          intervalMs: 15_000,
+        },
+      },
       clientApiKey: "client-key",
     });
   });
@@ -191,6 +231,16 @@ describe("Each variable", () => {
     const { urls } = readConfig({ PRESAGE_UPSTREAM_URL: "http://a/v1, http://b/v1/" }).upstream;
     expect(urls).toEqual(["http://a/v1", "http://b/v1"]);
     expect(linesOf({ PRESAGE_UPSTREAM_URL: "http://a/v1,http://A:80/v1" })).toHaveLength(1);
+  });
+
+  test("of the age of predictions is set once", () => {
+    expect(readConfig({ PRESAGE_RETENTION: "predictions=3" })).toMatchObject({
+      capture: { maxAgeDays: 3 },
+      retention: { predictions: 3 },
+    });
+    expect(() =>
+      readConfig({ PRESAGE_RETENTION: "predictions=3", PRESAGE_CAPTURE_MAX_AGE_DAYS: "3" }),
+    ).toThrow("PRESAGE_CAPTURE_MAX_AGE_DAYS: set beside predictions in PRESAGE_RETENTION; unset it");
   });
 
   test("that limits keys limits users to 10 times and accounts to 50 times as much", () => {
@@ -265,6 +315,21 @@ describe("A wrong value", () => {
       "off, failures, all, or a share from 0 to 1 such as 0.01",
     ],
     ["PRESAGE_CAPTURE_MAX_AGE_DAYS", ["0", "30d", "36501"], "a whole number of days from 1 to 36500"],
+    [
+      "PRESAGE_RETENTION",
+      [
+        "90",
+        "results",
+        "results=",
+        "results=0",
+        "runs=90",
+        "results=90d",
+        "results=90;usage=1",
+        "usage=1,usage=2",
+        "results=90,",
+      ],
+      "results, predictions, episodes or usage, each with =DAYS from 1 to 36500 and commas between them, such as results=90,usage=365",
+    ],
     ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
     ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
     ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
@@ -294,10 +359,22 @@ describe("A wrong value", () => {
       ["collector"],
       "an http or https URL without user name, password and query",
     ],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", ["grpc", "http"], "http/protobuf, http/json; gRPC is not supported"],
+    ["OTEL_METRICS_EXPORTER", ["prometheus", "console"], "otlp, none"],
+    [
+      "OTEL_EXPORTER_OTLP_HEADERS",
+      ["token", "=b", "a=%", "two words=b", "a=b%0D%0Ac: d"],
+      "NAME=VALUE pairs with commas between them, with % escapes where needed",
+    ],
   ];
   for (const [name, values, expected] of wrong) {
     test(`of ${name} is refused with one line: its name, the value and what was expected`, () => {
-      const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_REDIS_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
+      const isSecret = [
+        "PRESAGE_DATABASE_URL",
+        "PRESAGE_REDIS_URL",
+        "PRESAGE_BOOTSTRAP_KEY",
+        "OTEL_EXPORTER_OTLP_HEADERS",
+      ].includes(name);
       for (const value of values) {
         const got = isSecret ? "a hidden value" : JSON.stringify(value);
         expect(linesOf({ [name]: value })).toEqual([`${name}: got ${got}; expected ${expected}`]);
@@ -369,7 +446,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(49);
+    expect(shown).toHaveLength(66);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -1,5 +1,7 @@
+import type { Role } from "@presage/contract";
 import { z } from "zod";
 import { contradictionsOf } from "./config-contradictions.ts";
+import { type TelemetryConfig, telemetryOf } from "./config-telemetry.ts";
 import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
 import { anyDomain, type RawEnvironment } from "./environment-values.ts";
 
@@ -43,6 +45,8 @@ export type Config = Readonly<{
   }>;
   /** Of live predictions that are stored. */
   capture: Readonly<{ setting: string; maxAgeDays: number }>;
+  /** After how many days each kind of data is deleted; absent: never. */
+  retention: Readonly<{ results?: number; predictions: number; episodes?: number; usage?: number }>;
   prediction: Readonly<{
     debugFields: boolean;
     ratePerMinute: number;
@@ -68,7 +72,7 @@ export type Config = Readonly<{
   /** Absent: only this machine may read the metrics. */
   metricsToken: string | undefined;
   logLevel: Environment["PRESAGE_LOG_LEVEL"];
-  otlpEndpoint: string | undefined;
+  telemetry: TelemetryConfig;
   /** The API key for calls of the command line to another server. */
   clientApiKey: string | undefined;
 }>;
@@ -83,6 +87,7 @@ export type OidcConfig = Readonly<{
   allowedDomains: readonly string[] | undefined;
   /** Absent: all users are in one account. */
   accountClaim: string | undefined;
+  newUserRole: Role;
 }>;
 
 /** The environment is invalid; the message has one line for each invalid variable. */
@@ -128,7 +133,11 @@ export function readConfig(raw: RawEnvironment): Config {
     }),
     capture: Object.freeze({
       setting: values.PRESAGE_CAPTURE,
-      maxAgeDays: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+      maxAgeDays: values.PRESAGE_RETENTION?.predictions ?? values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+    }),
+    retention: Object.freeze({
+      predictions: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
+      ...values.PRESAGE_RETENTION,
     }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,
@@ -167,7 +176,7 @@ export function readConfig(raw: RawEnvironment): Config {
     }),
     metricsToken: values.PRESAGE_METRICS_TOKEN,
     logLevel: values.PRESAGE_LOG_LEVEL,
-    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    telemetry: telemetryOf(values),
     clientApiKey: values.PRESAGE_API_KEY,
   });
 }
@@ -227,7 +236,13 @@ function shown(name: EnvironmentName, value: unknown): string {
   if (value === undefined) return "";
   if (name === "PRESAGE_DATABASE_URL" || name === "PRESAGE_REDIS_URL")
     return withoutCredentials(String(value));
-  return secretNames.has(name) ? "***" : String(value);
+  if (secretNames.has(name)) return "***";
+  const isPairs = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isPairs
+    ? Object.entries(value)
+        .map((pair) => pair.join("="))
+        .join(",")
+    : String(value);
 }
 
 /** A URL may contain a password before its `@` or in its query, even where none is allowed or the rest is not a URL. */
@@ -251,5 +266,6 @@ function oidcOf(values: Environment): OidcConfig | undefined {
         ? undefined
         : Object.freeze(allowedDomains),
     accountClaim: values.PRESAGE_OIDC_ACCOUNT_CLAIM,
+    newUserRole: values.PRESAGE_NEW_USER_ROLE,
   });
 }

@@ -9,6 +9,17 @@ export const wholeNumber = (lowest: number, highest: number) =>
     .regex(/^\d{1,16}$/)
     .transform(Number)
     .pipe(z.number().min(lowest).max(highest));
+const retainedKinds = ["results", "predictions", "episodes", "usage"] as const;
+/** `KIND=DAYS`, with commas between them, each kind once. */
+export const retentionDays = (most: number) =>
+  z
+    .string()
+    .transform((list) => list.split(",").map((part) => part.split("=").map((text) => text.trim())))
+    .pipe(z.array(z.tuple([z.enum(retainedKinds), wholeNumber(1, most)])))
+    .refine((parts) => new Set(parts.map(([kind]) => kind)).size === parts.length)
+    .transform(
+      (parts): Readonly<Partial<Record<(typeof retainedKinds)[number], number>>> => Object.fromEntries(parts),
+    );
 export const onOff = z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] });
 export const httpUrl = z
   .url({ protocol: /^https?$/, abort: true })

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { capturePattern } from "@presage/contract";
+import { capturePattern, Role } from "@presage/contract";
 import { z } from "zod";
 import {
   domains,
@@ -9,9 +9,11 @@ import {
   onOff,
   originUrl,
   redisUrl,
+  retentionDays,
   text,
   wholeNumber,
 } from "./environment-values.ts";
+import { secretTelemetryNames, telemetryVariables } from "./telemetry-environment.ts";
 
 declare module "zod" {
   interface GlobalMeta {
@@ -130,6 +132,13 @@ export const environment = z.object({
       description: "after how many days predictions of clients that were stored are deleted",
       expected: `a whole number of days from 1 to ${centuryDays}`,
     }),
+  PRESAGE_RETENTION: retentionDays(centuryDays)
+    .optional()
+    .meta({
+      description:
+        "after how many days evaluation results, predictions of clients, episodes and usage are deleted; what is not named is kept, but for predictions (PRESAGE_CAPTURE_MAX_AGE_DAYS)",
+      expected: `results, predictions, episodes or usage, each with =DAYS from 1 to ${centuryDays} and commas between them, such as results=90,usage=365`,
+    }),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).meta({
     description: "whether connections to the upstream are reused",
     expected: "true or false",
@@ -228,6 +237,14 @@ export const environment = z.object({
       "claim that names a user's account; if not set, every user is in the owner's account, named default",
     expected: "text",
   }),
+  PRESAGE_NEW_USER_ROLE: z
+    .enum(Role.options)
+    .default("member")
+    .meta({
+      description:
+        "role of a user who signs in for the first time; the first user of an account is always an owner",
+      expected: Role.options.join(", "),
+    }),
   PRESAGE_SESSION_IDLE_MINUTES: wholeNumber(1, yearMinutes)
     .default(720)
     .meta({
@@ -275,10 +292,7 @@ export const environment = z.object({
     description: "API key for --server of presage predict, evaluate and datasets",
     expected: "text",
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
-    description: "endpoint for OpenTelemetry traces; if not set, there are none",
-    expected: expectedUrl,
-  }),
+  ...telemetryVariables,
 });
 
 /** Sign-in with an OpenID provider needs all three. */
@@ -301,4 +315,5 @@ export const secretNames: ReadonlySet<string> = new Set<EnvironmentName>([
   "PRESAGE_JUDGE_API_KEY",
   "PRESAGE_METRICS_TOKEN",
   "PRESAGE_API_KEY",
+  ...secretTelemetryNames,
 ]);

@@ -5,18 +5,14 @@ import type { Metrics } from "../observability/metrics.ts";
 import { type Capture, createCapture } from "../prediction/kept/capture.ts";
 import { toCapturedRows } from "../prediction/kept/captured-rows.ts";
 import { insertCaptured } from "../prediction/kept/kept-predictions-store.ts";
-import { sweepPredictions } from "../prediction/kept/sweep-predictions.ts";
 import { writeCapturedInThread } from "../prediction/kept/write-captured-in-thread.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
-import { startSweeper } from "../storage/sweeper.ts";
 
-const sweepIntervalMs = 10 * 60_000;
-
-/** Keeps predictions of clients, and deletes those that are too old. */
+/** Keeps predictions of clients. */
 export function composeCapture(
-  { capture: { setting, maxAgeDays } }: Config,
+  { capture: { setting }, retention }: Config,
   log: Log,
   { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
   { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
@@ -24,7 +20,7 @@ export function composeCapture(
   const { logger } = log;
   // In a terminal, a line has 80 columns.
   if (setting === "off") logger.info("predictions are stored only for keys set to capture");
-  else logger.info({ setting, maxAgeDays }, "predictions are stored");
+  else logger.info({ setting, maxAgeDays: retention.predictions }, "predictions are stored");
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeCapturedInThread(sqlitePath);
   const { stop, ...capture } = createCapture({
     setting,
@@ -41,18 +37,9 @@ export function composeCapture(
     },
     count: (outcome, predictions) => metrics.captured([outcome], predictions),
   });
-  const sweeper = startSweeper({
-    sweep: (signal) => sweepPredictions(database, maxAgeDays, signal),
-    intervalMs: sweepIntervalMs,
-    onFailure(error) {
-      if (isStoreUnavailable(error)) log.storeFailed(error);
-      else logger.warn({ err: error }, "could not delete old predictions; will retry");
-    },
-  });
   return {
     ...capture,
     async dispose() {
-      await sweeper.stop();
       await stop();
       await writer.end();
     },

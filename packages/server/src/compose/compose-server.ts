@@ -12,10 +12,10 @@ import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
+import { createLongWork } from "../limits/long-work.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
-import { forwardTraces, openTracing } from "../observability/tracing.ts";
 import { connectRedis } from "../redis/connect-redis.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
@@ -33,8 +33,10 @@ import { composeEnvironments } from "./compose-environments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeLimits } from "./compose-limits.ts";
 import { composePrices } from "./compose-prices.ts";
+import { composeRetention } from "./compose-retention.ts";
 import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
+import { composeTelemetry } from "./compose-telemetry.ts";
 import { openStore } from "./open-store.ts";
 import { replicaFigures } from "./replica-figures.ts";
 
@@ -75,15 +77,14 @@ export async function composeServer(
   const { reread: rereadPrices, ...prices } = await composePrices(config, logger);
   const metrics = createMetrics();
   const memory = createByteBudget(config.memoryBudgetBytes ?? quarterOfMemory());
-  const tracing =
-    config.otlpEndpoint === undefined ? forwardTraces() : await openTracing(config.otlpEndpoint);
+  const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
+  const tracing = await composeTelemetry(config, logger, metrics, instanceId);
   const store = await openStore(config, log);
   const { database, keyDigest } = store;
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
   if (redis !== undefined) metrics.watchRedis(redis.isUp);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
   const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
   const offersSignIn = signIn.kind === "local" && worker?.isReplacement !== true;
   const signInPath = offersSignIn ? await createSignInPath(store) : undefined;
@@ -119,6 +120,7 @@ export async function composeServer(
   const {
     dispose: disposeEvaluation,
     judgeCalls,
+    countTagsSoon,
     ...evaluation
   } = composeEvaluation(config, log, store, {
     deployments,
@@ -132,6 +134,14 @@ export async function composeServer(
     deployments,
     liveInFlight: limits.predictions.inFlight,
     recordCall: recordCall("run"),
+    startSpan: tracing.startRun,
+  });
+  const { dispose: disposeRetention, ...deletions } = composeRetention(config, log, store, {
+    metrics,
+    onResultsDeleted() {
+      evaluation.folder.schedule();
+      countTagsSoon();
+    },
   });
   const sockets = createOpenSockets();
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
@@ -170,6 +180,7 @@ export async function composeServer(
     builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
     datasets,
     runs,
+    deletions,
     ...evaluation,
   };
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(store, {
@@ -197,6 +208,7 @@ export async function composeServer(
     readMetrics: worker?.link.readMetrics ?? (() => metrics.registry.metrics()),
     tracing,
     memory,
+    longWork: createLongWork(),
     store,
     deployments,
     admission: limits.predictions,
@@ -235,7 +247,8 @@ export async function composeServer(
       await Promise.all([lastUses.stop(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
       await tracing
         .stop()
-        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
+        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces and metrics"));
+      await disposeRetention();
       await runs.dispose();
       // Before the sandbox: a step that it cuts off has not failed.
       await disposeEnvironments();

@@ -84,6 +84,23 @@ export function createMetrics() {
       help: "Predictions that were to be kept, by what became of them (written, dropped: no memory for them, or refused by the store).",
       labelNames: ["outcome"],
     }),
+    deletedRows: createCounter(registry, {
+      name: "presage_deleted_rows_total",
+      help: "Rows that were deleted because of their age or by a filter, by kind (results, predictions, episodes, usage).",
+      labelNames: ["kind"],
+    }),
+    deletionSeconds: new Histogram({
+      name: "presage_deletion_transaction_seconds",
+      help: "Time that one transaction of these deletions kept other writes waiting.",
+      buckets: secondsFromSubMillisecond,
+      registers,
+    }),
+    deletionsComplete: new Gauge({
+      name: "presage_retention_complete_timestamp_seconds",
+      help: "When this process last found nothing left that is too old, in seconds since 1970-01-01 UTC; 0: never.",
+      aggregator: "max",
+      registers,
+    }),
     failures: createCounter(registry, {
       name: "presage_failures_total",
       help: "Failed requests by category (context_exceeded, rate_limit, upstream, unavailable, timeout).",

@@ -180,3 +180,40 @@ function inChunks<Item>(items: readonly Item[]): Item[][] {
     items.slice(chunk * maxPerStatement, (chunk + 1) * maxPerStatement),
   );
 }
+
+const usageTables = ["usage_counts", "usage_model_tokens", "usage_latencies"] as const;
+
+/** The first hour in which an account used anything. */
+export async function selectFirstHour(database: Database, accountId: string): Promise<number | undefined> {
+  const hours: number[] = [];
+  for (const table of usageTables) {
+    const row = await database
+      .selectFrom(table)
+      .select("hour")
+      .where("account_id", "=", accountId)
+      .orderBy("account_id")
+      .orderBy("hour")
+      .limit(1)
+      .executeTakeFirst();
+    if (row !== undefined) hours.push(row.hour);
+  }
+  return hours.length === 0 ? undefined : Math.min(...hours);
+}
+
+/** Deletes an account's usage from before an hour. Returns how many rows that were. */
+export async function deleteUsageBefore(
+  transaction: Database,
+  accountId: string,
+  untilHour: number,
+): Promise<number> {
+  let deleted = 0;
+  for (const table of usageTables) {
+    const { numDeletedRows } = await transaction
+      .deleteFrom(table)
+      .where("account_id", "=", accountId)
+      .where("hour", "<", untilHour)
+      .executeTakeFirstOrThrow();
+    deleted += Number(numDeletedRows);
+  }
+  return deleted;
+}

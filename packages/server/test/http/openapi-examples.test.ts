@@ -7,6 +7,7 @@ import {
   EpisodeStart,
   ErrorTaxonomyRevisionCreateResponse,
   EvaluateResponse,
+  EvaluationResultDeletion,
   EvaluatorCriteriaResponse,
   EvaluatorProfileResponse,
   ExperimentResponse,
@@ -23,7 +24,9 @@ import {
 import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
 import { eventually } from "../support/eventually.ts";
+import { makeUser } from "../support/sign-in/make-user.ts";
 import { onSqlite } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 /** Where the ids in paths come from: the responses that create or list things, by operation. */
 const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
@@ -66,7 +69,8 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   const place = ({ method, path }: Operation) => {
     const found = order.indexOf(path.includes("{") ? `${method} with an id` : method);
     if (found < 0) throw new Error(`${method} ${path} has no place in the order.`);
-    return found;
+    // What is part of another thing is removed before that.
+    return method === "DELETE" ? found - path.length / 1_000 : found;
   };
   return operations.toSorted((a, b) => place(a) - place(b));
 }
@@ -107,6 +111,7 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
     resumeRun: paused,
   };
   const queries: Record<string, string> = {
+    deleteEvaluationResults: "?dry_run=true",
     deletePredictions: "?source=live&before=2026-11-01",
     compareRuns: `?runs=${finished}`,
     listComparedSamples: `?runs=${finished}&evaluator=exact-match&direction=worse`,
@@ -142,16 +147,21 @@ function successesOf({ responses }: Operation): string[] {
 }
 
 /** Sends the example of each operation and returns what differs from the document. */
-async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<string[]> {
+async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: string): Promise<string[]> {
   const document = await readDocument(presage.url);
   const schemas = compileResponseSchemas(document);
   const [session] = sessions;
   const listed = await presage.call("GET", "/v1/sessions", undefined, session?.headers);
   const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
-  const ids: Record<string, string> = { "sessions/{session_id}": other?.id ?? "" };
+  const ids: Record<string, string> = {
+    "sessions/{session_id}": other?.id ?? "",
+    "members/{user_id}": memberId,
+  };
   const runs = await prepareRuns(presage, document.operations);
   const differences: string[] = [];
   ids["predictions/{id}"] = await keepPrediction(presage);
+  const deleting = await presage.call("DELETE", "/v1/evaluation-results?app=none&expected_count=0");
+  ids["evaluation-result-deletions/{id}"] = EvaluationResultDeletion.parse(await deleting.json()).id;
   for (const operation of inOrder(document.operations)) {
     const { id, method } = operation;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
@@ -199,7 +209,9 @@ function differenceOf(
 
 onSqlite((database) => {
   test("every example of a request succeeds, and its response is as documented", async () => {
-    await using target = await startTarget(await database.create(), "sandbox");
-    expect(await tryExamples(target)).toEqual([]);
+    const url = await database.create();
+    await using target = await startTarget(url, "sandbox");
+    await using store = await openStore(url);
+    expect(await tryExamples(target, await makeUser(store, "member"))).toEqual([]);
   });
 });

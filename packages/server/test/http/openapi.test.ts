@@ -139,6 +139,7 @@ test("responses to requests that may use old names document the Deprecation head
       .map(([method]) => `${method} ${path}`),
   );
   expect(telling.sort()).toEqual([
+    "delete /v1/evaluation-results",
     "get /v1/evaluation-results/export",
     "get /v1/evaluator-criteria",
     "get /v1/evaluator-profiles",

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { SessionListResponse } from "@presage/contract";
+import { EvaluationResultDeletion, SessionListResponse } from "@presage/contract";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { callWithKey } from "../support/presage/presage.ts";
@@ -22,6 +22,7 @@ onEachDatabase((database) => {
   /** The first account's resources. */
   const own = {
     result: "",
+    deletion: "",
     profile: "",
     revision: "",
     project: "",
@@ -33,6 +34,7 @@ onEachDatabase((database) => {
     episode: "",
     apiKey: "",
     session: "",
+    user: "",
   };
 
   beforeAll(async () => {
@@ -61,6 +63,8 @@ onEachDatabase((database) => {
     });
     own.result = results[0].evaluation_result.id;
     await make(`/v1/evaluation-results/${own.result}/correction`, { pass: false, comment: mark });
+    const deletion = await presage.call("DELETE", "/v1/evaluation-results?app=none&expected_count=0");
+    own.deletion = EvaluationResultDeletion.parse(await deletion.json()).id;
     const taxonomy = await make("/v1/error-taxonomy-revision", {
       error_taxonomy_name: mark,
       body: { categories: [mark] },
@@ -115,6 +119,7 @@ onEachDatabase((database) => {
     );
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
     await using store = await openStore(presage.databaseUrl);
+    own.user = store.owner.id;
     const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
     await writeUsage(store.database, new Map([["", totalsOf(new Date(), use)]]));
     const browser = await signInLocally(presage, { "user-agent": mark });
@@ -127,6 +132,8 @@ onEachDatabase((database) => {
     ["GET", `/v1/evaluation-results/${own.result}`],
     ["POST", `/v1/evaluation-results/${own.result}/correction`, { pass: true }],
     ["DELETE", `/v1/evaluation-results/${own.result}/correction`],
+    ["DELETE", `/v1/evaluation-results/${own.result}`],
+    ["GET", `/v1/evaluation-result-deletions/${own.deletion}`],
     ["PATCH", `/v1/evaluator-profiles/${own.profile}/archive`],
     ["POST", `/v1/evaluator-profiles/${own.profile}/revision`, { config: { substrings: ["x"] } }],
     ["GET", `/v1/evaluator-profiles/${own.profile}/agreement`],
@@ -191,6 +198,7 @@ onEachDatabase((database) => {
     ["PATCH", `/v1/api-keys/${own.apiKey}`, { rate_limit_rpm: 1 }],
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
+    ["PATCH", `/v1/members/${own.user}`, { role: "viewer" }],
   ];
 
   /** Calls that list, search or count; none may reveal anything of the first account. */
@@ -205,6 +213,7 @@ onEachDatabase((database) => {
     ["GET", "/v1/predictions?source=live&status=success&deployment=default&model=test-model"],
     ["DELETE", "/v1/predictions?source=live&before=2100-01-01"],
     ["GET", "/v1/predictions/count"],
+    ["GET", "/v1/predictions/values"],
     ["POST", "/v1/evaluation-results/review", {}],
     ["GET", "/v1/runs"],
     ["GET", "/v1/environments"],
@@ -216,6 +225,9 @@ onEachDatabase((database) => {
     ["GET", "/v1/evaluation-results/tags"],
     ["GET", "/v1/api-keys"],
     ["GET", "/v1/sessions"],
+    ["GET", "/v1/members"],
+    ["GET", "/v1/audit-events"],
+    ["GET", `/v1/audit-events?object_id=${own.dataset}`],
     ["GET", "/v1/usage"],
     ["GET", `/v1/usage?api_key_id=${own.apiKey}`],
     ["GET", "/v1/usage/latency"],
@@ -228,6 +240,7 @@ onEachDatabase((database) => {
     ["GET", "/v1/error-taxonomy-revision"],
     ["GET", `/v1/error-taxonomy-revision?name=${mark}`],
     ["GET", `/v1/error-taxonomy-revision?label=${mark}`],
+    ["DELETE", "/v1/evaluation-results?dry_run=true"],
     ["GET", "/v1/evaluation-results/export"],
     ["GET", "/v1/evaluation-results/export?format=csv"],
     ["POST", "/v1/evaluation-results/search", { order: "dataset_sample_id" }],

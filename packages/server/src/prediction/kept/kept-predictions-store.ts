@@ -8,6 +8,7 @@ import type {
   PredictionsTable,
 } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { inTimedTransaction } from "../../storage/writing/delete-in-batches.ts";
 import { insertRows } from "../../storage/writing/insert-rows.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 
@@ -130,6 +131,45 @@ export async function countPredictions(
   return Number(count);
 }
 
+/** Whose values can be chosen from. */
+export const countedColumns = [
+  "source",
+  "status",
+  "error_category",
+  "deployment",
+  "model",
+  "api_key_id",
+] as const satisfies (keyof PredictionFilter)[];
+
+const maxValues = 100;
+
+/** The values of a column among an account's newest predictions that match, with their counts, the most frequent first. */
+export async function countValues(
+  reader: Database,
+  accountId: string,
+  {
+    column,
+    filter,
+    most,
+  }: { column: (typeof countedColumns)[number]; filter: PredictionFilter; most: number },
+): Promise<{ value: string; count: number }[]> {
+  const newest = selectMatching(reader, accountId, filter)
+    .select(`${column} as value`)
+    .orderBy("created_at", "desc")
+    .limit(most)
+    .as("newest");
+  const rows = await reader
+    .selectFrom(newest)
+    .select((of) => ["value", of.fn.countAll<number>().as("count")])
+    .where("value", "is not", null)
+    .groupBy("value")
+    .orderBy("count", "desc")
+    .orderBy("value")
+    .limit(maxValues)
+    .execute();
+  return rows.map(({ value, count }) => ({ value: String(value), count: Number(count) }));
+}
+
 function selectMatching(reader: Database, accountId: string, { from, to, ...equal }: PredictionFilter) {
   let query = reader
     .selectFrom("predictions")
@@ -203,13 +243,17 @@ export interface DeletedPredictions {
   filter?: Omit<PredictionFilter, "source" | "run_id" | "to">;
 }
 
-/** Deletes the oldest live predictions from before a time, at most `limit`. Returns how many. */
+/**
+ * Deletes the oldest live predictions from before a time, at most `limit`. Returns how many, and how long others could not write.
+ * `record` is called in the same transaction.
+ */
 export async function deleteOldest(
   database: Database,
   { accountId, before, filter: { from, ...equal } = {} }: DeletedPredictions,
   limit: number,
-): Promise<number> {
-  return await database.transaction().execute(async (transaction) => {
+  record?: (transaction: Database, deleted: number) => Promise<void>,
+): Promise<{ deleted: number; heldMs: number }> {
+  const { result, heldMs } = await inTimedTransaction(database, async (transaction) => {
     const oldest = await transaction
       .selectFrom("predictions")
       .select(["id", "account_id"])
@@ -231,8 +275,10 @@ export async function deleteOldest(
         some.map(({ id }) => id),
       );
     }
+    if (oldest.length > 0) await record?.(transaction, oldest.length);
     return oldest.length;
   });
+  return { deleted: result, heldMs };
 }
 
 /** Deletes predictions of an account, and the contexts that no other prediction names. */

@@ -22,6 +22,14 @@ import { externalRuns } from "./021-external-runs.ts";
 import { predictionsByRequest } from "./024-predictions-by-request.ts";
 import { environments } from "./025-environments.ts";
 import { orsSessions } from "./026-ors-sessions.ts";
+import { deletion } from "./027-deletion.ts";
+import { rolesAndAudit } from "./028-roles-and-audit.ts";
+
+/**
+ * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
+ * migration that such a version would contradict or not heed: docs/upgrades.md.
+ */
+export const oldestVersion = "028-roles-and-audit";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -48,4 +56,6 @@ export const migrations: Record<string, Migration> = {
   "024-predictions-by-request": predictionsByRequest,
   "025-environments": environments,
   "026-ors-sessions": orsSessions,
+  "027-deletion": deletion,
+  "028-roles-and-audit": rolesAndAudit,
 };

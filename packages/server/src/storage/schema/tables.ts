@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AuditEventsTable } from "./audit.ts";
 import type {
   DatasetPartsTable,
   DatasetPayloadsTable,
@@ -6,6 +7,7 @@ import type {
   DatasetSamplesTable,
   DatasetsTable,
 } from "./datasets.ts";
+import type { LeasesTable, ResultDeletionsTable } from "./deletion.ts";
 import type {
   EnvironmentRevisionsTable,
   EnvironmentsTable,
@@ -55,6 +57,8 @@ import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } fro
 export interface Tables {
   settings: SettingsTable;
   idempotent_requests: IdempotentRequestsTable;
+  audit_events: AuditEventsTable;
+  leases: LeasesTable;
   accounts: AccountsTable;
   users: UsersTable;
   api_keys: ApiKeysTable;
@@ -91,6 +95,7 @@ export interface Tables {
   evaluation_payloads: EvaluationPayloadsTable;
   evaluation_tags: EvaluationTagsTable;
   evaluation_corrections: EvaluationCorrectionsTable;
+  result_deletions: ResultDeletionsTable;
   evaluation_series: EvaluationSeriesTable;
   evaluation_counts: EvaluationCountsTable;
   /**

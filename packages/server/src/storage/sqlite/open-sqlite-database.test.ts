@@ -13,8 +13,11 @@ let database: Database;
 /** To SQLite the same as another process. */
 let other: BunDatabase;
 
+/** Of the settings that the tests write. */
 const names = async (from: Database) =>
-  (await from.selectFrom("settings").select("name").execute()).map(({ name }) => name);
+  (await from.selectFrom("settings").select("name").where("name", "<>", "oldest_version").execute()).map(
+    ({ name }) => name,
+  );
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-test-"));
@@ -34,14 +37,11 @@ test("reads pass a write that waits for the file's lock, and see committed data"
   other.run("begin immediate");
   const writing = claimOnce(database, "written");
   await Bun.sleep(20);
-  const startedAtMs = performance.now();
-  let reads = 0;
-  for (; reads < 50; reads++) expect(await names(database)).toEqual([]);
-  const tookMs = performance.now() - startedAtMs;
+  for (let reads = 0; reads < 50; reads++) expect(await names(database)).toEqual([]);
+  // A read that had waited for the write would have waited until the write was given up.
   other.run("commit");
   expect(await writing).toBe(true);
   expect(await names(database)).toEqual(["written"]);
-  expect(tookMs).toBeLessThan(2_000);
 });
 
 test("reads pass a transaction and do not see its changes before the commit", async () => {

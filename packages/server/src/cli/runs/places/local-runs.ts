@@ -4,6 +4,7 @@ import type { Config } from "../../../config.ts";
 import { cancelRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
 import { compareRuns } from "../../../evaluation/runs/compare/compare-runs.ts";
 import { deleteRun } from "../../../evaluation/runs/delete-run.ts";
+import { createExternalCounts } from "../../../evaluation/runs/external/count-external.ts";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import { listRuns } from "../../../evaluation/runs/list-runs.ts";
 import { reportRun } from "../../../evaluation/runs/report/report-run.ts";
@@ -17,6 +18,7 @@ import { toRun } from "../../../http/resources/runs/run-response.ts";
 import { createLog } from "../../../observability/logger.ts";
 import type { Keyset } from "../../../storage/keyset.ts";
 import { isInMemory } from "../../../storage/open-database.ts";
+import { commandLineActor } from "../../command-line-actor.ts";
 import { readAll } from "../../datasets/local-datasets.ts";
 import { findServer } from "../../find-server.ts";
 import type { RunPlace } from "./run-place.ts";
@@ -29,8 +31,9 @@ export function runsOf(
   config: Config,
   runs: Pick<RunServices, "wake"> = { wake() {} },
 ): RunPlace {
-  const services = { store, runs };
-  const requester = { accountId: store.owner.account_id, signal: new AbortController().signal };
+  const services = { store, runs, externalCounts: createExternalCounts() };
+  const { signal } = new AbortController();
+  const requester = { accountId: store.owner.account_id, signal, actor: commandLineActor() };
 
   async function report(id: string) {
     const run = await findRun(services, requester, id);

@@ -3,6 +3,7 @@ import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import type { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { fromProfileColumns } from "../record/result-rows.ts";
 import type { Countable } from "./result-counts-store.ts";
 
@@ -39,6 +40,15 @@ export function toCountable(row: CountableRow): Countable {
       score: row.counted_score ?? undefined,
     },
   };
+}
+
+/** A result as all rollups count it. */
+export type Dated = Parameters<typeof countErrorFindings>[0][number] & Countable;
+
+/** The same with the errors that were found in it: `info` is what is stored as JSON beside its verdict. */
+export function withFindings(countable: Countable, info: string | null | undefined): Dated {
+  const { extra } = info ? (JSON.parse(info) as Pick<Dated["outcome"], "extra">) : {};
+  return { ...countable, outcome: { ...countable.outcome, extra } };
 }
 
 /** An account's result, locked until the transaction ends, and the time. */

@@ -1,4 +1,5 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { microsPerDay } from "../../../storage/micros.ts";
 import { firstWriterLock } from "../../../storage/result-numbers.ts";
@@ -49,9 +50,14 @@ export async function hasUncounted(database: Database): Promise<boolean> {
   return uncounted !== undefined;
 }
 
+/** Nobody counts by tag until the transaction ends. On SQLite there is one writer at a time. */
+export async function lockRollUp(transaction: Database): Promise<void> {
+  if (isPostgres(transaction)) await sql`select pg_advisory_xact_lock(${rollUpLock})`.execute(transaction);
+}
+
 /** Forgets all counts by tag, so that they are made again from the results as they are when this transaction is committed. */
 export async function resetTagRollup(transaction: Database): Promise<void> {
-  if (isPostgres(transaction)) await sql`select pg_advisory_xact_lock(${rollUpLock})`.execute(transaction);
+  await lockRollUp(transaction);
   for (const table of ["counts", "series", "values", "names"])
     await sql`delete from ${sql.ref(`evaluation_tag_${table}`)}`.execute(transaction);
   await sql`update evaluation_tag_progress set up_to = 0`.execute(transaction);
@@ -64,6 +70,8 @@ async function tryLockRollUp(transaction: Database): Promise<boolean> {
     select pg_try_advisory_xact_lock(${rollUpLock}) as locked`.execute(transaction);
   return rows[0]?.locked === true;
 }
+
+type Fragment = RawBuilder<unknown>;
 
 interface Batch {
   after: number;
@@ -176,18 +184,37 @@ async function addSeries(transaction: Database, batch: Batch): Promise<void> {
 }
 
 async function addCounts(transaction: Database, batch: Batch): Promise<void> {
+  const isCounted = sql`names.counted_up_to is null`;
+  await changeCounts(transaction, { from: fromTagged(transaction, batch), isCounted, sign: 1 });
+}
+
+/** Takes results from the counts, as far as they are counted. They are still stored, and nobody counts meanwhile. */
+export async function takeFromCounts(transaction: Database, ids: readonly number[]): Promise<void> {
+  const from = sql`from evaluation_results as result ${joinTags(transaction)}
+    where result.id in (${sql.join(ids)}) and ${isPayloadOfResult}
+      and payload.result_id <= (select up_to from evaluation_tag_progress)`;
+  const isCounted = sql`(names.counted_up_to is null or new.result_id <= names.counted_up_to)`;
+  await changeCounts(transaction, { from, isCounted, sign: -1 });
+}
+
+/** Adds the tagged results of a `from` clause to the counts, or takes them away. */
+async function changeCounts(
+  transaction: Database,
+  change: { from: Fragment; isCounted: Fragment; sign: 1 | -1 },
+): Promise<void> {
   const { verdict, score_mille, score } = evaluatorsVerdict(transaction);
+  const sign = sql.lit(change.sign);
   await sql`insert into evaluation_tag_counts (series_id, day, verdict, score_mille, count, score_sum, score_sum_of_squares)
-    select series.id, day, verdict, score_mille, count(*), sum(score), sum(square)
+    select series.id, day, verdict, score_mille, ${sign} * count(*), ${sign} * sum(score), ${sign} * sum(square)
     from (
-      select ${ofSeries}, result.created_at / ${sql.lit(microsPerDay)} as day,
+      select ${ofSeries}, result.id as result_id, result.created_at / ${sql.lit(microsPerDay)} as day,
         ${verdict} as verdict, ${score_mille} as score_mille, ${score} as score, ${squareOf(score)} as square
-      ${fromTagged(transaction, batch)}
+      ${change.from}
     ) as new
     join evaluation_tag_names as names on ${isName}
     join evaluation_tag_values as tag on ${isValue}
     join evaluation_tag_series as series on ${isSeries}
-    where names.counted_up_to is null
+    where ${change.isCounted}
     group by series.id, day, verdict, score_mille
     on conflict (series_id, day, verdict, score_mille) do update set
       count = evaluation_tag_counts.count + excluded.count,

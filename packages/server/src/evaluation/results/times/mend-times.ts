@@ -5,7 +5,7 @@ import { recount } from "../corrections/correct-result.ts";
 import { selectCorrectedAt } from "../corrections/corrections-store.ts";
 import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";
-import { toCountable } from "../keep/countable-results-store.ts";
+import { type Dated, toCountable, withFindings } from "../keep/countable-results-store.ts";
 import { foldDeltas, lockFolding } from "../keep/fold-store.ts";
 import { addCounted } from "../keep/result-counts-store.ts";
 import { resetTagRollup } from "../tag-rollup/roll-up-tags-store.ts";
@@ -85,11 +85,4 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
   await future.recomputeTimes(transaction, ids);
   if (rows.length > 0) await resetTagRollup(transaction);
   return rows.length;
-}
-
-type Dated = Parameters<typeof countErrorFindings>[0][number] & ReturnType<typeof toCountable>;
-
-function withFindings(countable: ReturnType<typeof toCountable>, info: string | null | undefined): Dated {
-  const { extra } = info ? (JSON.parse(info) as Pick<Dated["outcome"], "extra">) : {};
-  return { ...countable, outcome: { ...countable.outcome, extra } };
 }

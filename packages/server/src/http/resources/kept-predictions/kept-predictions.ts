@@ -7,6 +7,7 @@ import {
   KeptPredictionListQuery,
   type KeptPredictionListResponse,
   KeptPredictionPath,
+  type KeptPredictionValuesResponse,
   maxCountedPredictions,
   readInstant,
 } from "@presage/contract";
@@ -20,7 +21,9 @@ import { isOperator } from "../../../identity/users/is-operator.ts";
 import { deletePrediction, deletePredictionsBefore } from "../../../prediction/kept/delete-predictions.ts";
 import { findPayload, findPrediction } from "../../../prediction/kept/find-prediction.ts";
 import {
+  type countedColumns,
   countPredictions,
+  countValues,
   type PredictionFilter,
   type StoredPrediction,
   selectPredictions,
@@ -43,7 +46,7 @@ const path = "/v1/predictions";
 export function keptPredictionRoutes(services: Services): Route[] {
   const { store } = services;
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const query = readQuery(call, KeptPredictionListQuery);
       refuseUnknownFields(KeptPredictionListQuery, query, "query");
       const requester = requesterOf(call);
@@ -58,7 +61,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const data = rows.map((row) => toKeptPrediction(row, showsReplicas));
       return Response.json({ data, next: toCursor(next) } satisfies KeptPredictionListResponse);
     }),
-    withCaller("DELETE", path, async (call) => {
+    withCaller("DELETE", path, "manage", async (call) => {
       const query = readQuery(call, KeptPredictionDeleteQuery);
       refuseUnknownFields(KeptPredictionDeleteQuery, query, "query");
       keepOpen(call);
@@ -67,7 +70,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const { deleted, hasMore } = await deletePredictionsBefore(services, requesterOf(call), wanted);
       return Response.json({ deleted, has_more: hasMore } satisfies KeptPredictionDeleteResponse);
     }),
-    withCaller("GET", `${path}/count`, async (call) => {
+    withCaller("GET", `${path}/count`, "read", async (call) => {
       const query = readQuery(call, KeptPredictionCountQuery);
       refuseUnknownFields(KeptPredictionCountQuery, query, "query");
       const requester = requesterOf(call);
@@ -77,7 +80,29 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const count = Math.min(found, maxCountedPredictions);
       return Response.json({ count, has_more: found > count } satisfies KeptPredictionCountResponse);
     }),
-    withCaller("GET", `${path}/:id`, async (call) => {
+    withCaller("GET", `${path}/values`, "read", async (call) => {
+      const query = readQuery(call, KeptPredictionCountQuery);
+      refuseUnknownFields(KeptPredictionCountQuery, query, "query");
+      const requester = requesterOf(call);
+      const reader = store.briefReader(requester);
+      const filter = readFilter(query);
+      const values = async (column: (typeof countedColumns)[number]) => {
+        // A filter's own value must not hide the others that could be chosen.
+        const { [column]: _own, ...others } = filter;
+        const wanted = { column, filter: others, most: maxCountedPredictions };
+        return await countValues(reader, requester.accountId, wanted);
+      };
+      const response: KeptPredictionValuesResponse = {
+        source: await values("source"),
+        status: await values("status"),
+        category: await values("error_category"),
+        deployment: await values("deployment"),
+        model: await values("model"),
+        api_key_id: await values("api_key_id"),
+      };
+      return Response.json(response);
+    }),
+    withCaller("GET", `${path}/:id`, "read", async (call) => {
       const { id } = readPath(call, KeptPredictionPath);
       const requester = requesterOf(call);
       const { characters, ...prediction } = await findPrediction(services, requester, id);
@@ -89,7 +114,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const detail = toKeptPredictionDetail(toKeptPrediction(prediction, showsReplicas), payload, prompt);
       return jsonResponse(detail, undefined, logBrokenResponse(services, call));
     }),
-    withCaller("DELETE", `${path}/:id`, async (call) => {
+    withCaller("DELETE", `${path}/:id`, "manage", async (call) => {
       const { id } = readPath(call, KeptPredictionPath);
       await deletePrediction(services, requesterOf(call), id);
       return new Response(null, { status: 204 });

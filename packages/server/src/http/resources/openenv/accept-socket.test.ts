@@ -21,14 +21,18 @@ const server = Bun.serve<SocketEvents>({
 afterAll(() => server.stop(true));
 
 async function connect(account: string): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${server.port}`, { headers: { "x-account": account, "x-api-key": "any" } });
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}`, {
+    headers: { "x-account": account, "x-api-key": "any" },
+  });
   await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
   return socket;
 }
 
 /** What a socket says before it is closed. */
 async function refusalOf(account: string): Promise<{ texts: unknown[]; code: number }> {
-  const socket = new WebSocket(`ws://127.0.0.1:${server.port}`, { headers: { "x-account": account, "x-api-key": "any" } });
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}`, {
+    headers: { "x-account": account, "x-api-key": "any" },
+  });
   const texts: unknown[] = [];
   socket.onmessage = ({ data }) => texts.push(JSON.parse(String(data)));
   const { code } = await new Promise<CloseEvent>((resolve) => {

@@ -32,6 +32,7 @@ import {
   withDeprecation,
 } from "../docs/describe.ts";
 import { exampleResult } from "./example-result.ts";
+import { deleteResultOperation } from "./result-deletions-openapi.ts";
 
 const tag = "evaluation results";
 const resultNotFound = {
@@ -221,6 +222,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
       responses: withDeprecation({
         "200": response("What to look at, in this order", ReviewQueueResponse, {
           considered: 480,
+          has_more: false,
           reviewed: 12,
           data: [
             {
@@ -270,6 +272,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
         ...failures,
       },
     }),
+    delete: deleteResultOperation,
   },
   "/v1/evaluation-results/{id}/correction": {
     post: operation("correctEvaluationResult", tag, "Correct the verdict of a result", {

@@ -1,0 +1,112 @@
+import type { Config } from "../config.ts";
+import { selectNextDeletion } from "../evaluation/results/delete/result-deletions-store.ts";
+import type { Log } from "../observability/logger.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import { endLease, takeLease } from "../storage/leases-store.ts";
+import type { OpenedDatabase } from "../storage/open-database.ts";
+import { isStoreUnavailable } from "../storage/store-error.ts";
+import { startSweeper } from "../storage/sweeper.ts";
+import type { DeletedBatch } from "../storage/writing/delete-in-batches.ts";
+import { deleteInThread } from "./retention/delete-in-thread.ts";
+import { type DeletionStep, type Place, takeDeletionStep } from "./retention/deletion-step.ts";
+import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld } from "./retention/work-on-deletions.ts";
+
+const ageIntervalMs = 10 * 60_000;
+/** Deletions by filter that another process left are found so soon. */
+const chosenIntervalMs = 5_000;
+/** Of a process that ended without a word. */
+const leaseMs = 10_000;
+const renewAfterMs = 3_000;
+
+export interface ComposedRetention {
+  /** Works on deletions by filter: there is one. */
+  schedule(): void;
+  dispose(): Promise<void>;
+}
+
+interface RetentionOptions {
+  metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete">;
+  /** Results were deleted: what they were counted in changes. */
+  onResultsDeleted(): void;
+}
+
+/** Deletes what is too old and what somebody chose. Of several processes one at a time does each. */
+export function composeRetention(
+  { retention }: Pick<Config, "retention">,
+  log: Log,
+  { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
+  { metrics, onResultsDeleted }: RetentionOptions,
+): ComposedRetention {
+  log.logger.info({ ...retention }, "days after which data is deleted");
+  const thread = sqlitePath === undefined ? undefined : deleteInThread(sqlitePath);
+  const holder = Bun.randomUUIDv7();
+
+  const work: DeletionWork = {
+    database,
+    // Each kind of step has its own kind of place.
+    takeStep: async <Next extends Place>(step: DeletionStep) =>
+      (await (thread?.send(step) ?? takeDeletionStep(database, step))) as DeletedBatch<Next>,
+    onDeleted(kind, rows, heldMs) {
+      metrics.deletedRows([kind === "chosen results" ? "results" : kind], rows);
+      metrics.deletionSeconds.observe(heldMs / 1_000);
+      if (kind.endsWith("results")) onResultsDeleted();
+    },
+  };
+
+  /** Does something as long as no other process does it. */
+  async function alone(
+    name: string,
+    signal: AbortSignal,
+    act: (work: DeletionWork, signal: AbortSignal) => Promise<void>,
+  ) {
+    const lease = { name, holder, forMs: leaseMs };
+    if (!(await takeLease(database, lease))) return;
+    let renewedAtMs = performance.now();
+    const lost = new AbortController();
+    const whileHeld: DeletionWork = {
+      ...work,
+      async takeStep(step) {
+        if (performance.now() - renewedAtMs > renewAfterMs) {
+          if (!(await takeLease(database, lease))) lost.abort();
+          renewedAtMs = performance.now();
+        }
+        return await work.takeStep(step);
+      },
+    };
+    try {
+      await act(whileHeld, AbortSignal.any([signal, lost.signal]));
+    } finally {
+      await endLease(database, lease);
+    }
+  }
+
+  function warn(error: unknown): void {
+    if (isStoreUnavailable(error)) log.storeFailed(error);
+    else log.logger.warn({ err: error }, "could not delete what is to be deleted; will retry");
+  }
+
+  const age = startSweeper({
+    sweep: (signal) =>
+      alone("retention", signal, async (held, until) => {
+        await deleteWhatIsOld(held, retention, until);
+        if (!until.aborted) metrics.deletionsComplete.set(Date.now() / 1_000);
+      }),
+    intervalMs: ageIntervalMs,
+    onFailure: warn,
+  });
+  const chosen = startSweeper({
+    async sweep(signal) {
+      if ((await selectNextDeletion(database)) === undefined) return;
+      await alone("result deletions", signal, deleteWhatIsChosen);
+    },
+    intervalMs: chosenIntervalMs,
+    onFailure: warn,
+  });
+  return {
+    schedule: chosen.schedule,
+    async dispose() {
+      await Promise.all([age.stop(), chosen.stop()]);
+      await thread?.end();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { deleteOldEpisodes } from "../../environments/episodes/delete-old-episodes.ts";
+import type { EpisodePlace } from "../../environments/episodes/old-episodes-store.ts";
+import { deleteEmptyCounts } from "../../evaluation/results/delete/delete-empty-counts.ts";
+import { deleteMatchingResults } from "../../evaluation/results/delete/delete-matching-results.ts";
+import { deleteOldResults } from "../../evaluation/results/delete/delete-old-results.ts";
+import type { AgePlace } from "../../evaluation/results/delete/deleted-results-store.ts";
+import { deleteOldPredictions } from "../../prediction/kept/delete-old-predictions.ts";
+import type { Micros } from "../../storage/micros.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import type { DeletedBatch } from "../../storage/writing/delete-in-batches.ts";
+import { deleteOldUsage } from "../../usage/delete-old-usage.ts";
+
+/** One small transaction of what is to be deleted, at most `limit` rows. */
+export type DeletionStep = { limit: number } & (
+  | { kind: "results"; before: Micros; place: AgePlace | undefined }
+  | { kind: "predictions"; before: Micros }
+  | { kind: "episodes"; before: Micros; accountId: string; place: EpisodePlace | undefined }
+  | { kind: "usage"; before: Micros; accountId: string }
+  | { kind: "chosen results" }
+  | { kind: "empty counts" }
+);
+
+export type Place = AgePlace | EpisodePlace | true;
+
+export async function takeDeletionStep(database: Database, step: DeletionStep): Promise<DeletedBatch<Place>> {
+  switch (step.kind) {
+    case "results":
+      return await deleteOldResults(database, step.before, step.place, step.limit);
+    case "predictions":
+      return await deleteOldPredictions(database, step.before, step.limit);
+    case "episodes":
+      return await deleteOldEpisodes(database, step, step.place, step.limit);
+    case "usage":
+      return await deleteOldUsage(database, step, step.limit);
+    case "chosen results":
+      return await deleteMatchingResults(database, step.limit);
+    case "empty counts":
+      return await deleteEmptyCounts(database, step.limit);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Micros } from "../../storage/micros.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import { type DeletedBatch, inTimedTransaction } from "../../storage/writing/delete-in-batches.ts";
+import { expiredBefore } from "./episode.ts";
+import { deleteEpisodeRows } from "./episodes-store.ts";
+import { type EpisodePlace, selectOldEpisodes } from "./old-episodes-store.ts";
+
+const start: EpisodePlace = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
+/** To look at episodes that stay takes microseconds each. */
+const candidatesAtOnce = 200;
+
+/**
+ * Deletes some episodes of an account that nobody has used since a time, but for those that a dataset was made from. Open ones have
+ * expired by then. `limit` is in steps: one episode has more than another.
+ */
+export async function deleteOldEpisodes(
+  database: Database,
+  { accountId, before }: { accountId: string; before: Micros },
+  place: EpisodePlace | undefined,
+  limit: number,
+): Promise<DeletedBatch<EpisodePlace>> {
+  const unused = Math.min(before, expiredBefore());
+  const candidates = await selectOldEpisodes(database, accountId, unused, place ?? start, candidatesAtOnce);
+  let steps = 0;
+  const wanted: EpisodePlace[] = [];
+  for (const episode of candidates) {
+    if (episode.isInDataset) continue;
+    steps += episode.steps + 1;
+    if (wanted.length > 0 && steps > limit) break;
+    wanted.push(episode);
+  }
+  const deletable = candidates.filter((episode) => !episode.isInDataset);
+  const isCut = wanted.length < deletable.length;
+  const last = isCut ? wanted.at(-1) : candidates.at(-1);
+  const next = isCut || candidates.length === candidatesAtOnce ? last : undefined;
+  if (wanted.length === 0) return { deleted: 0, heldMs: 0, next };
+  const { heldMs } = await inTimedTransaction(database, (transaction) =>
+    deleteEpisodeRows(
+      transaction,
+      wanted.map(({ id }) => id),
+    ),
+  );
+  return { deleted: wanted.length, size: Math.min(steps, limit), heldMs, next };
+}

@@ -1,0 +1,48 @@
+import { nowMicros } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { type DeletedBatch, inTimedTransaction } from "../../../storage/writing/delete-in-batches.ts";
+import type { SearchFilter } from "../search/result-filter.ts";
+import { searchIds } from "../search/search-results.ts";
+import { narrowest } from "../search/times-as-ids.ts";
+import { deleteResultRows, selectCandidatesOf } from "./deleted-results-store.ts";
+import { advanceDeletion, selectNextDeletion } from "./result-deletions-store.ts";
+
+/** To look at results that stay takes microseconds each. */
+const candidatesAtOnce = 500;
+
+/**
+ * Deletes some results of the deletion that waits longest, and stores how far it is in the same transaction. A process that ends in the
+ * middle leaves the rest to the next one.
+ */
+export async function deleteMatchingResults(database: Database, limit: number): Promise<DeletedBatch<true>> {
+  const deletion = await selectNextDeletion(database);
+  if (deletion === undefined) return { deleted: 0, heldMs: 0, next: undefined };
+  const { id, account_id: accountId } = deletion;
+  const filter = JSON.parse(deletion.filter) as SearchFilter;
+  const wanted = Math.max(limit, candidatesAtOnce);
+  const ids = await searchIds(
+    database,
+    accountId,
+    {
+      ...filter,
+      afterId: narrowest(Math.max, filter.afterId, Number(deletion.after_id)),
+      beforeId: narrowest(Math.min, filter.beforeId, Number(deletion.up_to_id) + 1),
+    },
+    { order: "oldest-first", limit: wanted },
+  );
+  const candidates = await selectCandidatesOf(database, accountId, ids);
+  const deletable = candidates.filter(({ isOfRun }) => !isOfRun).slice(0, limit);
+  const isCut = deletable.length === limit;
+  const isLast = !isCut && ids.length < wanted;
+  const afterId = (isCut ? deletable.at(-1)?.id : ids.at(-1)) ?? Number(deletion.after_id);
+  const { result, heldMs } = await inTimedTransaction(database, async (transaction) => {
+    const deleted = await deleteResultRows(
+      transaction,
+      deletable.map((candidate) => candidate.id),
+    );
+    await advanceDeletion(transaction, id, { afterId, deleted, finishedAt: isLast ? nowMicros() : null });
+    return deleted;
+  });
+  // There may be another deletion.
+  return { deleted: result, heldMs, next: true };
+}

@@ -1,0 +1,25 @@
+import { sql } from "kysely";
+import { databaseNow } from "./database-clock.ts";
+import { microsPerMs } from "./micros.ts";
+import type { Database } from "./schema/tables.ts";
+
+/** Takes a lease, or keeps it for longer. Returns false while another process has it. */
+export async function takeLease(
+  database: Database,
+  { name, holder, forMs }: { name: string; holder: string; forMs: number },
+): Promise<boolean> {
+  const now = databaseNow(database);
+  const until = sql<number>`${now} + ${sql.lit(forMs * microsPerMs)}`;
+  const { rows } = await sql`insert into leases (name, holder, until) values (${name}, ${holder}, ${until})
+    on conflict (name) do update set holder = excluded.holder, until = excluded.until
+    where leases.holder = excluded.holder or leases.until < ${now} returning name`.execute(database);
+  return rows.length > 0;
+}
+
+/** Lets another process have it. */
+export async function endLease(
+  database: Database,
+  { name, holder }: { name: string; holder: string },
+): Promise<void> {
+  await database.deleteFrom("leases").where("name", "=", name).where("holder", "=", holder).execute();
+}

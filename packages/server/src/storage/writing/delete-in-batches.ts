@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "../schema/tables.ts";
+
+/** Another write may wait for as long as this, and SQLite has one writer at a time. */
+const targetMs = 5;
+/** Longer than other writers pause between two attempts at an SQLite file. */
+const minPauseMs = 12;
+const firstRows = 20;
+const maxRows = 2_000;
+/** A batch may be followed by one of at most this many times its rows: what rows take differs much. */
+const maxGrowth = 1.5;
+
+/** What one small transaction of a long deletion did. */
+export interface DeletedBatch<Place> {
+  deleted: number;
+  /** What is compared with `limit`; absent: the number of rows. */
+  size?: number;
+  /** How long the transaction kept others from writing. */
+  heldMs: number;
+  /** Where the next one begins; absent: nothing is left. */
+  next: Place | undefined;
+}
+
+/** Deletes at most `limit` rows from a place on; at first from the start. */
+export type DeleteSome<Place> = (place: Place | undefined, limit: number) => Promise<DeletedBatch<Place>>;
+
+/** Deletes in transactions of a few milliseconds, whose size follows from what the last one took, with pauses between them. */
+export async function deleteInBatches<Place>(
+  deleteSome: DeleteSome<Place>,
+  { signal, onDeleted }: { signal: AbortSignal; onDeleted?: (rows: number, heldMs: number) => void },
+): Promise<number> {
+  let place: Place | undefined;
+  let rows = firstRows;
+  let deleted = 0;
+  while (!signal.aborted) {
+    const batch = await deleteSome(place, rows);
+    deleted += batch.deleted;
+    if (batch.deleted > 0) onDeleted?.(batch.deleted, batch.heldMs);
+    if (batch.next === undefined) break;
+    place = batch.next;
+    // What only looked for rows was in nobody's way.
+    if (batch.deleted === 0) continue;
+    rows = nextRows(batch);
+    await sleep(Math.max(minPauseMs, batch.heldMs), undefined, { signal }).catch(() => {});
+  }
+  return deleted;
+}
+
+function nextRows({ deleted, size = deleted, heldMs }: DeletedBatch<unknown>): number {
+  const growth = Math.min(targetMs / Math.max(heldMs, 0.1), maxGrowth);
+  return Math.min(Math.max(Math.floor(size * growth), 1), maxRows);
+}
+
+/** A transaction, and for how long it kept others from writing. */
+export async function inTimedTransaction<Result>(
+  database: Database,
+  work: (transaction: Database) => Promise<Result>,
+): Promise<{ result: Result; heldMs: number }> {
+  let startedAtMs = performance.now();
+  const result = await database.transaction().execute(async (transaction) => {
+    // It has waited for others until now.
+    startedAtMs = performance.now();
+    return await work(transaction);
+  });
+  return { result, heldMs: performance.now() - startedAtMs };
+}

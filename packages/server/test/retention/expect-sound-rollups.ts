@@ -1,0 +1,85 @@
+import { expect } from "bun:test";
+import { sql } from "kysely";
+import { deleteEmptyCounts } from "../../src/evaluation/results/delete/delete-empty-counts.ts";
+import { countErrorFindings } from "../../src/evaluation/results/error-findings/count-error-findings.ts";
+import {
+  countableColumns,
+  toCountable,
+  withFindings,
+} from "../../src/evaluation/results/keep/countable-results-store.ts";
+import { foldDeltas } from "../../src/evaluation/results/keep/fold-store.ts";
+import { countResults } from "../../src/evaluation/results/keep/result-counts-store.ts";
+import { rollUpSomeTags } from "../../src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
+import { isPostgres } from "../../src/storage/is-postgres.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
+import type { TestPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { day } from "./many-results.ts";
+
+const asked: Record<string, unknown>[] = [
+  { group_by: ["day"] },
+  { group_by: ["evaluator", "profile", "app", "day"] },
+  { group_by: ["run"], status: "success" },
+  { group_by: ["tag"], tag: "env" },
+  { group_by: ["tag", "day"], tag: "env", pass: true },
+];
+
+/** Compares every rollup with a recount of the results that are stored, and summaries of both. */
+export async function expectSoundRollups(presage: TestPresage, database: Database): Promise<void> {
+  const { summary } = evaluationResultsClient(() => presage);
+  for (const body of asked) {
+    const [rollups, results] = [await summary(body), await summary({ ...body, after_id: 0 })];
+    expect([rollups.source, results.source]).toEqual(["rollups", "results"]);
+    expect(rounded(rollups.groups)).toEqual(rounded(results.groups));
+  }
+  if (isPostgres(database)) await foldDeltas(database);
+  while ((await deleteEmptyCounts(database, 100)).next !== undefined);
+  const counted = await selectCounted(database);
+  const counts = await database.selectFrom("evaluation_counts").selectAll().execute();
+  expect(sorted(counts)).toEqual(sorted(countResults(counted).counts));
+  const findings = await database.selectFrom("error_finding_counts").selectAll().execute();
+  expect(sorted(findings)).toEqual(sorted(countErrorFindings(counted)));
+  await expectSameByTag(database);
+}
+
+/** What is counted by tag, as far as each name is counted. */
+async function expectSameByTag(database: Database): Promise<void> {
+  while (await rollUpSomeTags(database));
+  const { rows: counted } = await sql<object>`
+    select name, value, app, day, cast(sum(count) as int) as count, sum(score_sum) as score_sum
+    from evaluation_tag_counts as counts join evaluation_tag_series as series on series.id = counts.series_id
+      join evaluation_tag_values as tag on tag.id = series.tag_id
+    where count <> 0 group by name, value, app, day`.execute(database);
+  const { rows: recounted } = await sql<object>`
+    select tag.name, tag.value, app, created_at / ${sql.lit(day)} as day, cast(count(*) as int) as count,
+      sum(coalesce(score, 0)) as score_sum
+    from evaluation_tags as tag join evaluation_results as result on result.id = tag.result_id
+      join evaluation_tag_names as names on names.account_id = tag.account_id and names.name = tag.name
+    where result.id <= coalesce(counted_up_to, (select up_to from evaluation_tag_progress))
+    group by tag.name, tag.value, app, created_at / ${sql.lit(day)}`.execute(database);
+  expect(sorted(counted)).toEqual(sorted(recounted));
+}
+
+async function selectCounted(database: Database) {
+  const rows = await database
+    .selectFrom("evaluation_results")
+    .innerJoin("evaluation_payloads as payload", "payload.result_id", "evaluation_results.id")
+    .select(countableColumns)
+    .select("payload.additional_info")
+    .execute();
+  return rows.map((row) => withFindings(toCountable(row), row.additional_info));
+}
+
+/** In one order, and without what depends on the order of additions. */
+function sorted<Row extends object>(rows: readonly Row[]): Row[] {
+  return rows
+    .map((row) => JSON.stringify(rounded(row), Object.keys(row).sort()))
+    .sort()
+    .map((line): Row => JSON.parse(line));
+}
+
+function rounded(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (_, part: unknown) =>
+    typeof part === "number" ? Number(part.toFixed(9)) + 0 : part,
+  );
+}

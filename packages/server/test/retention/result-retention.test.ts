@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { deleteOldResults } from "../../src/evaluation/results/delete/delete-old-results.ts";
+import type { AgePlace } from "../../src/evaluation/results/delete/deleted-results-store.ts";
+import { rollUpSomeTags } from "../../src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
+import { deleteInBatches } from "../../src/storage/writing/delete-in-batches.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
+import { expectSoundRollups } from "./expect-sound-rollups.ts";
+import { day, firstDay, resultAt } from "./many-results.ts";
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const { correct } = evaluationResultsClient(() => presage);
+  let opened: Awaited<ReturnType<typeof openStore>>;
+  beforeAll(async () => {
+    opened = await openStore(presage.databaseUrl);
+  });
+  afterAll(() => opened.destroy());
+
+  const store = async (from: number, to: number) => {
+    const fields = Array.from({ length: to - from }, (_, index) => resultAt(from + index));
+    const results = await storeResults(opened.database, opened.owner.account_id, fields);
+    return results.map(({ id }) => id);
+  };
+  const deleteBefore = (before: number) =>
+    deleteInBatches(
+      (place: AgePlace | undefined, limit) => deleteOldResults(opened.database, before, place, limit),
+      { signal: new AbortController().signal },
+    );
+
+  test("What is too old is deleted, some of it counted by tag and corrected, and every rollup equals a recount", async () => {
+    const ids = await store(0, 200);
+    while (await rollUpSomeTags(opened.database));
+    ids.push(...(await store(200, 300)));
+    for (const index of [1, 2, 3, 5, 202, 206])
+      await correct(ids[index] ?? 0, { pass: index % 2 === 0, score_raw: 0.7 });
+    await expectSoundRollups(presage, opened.database);
+    const old = ids.filter((_, index) => (resultAt(index).createdAt ?? 0) < firstDay + 2 * day);
+    expect(await deleteBefore(firstDay + 2 * day)).toBe(old.length);
+    await expectSoundRollups(presage, opened.database);
+    const left = await opened.database.selectFrom("evaluation_results").select("id").orderBy("id").execute();
+    expect(left.map(({ id }) => id)).toEqual(ids.filter((id) => !old.includes(id)));
+    for (const table of ["evaluation_payloads", "evaluation_tags", "evaluation_corrections"] as const) {
+      const rows = await opened.database.selectFrom(table).select("result_id").execute();
+      expect(rows.filter(({ result_id }) => old.includes(result_id))).toEqual([]);
+    }
+    expect(await deleteBefore(firstDay + 2 * day)).toBe(0);
+  });
+});
