@@ -88,6 +88,7 @@ export type {
   PromptMessage,
   RecentErrorFindingsResponse,
   ReplicaStatus,
+  ReportEvaluator,
   ReviewQueueItem,
   ReviewQueueResponse,
   ReviewReason,

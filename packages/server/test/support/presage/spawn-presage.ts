@@ -21,8 +21,9 @@ export interface SpawnedPresage extends AsyncDisposable {
   stderr(): Promise<string>;
 }
 
-/** What starts `presage`, without its arguments. */
-const ofThisClone = [process.execPath, mainFile];
+const { PRESAGE_TEST_EXECUTABLE: executable } = process.env;
+/** What starts `presage`, without its arguments. `npm test` compiles it once, which starts with two thirds of the processor time. */
+const ofThisClone = executable === undefined ? [process.execPath, mainFile] : [executable];
 
 /** Starts `presage serve` without the tests' environment except PATH, and does not wait. */
 export async function launchPresage(

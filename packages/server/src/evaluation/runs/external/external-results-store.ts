@@ -77,3 +77,56 @@ export async function selectExternalResults(
     query = query.where((of) => of.or([of("experiment_id", "is", null), of("experiment_id", "!=", id)]));
   return await query.orderBy("id").limit(limit).execute();
 }
+
+export type NamesRow = Pick<
+  EvaluationResultsTable,
+  "evaluator_id" | "is_external" | "profile_name" | "profile_public_id" | "profile_revision"
+>;
+
+/** How many results of one evaluator are in a part. */
+export interface ResultCountsRow extends NamesRow {
+  results: number;
+  /** Results that say whether the sample passed. */
+  with_pass: number;
+  /** Results that have a score and nothing else. */
+  with_score: number;
+  last_id: number;
+}
+
+/** Counts the results of a part by evaluator, those with numbers after `after`, up to `upTo` where there is such a bound. */
+export async function countByEvaluator(
+  reader: Database,
+  { id, accountId }: RunIds,
+  { column, hasVerdict }: ResultsPart,
+  { after, upTo }: { after: number; upTo?: number | undefined },
+): Promise<ResultCountsRow[]> {
+  let query = reader
+    .selectFrom("evaluation_results")
+    .select(["evaluator_id", "is_external", "profile_name", "profile_public_id", "profile_revision"])
+    .select((of) => [
+      of.fn.countAll<number>().as("results"),
+      sql<number>`count(case when ${hasVerdictIs(hasVerdict)} then pass end)`.as("with_pass"),
+      sql<number>`count(case when ${hasVerdictIs(hasVerdict)} and pass is null then score end)`.as(
+        "with_score",
+      ),
+      of.fn.max("id").as("last_id"),
+    ])
+    .where("account_id", "=", accountId)
+    .where(column, "=", id)
+    .where(hasVerdictIs(hasVerdict))
+    .where("id", ">", after);
+  if (upTo !== undefined) query = query.where("id", "<=", upTo);
+  if (column === "run_id")
+    query = query.where((of) => of.or([of("experiment_id", "is", null), of("experiment_id", "!=", id)]));
+  const rows = await query
+    .groupBy(["evaluator_id", "is_external", "profile_name", "profile_public_id", "profile_revision"])
+    .execute();
+  // PostgreSQL's driver has texts for counts.
+  return rows.map((row) => ({
+    ...row,
+    results: Number(row.results),
+    with_pass: Number(row.with_pass),
+    with_score: Number(row.with_score),
+    last_id: Number(row.last_id),
+  }));
+}
