@@ -159,7 +159,9 @@ class EvaluationResultFilter(Lenient):
 
 
 class EvaluationResultSearchRequest(EvaluationResultFilter):
-    order: Optional[Literal["-created_at", "created_at", "dataset_sample_id", "-dataset_sample_id"]] = None
+    order: Optional[
+        Literal["-created_at", "created_at", "dataset_sample_id", "-dataset_sample_id", "score_raw", "-score_raw"]
+    ] = None
     limit: Optional[Annotated[int, Field(ge=1, le=1000)]] = None
     offset: Optional[Literal[0]] = None
     text_limit: Optional[Annotated[int, Field(ge=1, le=1_000_000)]] = None
