@@ -1,22 +1,14 @@
 import { parseArgs } from "node:util";
+import { type PartName, partNames } from "./parts.ts";
 import { type TargetName, targetNames } from "./targets/target.ts";
 
 export interface BenchArguments {
-  /** Short runs, to check that everything works. The figures mean little and no report is written. */
   readonly quick: boolean;
-  readonly targets: readonly TargetName[];
-  readonly evaluations: boolean;
-  readonly processes: boolean;
-  readonly workers: boolean;
-  readonly dashboard: boolean;
-  readonly replicas: boolean;
-  readonly cache: boolean;
-  readonly runs: boolean;
-  readonly episodes: boolean;
-  readonly retention: boolean;
-  /** `--results NUMBER`: how many the retention works on. Undefined: as planned. */
+  /** `--results NUMBER`: how many retention works on. Undefined: as planned. */
   readonly results: number | undefined;
-  readonly statistics: boolean;
+  readonly parts: readonly PartName[];
+  /** Which targets predictions are measured through. */
+  readonly targets: readonly TargetName[];
 }
 
 /** `--only exactness`: it needs Python, so it is not part of the others. */
@@ -27,11 +19,6 @@ export interface ExactnessArguments {
   readonly python: string;
 }
 
-export const readExactnessArguments = (argv: readonly string[]): ExactnessArguments | undefined => {
-  const { values } = parseArgs({ args: [...argv], options });
-  return values.only === "exactness" ? { data: values.data, python: values.python } : undefined;
-};
-
 const options = {
   quick: { type: "boolean", default: false },
   only: { type: "string" },
@@ -40,43 +27,27 @@ const options = {
   python: { type: "string", default: "python3" },
 } as const;
 
-const partNames = [
-  ...targetNames,
-  "evaluations",
-  "processes",
-  "workers",
-  "dashboard",
-  "replicas",
-  "cache",
-  "runs",
-  "episodes",
-  "retention",
-  "statistics",
-] as const;
+export const readExactnessArguments = (argv: readonly string[]): ExactnessArguments | undefined => {
+  const { values } = parseArgs({ args: [...argv], options });
+  return values.only === "exactness" ? { data: values.data, python: values.python } : undefined;
+};
 
-const isPartName = (text: string): text is (typeof partNames)[number] =>
-  partNames.some((name) => name === text);
-
+/** `--only` names parts, or targets: predictions through these alone. */
 export const readArguments = (argv: readonly string[]): BenchArguments => {
   const { values } = parseArgs({ args: [...argv], options });
-  const wanted = values.only?.split(",").map((name) => name.trim()) ?? partNames;
-  const unknown = wanted.filter((name) => !isPartName(name));
+  const wanted: readonly string[] = values.only?.split(",").map((name) => name.trim()) ?? partNames;
+  const known: readonly string[] = [...partNames, ...targetNames];
+  const unknown = wanted.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    throw new Error(`--only: got ${unknown.join(",")}; expected ${partNames.join(",")}, or exactness alone`);
+    throw new Error(`--only: got ${unknown.join(",")}; expected ${known.join(",")}, or exactness alone`);
   }
+  const targets = targetNames.filter((name) => wanted.includes(name));
   return {
     quick: values.quick,
-    targets: targetNames.filter((name) => wanted.includes(name)),
-    evaluations: wanted.includes("evaluations"),
-    processes: wanted.includes("processes"),
-    workers: wanted.includes("workers"),
-    dashboard: wanted.includes("dashboard"),
-    replicas: wanted.includes("replicas"),
-    cache: wanted.includes("cache"),
-    runs: wanted.includes("runs"),
-    episodes: wanted.includes("episodes"),
-    retention: wanted.includes("retention"),
     results: values.results === undefined ? undefined : Number(values.results),
-    statistics: wanted.includes("statistics"),
+    parts: partNames.filter(
+      (name) => wanted.includes(name) || (name === "predictions" && targets.length > 0),
+    ),
+    targets: wanted.includes("predictions") || targets.length === 0 ? targetNames : targets,
   };
 };

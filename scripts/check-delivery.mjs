@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { root } from "./ensure-installed.mjs";
+import { bun, root } from "./ensure-installed.mjs";
 import { imageRoot } from "./image-root.mjs";
 import { runOrExit } from "./run-or-exit.mjs";
 
@@ -70,6 +70,28 @@ async function checkImage(executable) {
       if (status !== 0) throw new Error(`The health check failed: ${stderr}`);
     },
   );
+  const postgres = await startPostgres();
+  try {
+    await measure(
+      "the same with nothing that can be written, on PostgreSQL, as in a pod of the chart",
+      image.enter(["serve"], { hasVolume: false }),
+      work,
+      { ...image.environment, PRESAGE_DATABASE_URL: postgres.url },
+    );
+  } finally {
+    postgres.stop();
+  }
+}
+
+/** That of the tests. */
+function startPostgres() {
+  const child = spawn(bun, [join(root, "packages/server/test/support/store/serve-postgres.ts")], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  return new Promise((resolve, reject) => {
+    child.on("exit", () => reject(new Error("PostgreSQL did not start.")));
+    child.stdout.once("data", (line) => resolve({ url: String(line).trim(), stop: () => child.stdin.end() }));
+  });
 }
 
 /** Starts a server, waits for the README's first prediction, and stops it. */

@@ -31,18 +31,23 @@ export function imageRoot(executable, folder) {
   chownSync(join(folder, "data"), uid, gid);
 
   // As a container engine does: everything is read-only, but for the volume.
-  const mounts = [
-    'mount --bind "$0" "$0"',
-    'mount --bind "$0/data" "$0/data"',
-    'mount --rbind /dev "$0/dev"',
-    'mount -t proc proc "$0/proc"',
-    'mount -o remount,bind,ro "$0"',
-    'exec chroot --userspec="$1" "$0" "$2" "$3"',
-  ].join(" && ");
+  const mountsWith = (hasVolume) =>
+    [
+      'mount --bind "$0" "$0"',
+      ...(hasVolume ? ['mount --bind "$0/data" "$0/data"'] : []),
+      'mount --rbind /dev "$0/dev"',
+      'mount -t proc proc "$0/proc"',
+      'mount -o remount,bind,ro "$0"',
+      'exec chroot --userspec="$1" "$0" "$2" "$3"',
+    ].join(" && ");
   return {
     environment,
     megabytes: (compressedBytes / 1e6).toFixed(1),
-    enter: (args) => ["unshare", "--mount", "sh", "-c", mounts, folder, user, program, ...args],
+    /** A command that runs the image's program; without its volume, nothing can be written. */
+    enter: (args, { hasVolume = true } = {}) => [
+      ...["unshare", "--mount", "sh", "-c", mountsWith(hasVolume), folder, user, program],
+      ...args,
+    ],
   };
 }
 

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./ensure-installed.mjs";
+import { filesOfVersion } from "./files-of-version.mjs";
 import { runOrExit } from "./run-or-exit.mjs";
 
 const [version = ""] = process.argv.slice(2);
@@ -27,6 +28,7 @@ process.stdout.write(
     ...packages.map((name) => `  npm publish ./dist/${name}`),
     `  git tag v${version} && git push origin v${version}`,
     `  docker buildx build --platform linux/amd64,linux/arm64 --tag REGISTRY/presage:${version} --push .`,
+    `  helm package deploy/helm/presage && helm push presage-${version}.tgz oci://REGISTRY/charts`,
     "and attach the executables, THIRD-PARTY-LICENCES.txt and SHA256SUMS to the release.\n",
   ].join("\n"),
 );
@@ -34,22 +36,16 @@ process.stdout.write(
 function findProblems() {
   const found = [];
   if (!/^\d+\.\d+\.\d+$/.test(version)) return ["Usage: npm run release -- VERSION, such as 0.2.0"];
-  const { repository } = manifestOf(".");
+  const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   if (repository?.url === undefined)
     found.push("package.json: repository.url is not set; npm compares it with where a package was built.");
-  for (const folder of [".", ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`)]) {
-    const own = manifestOf(folder).version;
-    if (own !== version) found.push(`${folder}/package.json: the version is ${own}, not ${version}.`);
-  }
+  for (const { path, text, wanted } of filesOfVersion(version))
+    if (text !== wanted) found.push(`${path}: it is not of version ${version}. See npm run set-version.`);
   if (!readFileSync(join(root, "CHANGELOG.md"), "utf8").includes(`\n## [${version}]`))
     found.push(`CHANGELOG.md: there is no section [${version}].`);
   if (git("status", "--porcelain") !== "") found.push("There are changes that are not committed.");
   if (git("tag", "--list", `v${version}`) !== "") found.push(`The tag v${version} exists already.`);
   return found;
-}
-
-function manifestOf(folder) {
-  return JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
 }
 
 function git(...args) {

@@ -49,6 +49,3 @@ export const runDashboard = async (
     rmSync(directory, { recursive: true, force: true });
   }
 };
-
-export const findDashboardProblems = (result: DashboardResult): string[] =>
-  "notMeasured" in result ? [] : result.problems.map((problem) => `dashboard, ${problem}`);

@@ -1,5 +1,5 @@
-import type { Sample } from "../measure/sample.ts";
 import { median } from "../median.ts";
+import type { Sample } from "../predictions/sample.ts";
 import type { TargetName } from "../targets/target.ts";
 
 export type Measure = "requestsPerSecond" | "p50Us" | "p99Us" | "cpuUsPerRequest";

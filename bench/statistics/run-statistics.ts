@@ -10,7 +10,6 @@ export interface StatisticsResult {
   readonly repeatedSurvival: readonly SurvivalCoverage[];
 }
 
-/** Simulations with fixed seeds: the figures do not depend on the machine. */
 export const runStatistics = async (plan: StatisticsPlan): Promise<StatisticsResult> => ({
   coverage: measureCoverage(plan.coverageSets),
   errorRates: await measureErrorRates(plan.testSets),

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { startPostgres } from "../evaluations/search/start-postgres.ts";
-import { measureLoad } from "../measure/measure-load.ts";
-import type { RunningTarget } from "../measure/running-target.ts";
-import type { Sample } from "../measure/sample.ts";
 import { workDirectory } from "../paths.ts";
+import { measureLoad } from "../predictions/measure-load.ts";
+import type { RunningTarget } from "../predictions/running-target.ts";
+import type { Sample } from "../predictions/sample.ts";
 import type { ProcessGroup } from "../processes.ts";
 import { startTarget } from "../targets/start-target.ts";
 import type { Upstream } from "../targets/start-upstream.ts";

@@ -2,10 +2,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { workDirectory } from "../../paths.ts";
 import type { ProcessGroup } from "../../processes.ts";
-import type { EvaluationsPlan } from "../plan-evaluations.ts";
 import { type DatabaseName, type Filled, type Filling, fillAndStart } from "./fill-and-start.ts";
 import { findFillingError } from "./find-filling-error.ts";
 import { measureRequests, type SizedRequest, send } from "./measure-requests.ts";
+import type { SearchPlan } from "./plan-search.ts";
 import { searchFiltersAt, summaries } from "./search-filters.ts";
 import { startPostgres } from "./start-postgres.ts";
 
@@ -58,7 +58,7 @@ const summary = postTo("summary");
 
 const measureAll = async (
   filled: readonly Filled[],
-  plan: EvaluationsPlan["search"],
+  plan: SearchPlan,
 ): Promise<Pick<SearchResult, "floor" | "pages" | "summaries" | "problems">> => {
   const problems: string[] = [];
   for (const one of filled) {
@@ -107,7 +107,7 @@ export const measureSearch = async (
   group: ProcessGroup,
   upstreamOrigin: string,
   database: DatabaseName,
-  plan: EvaluationsPlan["search"],
+  plan: SearchPlan,
 ): Promise<SearchResult> => {
   const sizes = plan.sizes[database];
   const postgres = database === "PostgreSQL" ? await startPostgres(group, sizes.length) : undefined;

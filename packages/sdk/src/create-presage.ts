@@ -1,4 +1,5 @@
 import { type ApiKeys, apiKeys } from "./resources/api-keys.ts";
+import { type AuditEvents, auditEvents } from "./resources/audit-events.ts";
 import { type ChatCompletions, chatCompletions } from "./resources/chat-completions.ts";
 import { type Deployments, deployments } from "./resources/deployments.ts";
 import { type Environments, environments } from "./resources/environments.ts";
@@ -13,6 +14,7 @@ import { type Experiments, experiments } from "./resources/evaluation/experiment
 import { type Projects, projects } from "./resources/evaluation/projects.ts";
 import { type KeptPredictions, keptPredictions } from "./resources/kept-predictions.ts";
 import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
+import { type Members, members } from "./resources/members.ts";
 import { type Models, models } from "./resources/models.ts";
 import { type Predict, predict } from "./resources/predictions.ts";
 import { type Comparisons, comparisons } from "./resources/runs/comparisons.ts";
@@ -50,6 +52,8 @@ export interface Presage {
   deployments: Deployments;
   apiKeys: ApiKeys;
   sessions: Sessions;
+  members: Members;
+  auditEvents: AuditEvents;
   evaluators: Evaluators;
   profiles: EvaluatorProfiles;
   results: EvaluationResults;
@@ -91,6 +95,8 @@ export function createPresage(options: PresageOptions = {}): Presage {
     deployments: deployments(transport),
     apiKeys: apiKeys(transport),
     sessions: sessions(transport),
+    members: members(transport),
+    auditEvents: auditEvents(transport),
     evaluators: evaluators(transport),
     profiles: evaluatorProfiles(transport),
     results: evaluationResults(transport),

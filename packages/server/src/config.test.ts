@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
+import packageJson from "../package.json" with { type: "json" };
 import { ConfigError, describeConfig, readConfig, unknownVariables } from "./config.ts";
 import type { RawEnvironment } from "./environment-values.ts";
 
@@ -60,7 +61,11 @@ describe("An empty environment", () => {
       judge: { url: undefined, apiKey: undefined, model: undefined, maxInFlight: 256 },
       metricsToken: undefined,
       logLevel: "info",
-      otlpEndpoint: undefined,
+      telemetry: {
+        attributes: { "service.name": "presage", "service.version": packageJson.version },
+        traces: undefined,
+        metrics: undefined,
+      },
       clientApiKey: undefined,
     });
   });
@@ -116,8 +121,18 @@ describe("Each variable", () => {
       PRESAGE_API_KEY: "client-key",
       PRESAGE_WORKERS: "4",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "https://metrics.example/otlp",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20collector-token",
+      OTEL_EXPORTER_OTLP_METRICS_HEADERS: "x-tenant=a=b",
+      OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+      OTEL_EXPORTER_OTLP_TIMEOUT: "3000",
+      OTEL_METRIC_EXPORT_INTERVAL: "15000",
+      OTEL_SERVICE_NAME: "worlds",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=other, deployment.name=a%2Cb",
       PRESAGE_OIDC_ALLOWED_DOMAINS: "Example.org, lab.example.org",
       PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+      PRESAGE_NEW_USER_ROLE: "viewer",
       PRESAGE_SESSION_IDLE_MINUTES: "10",
       PRESAGE_SESSION_MAX_HOURS: "2",
       ...oidc,
@@ -159,13 +174,35 @@ describe("Each variable", () => {
           clientSecret: "the-oidc-secret",
           allowedDomains: ["example.org", "lab.example.org"],
           accountClaim: "team",
+          newUserRole: "viewer",
         },
         session: { idleMs: 600_000, maxMs: 7_200_000 },
       },
       judge: { url: "https://judge.example/v1", apiKey: "judge-key", model: "judge-model", maxInFlight: 3 },
       metricsToken: "the-metrics-token",
       logLevel: "warn",
-      otlpEndpoint: "http://collector:4318",
+      telemetry: {
+        attributes: {
+          "service.name": "worlds",
+          "service.version": packageJson.version,
+          "deployment.name": "a,b",
+        },
+        traces: {
+          url: "http://collector:4318/v1/traces",
+          headers: { authorization: "Bearer collector-token" },
+          protocol: "http/protobuf",
+          compression: "gzip",
+          timeoutMs: 3_000,
+        },
+        metrics: {
+          url: "https://metrics.example/otlp",
+          headers: { authorization: "Bearer collector-token", "x-tenant": "a=b" },
+          protocol: "http/json",
+          compression: "gzip",
+          timeoutMs: 3_000,
+          intervalMs: 15_000,
+        },
+      },
       clientApiKey: "client-key",
     });
   });
@@ -322,10 +359,22 @@ describe("A wrong value", () => {
       ["collector"],
       "an http or https URL without user name, password and query",
     ],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", ["grpc", "http"], "http/protobuf, http/json; gRPC is not supported"],
+    ["OTEL_METRICS_EXPORTER", ["prometheus", "console"], "otlp, none"],
+    [
+      "OTEL_EXPORTER_OTLP_HEADERS",
+      ["token", "=b", "a=%", "two words=b", "a=b%0D%0Ac: d"],
+      "NAME=VALUE pairs with commas between them, with % escapes where needed",
+    ],
   ];
   for (const [name, values, expected] of wrong) {
     test(`of ${name} is refused with one line: its name, the value and what was expected`, () => {
-      const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_REDIS_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
+      const isSecret = [
+        "PRESAGE_DATABASE_URL",
+        "PRESAGE_REDIS_URL",
+        "PRESAGE_BOOTSTRAP_KEY",
+        "OTEL_EXPORTER_OTLP_HEADERS",
+      ].includes(name);
       for (const value of values) {
         const got = isSecret ? "a hidden value" : JSON.stringify(value);
         expect(linesOf({ [name]: value })).toEqual([`${name}: got ${got}; expected ${expected}`]);
@@ -397,7 +446,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(50);
+    expect(shown).toHaveLength(66);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

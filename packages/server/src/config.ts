@@ -1,5 +1,7 @@
+import type { Role } from "@presage/contract";
 import { z } from "zod";
 import { contradictionsOf } from "./config-contradictions.ts";
+import { type TelemetryConfig, telemetryOf } from "./config-telemetry.ts";
 import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
 import { anyDomain, type RawEnvironment } from "./environment-values.ts";
 
@@ -70,7 +72,7 @@ export type Config = Readonly<{
   /** Absent: only this machine may read the metrics. */
   metricsToken: string | undefined;
   logLevel: Environment["PRESAGE_LOG_LEVEL"];
-  otlpEndpoint: string | undefined;
+  telemetry: TelemetryConfig;
   /** The API key for calls of the command line to another server. */
   clientApiKey: string | undefined;
 }>;
@@ -85,6 +87,7 @@ export type OidcConfig = Readonly<{
   allowedDomains: readonly string[] | undefined;
   /** Absent: all users are in one account. */
   accountClaim: string | undefined;
+  newUserRole: Role;
 }>;
 
 /** The environment is invalid; the message has one line for each invalid variable. */
@@ -173,7 +176,7 @@ export function readConfig(raw: RawEnvironment): Config {
     }),
     metricsToken: values.PRESAGE_METRICS_TOKEN,
     logLevel: values.PRESAGE_LOG_LEVEL,
-    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    telemetry: telemetryOf(values),
     clientApiKey: values.PRESAGE_API_KEY,
   });
 }
@@ -234,10 +237,12 @@ function shown(name: EnvironmentName, value: unknown): string {
   if (name === "PRESAGE_DATABASE_URL" || name === "PRESAGE_REDIS_URL")
     return withoutCredentials(String(value));
   if (secretNames.has(name)) return "***";
-  if (name !== "PRESAGE_RETENTION") return String(value);
-  return Object.entries(value ?? {})
-    .map(([kind, days]) => `${kind}=${days}`)
-    .join(",");
+  const isPairs = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isPairs
+    ? Object.entries(value)
+        .map((pair) => pair.join("="))
+        .join(",")
+    : String(value);
 }
 
 /** A URL may contain a password before its `@` or in its query, even where none is allowed or the rest is not a URL. */
@@ -261,5 +266,6 @@ function oidcOf(values: Environment): OidcConfig | undefined {
         ? undefined
         : Object.freeze(allowedDomains),
     accountClaim: values.PRESAGE_OIDC_ACCOUNT_CLAIM,
+    newUserRole: values.PRESAGE_NEW_USER_ROLE,
   });
 }

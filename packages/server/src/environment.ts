@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { capturePattern } from "@presage/contract";
+import { capturePattern, Role } from "@presage/contract";
 import { z } from "zod";
 import {
   domains,
@@ -13,6 +13,7 @@ import {
   text,
   wholeNumber,
 } from "./environment-values.ts";
+import { secretTelemetryNames, telemetryVariables } from "./telemetry-environment.ts";
 
 declare module "zod" {
   interface GlobalMeta {
@@ -236,6 +237,14 @@ export const environment = z.object({
       "claim that names a user's account; if not set, every user is in the owner's account, named default",
     expected: "text",
   }),
+  PRESAGE_NEW_USER_ROLE: z
+    .enum(Role.options)
+    .default("member")
+    .meta({
+      description:
+        "role of a user who signs in for the first time; the first user of an account is always an owner",
+      expected: Role.options.join(", "),
+    }),
   PRESAGE_SESSION_IDLE_MINUTES: wholeNumber(1, yearMinutes)
     .default(720)
     .meta({
@@ -283,10 +292,7 @@ export const environment = z.object({
     description: "API key for --server of presage predict, evaluate and datasets",
     expected: "text",
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
-    description: "endpoint for OpenTelemetry traces; if not set, there are none",
-    expected: expectedUrl,
-  }),
+  ...telemetryVariables,
 });
 
 /** Sign-in with an OpenID provider needs all three. */
@@ -309,4 +315,5 @@ export const secretNames: ReadonlySet<string> = new Set<EnvironmentName>([
   "PRESAGE_JUDGE_API_KEY",
   "PRESAGE_METRICS_TOKEN",
   "PRESAGE_API_KEY",
+  ...secretTelemetryNames,
 ]);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { addAuditCommand } from "./cli/audit/audit-command.ts";
 import { addDatasetsCommands } from "./cli/datasets/datasets-commands.ts";
 import { explainError } from "./cli/explain-error.ts";
 import { environmentHelp } from "./cli/help/environment-help.ts";
@@ -150,6 +151,7 @@ program
 
 addKeysCommands(program, configure, json);
 addUsersCommands(program, configure, json);
+addAuditCommand(program, configure, json);
 addDatasetsCommands(program, configure, json);
 addRunsCommands(program, configure, json);
 
@@ -166,8 +168,9 @@ results
 program
   .command("sign-in")
   .description("print a one-time sign-in URL, in local mode")
-  .addHelpText("after", examples("presage sign-in"))
-  .action(async () => (await import("./cli/sign-in.ts")).printSignInAddress(configure()));
+  .option("--user <user>", "who signs in, by id or e-mail address; by default the owner")
+  .addHelpText("after", examples("presage sign-in", "presage sign-in --user ada@example.org"))
+  .action(async (options) => (await import("./cli/sign-in.ts")).printSignInAddress(configure(), options));
 
 program
   .command("predict")

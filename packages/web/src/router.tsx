@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
+import { readAuditLogSearch } from "./pages/account/audit-log/audit-log-search.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
 import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
@@ -154,6 +155,19 @@ const account = createRoute({ getParentRoute, path: "/account" }).lazy(
   async () => (await loadPage(() => import("./pages/account/account-page.tsx"))).accountRoute,
 );
 
+const members = createRoute({
+  getParentRoute,
+  path: "/account/members",
+  validateSearch: readTableSearch,
+}).lazy(async () => (await loadPage(() => import("./pages/account/members/members-page.tsx"))).membersRoute);
+const auditLog = createRoute({
+  getParentRoute,
+  path: "/account/audit-log",
+  validateSearch: readAuditLogSearch,
+}).lazy(
+  async () => (await loadPage(() => import("./pages/account/audit-log/audit-log-page.tsx"))).auditLogRoute,
+);
+
 const routeTree = rootRoute.addChildren([
   overview,
   playground,
@@ -180,6 +194,8 @@ const routeTree = rootRoute.addChildren([
   usage,
   apiKeys,
   account,
+  members,
+  auditLog,
 ]);
 
 export function createAppRouter() {

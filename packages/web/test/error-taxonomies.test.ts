@@ -51,8 +51,10 @@ dashboardTest("A taxonomy is created, its label set, moved and removed", async (
   expect(await labelsOf()).toEqual({ 1: [], 2: ["production"] });
 
   await remove.click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Remove label" }).click();
-  await remove.waitFor({ state: "hidden" });
+  const question = page.getByRole("alertdialog");
+  await question.getByRole("button", { name: "Remove label" }).click();
+  await question.waitFor({ state: "detached" });
+  await remove.waitFor({ state: "detached" });
   expect(await labelsOf()).toEqual({ 1: [], 2: [] });
 });
 
@@ -104,7 +106,7 @@ dashboardTest(
     const found = (model: string, ...kinds: string[]): StoredFields => ({
       evaluatorId: "error-taxonomy-2026-11-21",
       evaluatorFamily: "error-taxonomy",
-      metadata: { app: "findings", evaluatedModel: { name: model } },
+      metadata: { app: "findings", evaluatedModel: { name: model }, runId: `nightly-${model}` },
       outcome: {
         status: "success",
         pass: kinds.length === 0,
@@ -130,12 +132,21 @@ dashboardTest(
     await page.getByText("1 of 2").waitFor();
     await page.getByRole("button", { name: "Invented" }).click();
     await page.getByRole("heading", { name: "State / Invented" }).waitFor();
+    await page.getByRole("radio", { name: "By run" }).click();
+    const run = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "nightly-small" }) });
+    await run.getByText("1 of 2").waitFor();
+    await run.locator("[tabindex]").focus();
+    await page
+      .getByRole("tooltip")
+      .filter({ hasText: "Found in 1 of the newest 2 evaluations" })
+      .waitFor({ state: "attached" });
     await page.getByRole("button", { name: "The lamp is invented." }).click();
     const drawer = page.getByRole("dialog", { name: `Result ${results[1]?.id}` });
     await drawer.waitFor();
     const { pathname, search } = new URL(page.url());
     const elsewhere = await visit(pathname + search);
     await elsewhere.getByRole("heading", { name: "State / Invented" }).waitFor();
+    await elsewhere.getByRole("link", { name: "nightly-large" }).waitFor({ state: "attached" });
     await elsewhere.getByRole("dialog", { name: `Result ${results[1]?.id}` }).waitFor();
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "hidden" });

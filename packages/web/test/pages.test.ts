@@ -1,64 +1,147 @@
-import { expect } from "bun:test";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Presage } from "@presage/sdk";
+import type { createAppRouter } from "../src/router.tsx";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { expectAccessible, wide } from "./support/expect-accessible.ts";
 import { fillDashboard } from "./support/fill-dashboard.ts";
 
-type Filled = Awaited<ReturnType<typeof fillDashboard>>;
+type Filled = Awaited<ReturnType<typeof fill>>;
 
 interface PageUnderTest {
-  path(filled: Filled): string;
+  /** Absent: the route's own path. */
+  path?(filled: Filled): string;
   title: string;
   /** A text that is visible once the page is loaded. */
   shows: string;
-  /** A button to press then. */
-  press?: string;
+  /** Opens what stands over the page: a button's name, or keys. */
+  opens?: { press: string } | { keys: string };
 }
 
-const pages: PageUnderTest[] = [
-  { path: () => "/", title: "Overview", shows: "close enough" },
-  { path: () => "/playground", title: "Playground", shows: "Domain knowledge" },
-  { path: () => "/deployments", title: "Deployments", shows: "Replica" },
-  { path: () => "/evaluations", title: "Evaluations", shows: "close enough" },
-  {
-    path: ({ result }) => `/evaluations?result=${result}`,
-    title: "Evaluations",
-    shows: "The door is not named.",
-  },
-  { path: () => "/evaluations?view=samples", title: "Evaluations", shows: "fridge/0" },
-  { path: () => "/datasets", title: "Datasets", shows: "household" },
-  { path: () => "/datasets", title: "Datasets", shows: "household", press: "Upload" },
-  { path: ({ dataset }) => `/datasets/${dataset}`, title: "household", shows: "drawer" },
-  {
-    path: ({ dataset }) => `/datasets/${dataset}/trajectories/oven?step=1`,
-    title: "oven",
-    shows: "wait",
-  },
-  { path: ({ run }) => `/runs/${run}?tab=samples`, title: "nothing changes", shows: "fridge/0" },
-  {
-    path: ({ run }) => `/runs/${run}?tab=samples&sample=oven%2F0`,
-    title: "nothing changes",
-    shows: "What the model saw as state",
-  },
-  {
-    path: ({ run }) => `/runs/${run}/trajectories/oven`,
-    title: "oven",
-    shows: "What the model saw as state",
-  },
-  { path: () => "/evaluators", title: "Evaluators", shows: "close enough" },
-  { path: ({ profile }) => `/evaluators/profiles/${profile}`, title: "close enough", shows: "People agreed" },
-  { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips" },
-  { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
-  { path: () => "/review", title: "Review", shows: "left here" },
-  { path: () => "/usage", title: "Usage", shows: "bootstrap" },
-  { path: () => "/api-keys", title: "API keys", shows: "training cluster" },
-  { path: () => "/api-keys", title: "API keys", shows: "training cluster", press: "Create key" },
-  { path: () => "/evaluators", title: "Evaluators", shows: "close enough", press: "New profile" },
-  { path: () => "/error-taxonomies", title: "Error taxonomies", shows: "slips", press: "New taxonomy" },
-  { path: () => "/account", title: "Account", shows: "This browser" },
-  { path: () => "/runs", title: "Runs", shows: "nothing changes" },
-  { path: ({ run }) => `/runs/${run}`, title: "nothing changes", shows: "exact-match" },
-  { path: () => "/runs/new", title: "New run", shows: "Dataset" },
-];
+/** The test of a page's own that asks axe. */
+interface TestedElsewhere {
+  by: `${string}.test.ts`;
+}
+
+type RoutePath = keyof ReturnType<typeof createAppRouter>["routesByPath"];
+
+/** Every route of the router, or this file does not compile. */
+const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
+  "/": [
+    { title: "Overview", shows: "close enough" },
+    { title: "Overview", shows: "close enough", opens: { keys: "Control+k" } },
+    { title: "Overview", shows: "close enough", opens: { keys: "?" } },
+  ],
+  "/playground": [{ title: "Playground", shows: "Domain knowledge" }],
+  "/predictions": [
+    { by: "predictions.test.ts" },
+    { title: "Predictions", shows: "predictions", opens: { press: "Delete" } },
+  ],
+  "/deployments": [{ title: "Deployments", shows: "Replica" }],
+  "/environments": [
+    { by: "environments.test.ts" },
+    { title: "Environments", shows: "attic", opens: { press: "New environment" } },
+  ],
+  "/environments/$name": [
+    { path: () => "/environments/attic?tab=tasks", title: "attic", shows: "A dark room." },
+    { path: () => "/environments/attic?tab=success", title: "attic", shows: "Of the ended episodes" },
+    {
+      path: () => "/environments/attic?tab=tasks",
+      title: "attic",
+      shows: "A dark room.",
+      opens: { press: "Add tasks" },
+    },
+    { path: () => "/environments/attic", title: "attic", shows: "train 0", opens: { press: "To a dataset" } },
+    { path: () => "/environments/attic", title: "attic", shows: "train 0", opens: { press: "Revise" } },
+    {
+      path: () => "/environments/attic",
+      title: "attic",
+      shows: "train 0",
+      opens: { press: "Delete the environment" },
+    },
+  ],
+  "/environments/$name/play": [{ by: "play.test.ts" }],
+  "/episodes/$episodeId": [{ by: "environments.test.ts" }],
+  "/evaluations": [
+    { title: "Evaluations", shows: "close enough" },
+    {
+      path: ({ result }) => `/evaluations?result=${result}`,
+      title: "Evaluations",
+      shows: "The door is not named.",
+    },
+    { path: () => "/evaluations?view=samples", title: "Evaluations", shows: "fridge/0" },
+    { title: "Evaluations", shows: "close enough", opens: { press: "Saved views" } },
+  ],
+  "/datasets": [
+    { title: "Datasets", shows: "household" },
+    { title: "Datasets", shows: "household", opens: { press: "Upload" } },
+  ],
+  "/datasets/$datasetId": [
+    { path: ({ dataset }) => `/datasets/${dataset}`, title: "household", shows: "drawer" },
+  ],
+  "/datasets/$datasetId/trajectories/$trajectoryId": [
+    {
+      path: ({ dataset }) => `/datasets/${dataset}/trajectories/oven?step=1`,
+      title: "oven",
+      shows: "wait",
+    },
+  ],
+  "/runs": [{ title: "Runs", shows: "nothing changes" }],
+  "/runs/new": [{ title: "New run", shows: "Dataset" }],
+  "/runs/$runId": [
+    { path: ({ run }) => `/runs/${run}`, title: "nothing changes", shows: "exact-match" },
+    { path: ({ run }) => `/runs/${run}?tab=samples`, title: "nothing changes", shows: "fridge/0" },
+    {
+      path: ({ run }) => `/runs/${run}?tab=samples&sample=oven%2F0`,
+      title: "nothing changes",
+      shows: "What the model saw as state",
+    },
+  ],
+  "/runs/$runId/trajectories/$trajectoryId": [
+    {
+      path: ({ run }) => `/runs/${run}/trajectories/oven`,
+      title: "oven",
+      shows: "What the model saw as state",
+    },
+  ],
+  "/compare": [{ by: "compare.test.ts" }],
+  "/evaluators": [
+    { title: "Evaluators", shows: "close enough" },
+    { title: "Evaluators", shows: "close enough", opens: { press: "New profile" } },
+  ],
+  "/evaluators/profiles/$publicId": [
+    {
+      path: ({ profile }) => `/evaluators/profiles/${profile}`,
+      title: "close enough",
+      shows: "People agreed",
+    },
+  ],
+  "/error-taxonomies": [
+    { title: "Error taxonomies", shows: "slips" },
+    { title: "Error taxonomies", shows: "slips", opens: { press: "New taxonomy" } },
+  ],
+  "/error-taxonomies/$taxonomyId": [
+    { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
+  ],
+  "/review": [{ title: "Review", shows: "left here" }],
+  "/usage": [{ title: "Usage", shows: "bootstrap" }],
+  "/api-keys": [
+    { title: "API keys", shows: "training cluster" },
+    { title: "API keys", shows: "training cluster", opens: { press: "Create key" } },
+  ],
+  "/account": [{ title: "Account", shows: "This browser" }],
+  "/account/members": [{ title: "Members", shows: "Owner" }],
+  "/account/audit-log": [{ title: "Audit log", shows: "Created an environment" }],
+};
+
+/** What every page shows, and an environment that may be changed. */
+async function fill(client: Presage) {
+  const filled = await fillDashboard(client);
+  await client.environments.create({ name: "attic", max_steps: 2 });
+  await client.environments.addTasks("attic", [{ initial_state: "A dark room." }]);
+  await client.episodes.start({ environment: "attic", index: 0 });
+  return filled;
+}
 
 /** Without motion, colours change immediately. */
 const reducedMotion = "reduce";
@@ -66,18 +149,36 @@ const reducedMotion = "reduce";
 const dashboardTest = dashboardTests();
 let filling: Promise<Filled> | undefined;
 
-for (const { path, title, shows, press } of pages) {
-  const name = press === undefined ? title : `${title}, “${press}”`;
+const listed = Object.entries(pages).flatMap(([route, some]) => some.map((one) => ({ route, ...one })));
+
+for (const one of listed) {
+  if ("by" in one) {
+    test(`${one.by} asks axe about ${one.route}`, async () => {
+      expect(await Bun.file(join(import.meta.dir, one.by)).text()).toContain("await expectAccessible(");
+    });
+    continue;
+  }
+  const { route, path, title, shows, opens } = one;
+  const opened = opens === undefined ? "" : `, “${"keys" in opens ? opens.keys : opens.press}”`;
   dashboardTest(
-    `${name} has its title and is accessible, wide and narrow, light and dark`,
+    `${path === undefined ? route : title}${opened} has its title and is accessible, wide and narrow, light and dark`,
     async (visitor) => {
-      filling ??= fillDashboard(visitor.client);
-      const page = await visitor.visit(path(await filling), { viewport: wide, reducedMotion });
+      filling ??= fill(visitor.client);
+      const filled = await filling;
+      const page = await visitor.visit(path?.(filled) ?? route, { viewport: wide, reducedMotion });
       await page.getByText(shows).filter({ visible: true }).first().waitFor();
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
       expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
       expect(await page.title()).toBe(`${title} · Presage`);
-      if (press !== undefined) await page.getByRole("button", { name: press }).click();
+      if (opens !== undefined) {
+        if ("keys" in opens) await page.keyboard.press(opens.keys);
+        else await page.getByRole("button", { name: opens.press, exact: true }).press("Enter");
+        await page
+          .locator("[role=dialog], [role=alertdialog], [role=menu]")
+          .filter({ visible: true })
+          .first()
+          .waitFor();
+      }
       await expectAccessible(page);
     },
   );

@@ -41,8 +41,11 @@ dashboardTest("A profile is created, revised, compared, tried and archived", asy
   expect(await client.results.search({ app: "default" })).toEqual([]);
 
   await page.getByRole("button", { name: "Archive" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Archive profile" }).click();
-  await page.getByRole("button", { name: "Revise" }).waitFor({ state: "hidden" });
+  const question = page.getByRole("alertdialog");
+  await question.getByRole("button", { name: "Archive profile" }).click();
+  // It closes once the server has answered; until then it hides the rest of the page.
+  await question.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Revise" }).waitFor({ state: "detached" });
   const archived = await client.profiles.list({ name: "near enough", include_archived: true });
   expect(archived.every(({ archived_at }) => archived_at !== null)).toBe(true);
   await page.goto(new URL("/evaluators", page.url()).href);

@@ -3,6 +3,7 @@ import { dateTime } from "../date-time.ts";
 import { CaptureSetting } from "../prediction/capture.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
 import { shortText } from "../text.ts";
+import { KeyScope, scopesField } from "./role.ts";
 
 const instant = z.iso.datetime({ offset: true });
 
@@ -33,6 +34,10 @@ export const ApiKeyCreateRequest = z
       description: "When the key stops working. UTC if no offset is given; a date alone is its midnight.",
     }),
     ...keySettings,
+    scopes: z.array(KeyScope).min(1).max(KeyScope.options.length).nullish().meta({
+      description:
+        "What the key may do, within its user's role: `predict`; `evaluate`, also datasets, runs and environments; `read`; `manage` keys, and for owners the account. They cannot be changed later. If null, all that the user may.",
+    }),
   })
   .meta({ id: "ApiKeyCreateRequest" });
 export type ApiKeyCreateRequest = z.infer<typeof ApiKeyCreateRequest>;
@@ -61,6 +66,7 @@ export const ApiKeyResponse = z
       description: "When the key was last used, accurate to about 10 s; null if never.",
     }),
     ...keySettings,
+    scopes: scopesField.optional(),
   })
   .meta({ id: "ApiKeyResponse" });
 export type ApiKeyResponse = z.infer<typeof ApiKeyResponse>;

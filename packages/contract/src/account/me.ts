@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/capture.ts";
+import { roleField } from "./role.ts";
 
 /** Response of `GET /v1/me`: the user that the caller's credential belongs to. */
 export const MeResponse = z
@@ -13,6 +14,7 @@ export const MeResponse = z
     }),
     oidc_issuer: z.string().meta({ description: "The identity provider; urn:presage:local in local mode." }),
     oidc_subject: z.string().meta({ description: "The user's subject (sub) at the identity provider." }),
+    role: roleField,
     capture: z
       .object({
         setting: CaptureSetting.meta({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defaultPageLimit, nextCursor, pageFields } from "../query.ts";
 import { storableText } from "../text.ts";
+import { roleField, scopesField } from "./role.ts";
 
 const credential = z.object({
   id: z.uuid().meta({ description: "The key's or session's id." }),
@@ -10,6 +11,7 @@ const credential = z.object({
       name: z.string().meta({ description: "The account's name." }),
     })
     .meta({ description: "The account that it belongs to." }),
+  role: roleField,
 });
 
 /** Response of `GET /v1/whoami`: the calling key or session, and its account. */
@@ -17,7 +19,10 @@ export const WhoAmIResponse = z
   .object({
     caller: z
       .object({
-        api_key: credential.optional().meta({ description: "Present if the request was made with a key." }),
+        api_key: credential
+          .extend({ scopes: scopesField })
+          .optional()
+          .meta({ description: "Present if the request was made with a key." }),
         session: credential
           .optional()
           .meta({ description: "Present if the request was made with a session." }),

@@ -151,7 +151,16 @@ const modelName = z.string().nullable().meta({
   description: "The model that wrote the evaluated outputs, as the results name it. Null if they do not.",
 });
 
-/** Response of `GET …/{revision_id}/recent-findings`: what the newest evaluations against a revision found, by model, with examples. */
+const findingCounts = z
+  .array(
+    z.object({
+      path: z.array(z.string()).meta({ description: "The names from the root to the leaf." }),
+      count: z.int().meta({ description: "Evaluations that found it." }),
+    }),
+  )
+  .meta({ description: "The errors found, most frequent first." });
+
+/** Response of `GET …/{revision_id}/recent-findings`: what the newest evaluations against a revision found, by model and run, with examples. */
 export const RecentErrorFindingsResponse = z
   .object({
     considered: z.int().meta({
@@ -164,18 +173,28 @@ export const RecentErrorFindingsResponse = z
           .object({
             model: modelName,
             evaluated: z.int().meta({ description: "Evaluations of its outputs." }),
-            findings: z
-              .array(
-                z.object({
-                  path: z.array(z.string()).meta({ description: "The names from the root to the leaf." }),
-                  count: z.int().meta({ description: "Evaluations that found it." }),
-                }),
-              )
-              .meta({ description: "The errors found, most frequent first." }),
+            findings: findingCounts,
           })
           .meta({ id: "ErrorFindingsOfModel" }),
       )
       .meta({ description: "Those with the most evaluations first." }),
+    runs: z
+      .array(
+        z
+          .object({
+            evaluation_run_id: z.string().nullable().meta({
+              description: "As the results name it. Null: those that name no run.",
+            }),
+            name: z
+              .string()
+              .nullable()
+              .meta({ description: "Of one of the account's runs, otherwise null." }),
+            evaluated: z.int().meta({ description: "Evaluations of its outputs." }),
+            findings: findingCounts,
+          })
+          .meta({ id: "ErrorFindingsOfRun" }),
+      )
+      .meta({ description: "Those with the newest evaluations first, at most 50." }),
     examples: z
       .array(
         z

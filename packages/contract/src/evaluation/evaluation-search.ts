@@ -93,13 +93,17 @@ const order = z.enum(["-created_at", "created_at"]);
  * if the order has no minus.
  */
 export const EvaluationResultSearchRequest = EvaluationResultFilter.extend({
+  dataset_sample_ids: list(z.union([z.int(), storableText()]))
+    .max(200)
+    .nullish()
+    .meta({ description: "Only results of any of these samples, at most 200." }),
   order: z
-    .enum([...order.options, "dataset_sample_id", "-dataset_sample_id"])
+    .enum([...order.options, "dataset_sample_id", "-dataset_sample_id", "score_raw", "-score_raw"])
     .nullish()
     .meta({
       default: "-created_at",
       description:
-        "By time or by sample, and with a minus in reverse. By sample, numbers count by value (`run/9` precedes `run/10`), results without a dataset_sample_id are left out, and after_id and before_id are places in this order.",
+        "By time, by sample or by score, and with a minus in reverse. By sample, numbers count by value (`run/9` precedes `run/10`). Scores count to a thousandth, as corrected. By sample or score, results without are left out, and after_id and before_id are places in this order.",
     }),
   limit: z.int().min(1).max(1000).nullish().meta({ default: 50, description: "Maximum number of results." }),
   offset: z.literal(0).nullish().meta({ description: "Pages are by id; 0 is accepted for compatibility." }),

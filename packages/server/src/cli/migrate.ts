@@ -4,7 +4,13 @@ import { openDatabase } from "../storage/open-database.ts";
 export async function migrateDatabase(config: Config): Promise<void> {
   const { database, migrated } = await openDatabase(config.databaseUrl, () => {});
   await database.destroy();
-  process.stdout.write(
-    migrated.length === 0 ? "The schema is up to date.\n" : `Applied ${migrated.join(", ")}.\n`,
-  );
+  const { applied, newer } = migrated;
+  if (newer.length > 0)
+    process.stdout.write(
+      `The schema is of a newer version (${newer.join(", ")}), which lets this one run on it.\n`,
+    );
+  else
+    process.stdout.write(
+      applied.length === 0 ? "The schema is up to date.\n" : `Applied ${applied.join(", ")}.\n`,
+    );
 }

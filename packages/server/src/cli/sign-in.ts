@@ -2,13 +2,15 @@ import { createSignInPath } from "../compose/compose-sign-in.ts";
 import type { Config } from "../config.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import { listenAddress } from "../http/listen.ts";
+import { findUser } from "../identity/users/find-user.ts";
+import { localIssuer } from "../identity/users/users-store.ts";
 import { CommandError } from "./command-error.ts";
 import { findServer } from "./find-server.ts";
 import { printNotice } from "./terminal/print-notice.ts";
 import { withDatabase } from "./with-database.ts";
 
-/** Prints a new one-time link that signs a browser in as the owner. */
-export async function printSignInAddress(config: Config): Promise<void> {
+/** Prints a new one-time link that signs a browser in, as the owner or as a user that was added. */
+export async function printSignInAddress(config: Config, { user }: { user?: string }): Promise<void> {
   const { listen, identity } = config;
   if (identity.oidc !== undefined) {
     throw new CommandError(
@@ -24,7 +26,12 @@ export async function printSignInAddress(config: Config): Promise<void> {
         `The server that answers at ${publicUrl} is not on this database, so no sign-in URL was made. Start one on this database first.`,
       );
     }
-    process.stdout.write(`${publicUrl}${await createSignInPath(store)}\n`);
+    const signedIn = user === undefined ? store.owner : await findUser(store.database, user);
+    if (signedIn.oidc_issuer !== localIssuer)
+      throw new CommandError("This user signs in at an OpenID provider, not with a link.");
+    process.stdout.write(
+      `${publicUrl}${await createSignInPath({ database: store.database, owner: signedIn })}\n`,
+    );
     printNotice("The link works once, within 12 hours.");
     if (running === undefined) printNotice(`${explainNoServer(noted)} Start it first.`);
   });

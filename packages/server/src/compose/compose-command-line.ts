@@ -26,9 +26,15 @@ export async function composeStore(config: Config, log: Log, options?: OpenOptio
     log.storeResponded,
     options,
   );
-  if (migrated.length === Object.keys(migrations).length)
+  const { applied, newer } = migrated;
+  if (applied.length === Object.keys(migrations).length)
     log.logger.info({ path: opened.sqlitePath }, "created the database");
-  else if (migrated.length > 0) log.logger.info({ migrated }, "migrated the database");
+  else if (applied.length > 0) log.logger.info({ migrated: applied }, "migrated the database");
+  if (newer.length > 0)
+    log.logger.warn(
+      { newer },
+      "the database is of a newer version of Presage, which lets this one run on it",
+    );
   try {
     const keyDigest = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
     return { ...opened, owner: await ensureOwner(opened.database), keyDigest };

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { anyRequester } from "../../test/support/store/requester.ts";
 import { storeOf } from "../../test/support/store/store-of.ts";
 import { readConfig } from "../config.ts";
 import { evaluate } from "../evaluation/evaluate/evaluate.ts";
@@ -18,6 +19,7 @@ test("a request with a key does not wait for a thread that reads", async () => {
   const { dispose, ...evaluation } = composeEvaluation(config, createLog("silent"), store, { deployments });
   const request = {
     accountId: "account",
+    actor: anyRequester().actor,
     sample: { output: "a", goldAnswer: "a" },
     evaluators: [{ evaluator: "exact-match", explainStrategy: "always" as const }],
     metadata: { app: "default" },

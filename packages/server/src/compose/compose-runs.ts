@@ -15,12 +15,14 @@ import { createFairSlots } from "../limits/fair-slots.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import { createRoomForBytes } from "../limits/room-for-bytes.ts";
 import type { Log } from "../observability/logger.ts";
+import type { Tracing } from "../observability/tracing.ts";
 import { upstreamFields } from "../prediction/predict.ts";
 import { readAnswer } from "../prediction/read-answer.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
+import { traceCompletion } from "../upstream/trace-completion.ts";
 
 interface RunOptions {
   deployments: Deployments;
@@ -28,6 +30,8 @@ interface RunOptions {
   liveInFlight(): number;
   /** Called after each call to a deployment, for the account's usage. Absent: nobody counts it. */
   recordCall?: (use: ModelUse) => void;
+  /** Traces a process's work on a run. Absent: there are no traces. */
+  startSpan?: Tracing["startRun"];
 }
 
 export interface ComposedRuns extends RunServices {
@@ -59,14 +63,14 @@ export function composeRuns(
   config: Config,
   log: Log,
   { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
-  { deployments, liveInFlight, recordCall }: RunOptions,
+  { deployments, liveInFlight, recordCall, startSpan }: RunOptions,
 ): ComposedRuns {
   const writer = sqlitePath === undefined ? undefined : writeWorkInThread(sqlitePath);
   const slots = createFairSlots({ slots: config.runs.maxInFlight });
   let runner: Runner | undefined;
 
   const predict: PredictStep = async (request, signal) => {
-    const { deployment: name, model, messages, params, session, accountId } = request;
+    const { deployment: name, model, messages, params, session, accountId, span } = request;
     const release = await slots.take(accountId, signal);
     try {
       // Live predictions never wait for a run's: the run's wait for a place that they leave.
@@ -79,17 +83,17 @@ export function composeRuns(
         throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
       const startedAtMs = performance.now();
       const caller = { accountId, keyId: undefined };
-      const completion = await deployment.upstream
-        .complete(
-          { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
-          signal,
-          // Without sharing: a repeat is a completion of its own.
-          { session: { name: "x-session-id", value: session } },
-        )
-        .catch((error: unknown) => {
-          recordCall?.(useOfFailure(caller, error, signal));
-          throw error;
-        });
+      const completion = await traceCompletion(
+        deployment.upstream.complete,
+        span,
+        { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
+        signal,
+        // Without sharing: a repeat is a completion of its own.
+        { session: { name: "x-session-id", value: session } },
+      ).catch((error: unknown) => {
+        recordCall?.(useOfFailure(caller, error, signal));
+        throw error;
+      });
       recordCall?.(useOfCompletion(caller, completion));
       return { ...readAnswer(completion), latencyMs: performance.now() - startedAtMs };
     } finally {
@@ -99,6 +103,7 @@ export function composeRuns(
 
   return {
     predict,
+    ...(startSpan && { startSpan }),
     turns: createBackgroundTurns(() => liveInFlight() > 0),
     room: createRoomForBytes((config.memoryBudgetBytes ?? quarterOfMemory()) / partsForRuns),
     writeWork: writer?.write ?? writeInTurns(database),

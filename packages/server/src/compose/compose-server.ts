@@ -15,7 +15,6 @@ import { createByteBudget } from "../limits/byte-budget.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
-import { forwardTraces, openTracing } from "../observability/tracing.ts";
 import { connectRedis } from "../redis/connect-redis.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
@@ -36,6 +35,7 @@ import { composePrices } from "./compose-prices.ts";
 import { composeRetention } from "./compose-retention.ts";
 import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
+import { composeTelemetry } from "./compose-telemetry.ts";
 import { openStore } from "./open-store.ts";
 import { replicaFigures } from "./replica-figures.ts";
 
@@ -76,15 +76,14 @@ export async function composeServer(
   const { reread: rereadPrices, ...prices } = await composePrices(config, logger);
   const metrics = createMetrics();
   const memory = createByteBudget(config.memoryBudgetBytes ?? quarterOfMemory());
-  const tracing =
-    config.otlpEndpoint === undefined ? forwardTraces() : await openTracing(config.otlpEndpoint);
+  const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
+  const tracing = await composeTelemetry(config, logger, metrics, instanceId);
   const store = await openStore(config, log);
   const { database, keyDigest } = store;
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
   if (redis !== undefined) metrics.watchRedis(redis.isUp);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
   const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
   const offersSignIn = signIn.kind === "local" && worker?.isReplacement !== true;
   const signInPath = offersSignIn ? await createSignInPath(store) : undefined;
@@ -134,6 +133,7 @@ export async function composeServer(
     deployments,
     liveInFlight: limits.predictions.inFlight,
     recordCall: recordCall("run"),
+    startSpan: tracing.startRun,
   });
   const { dispose: disposeRetention, ...deletions } = composeRetention(config, log, store, {
     metrics,
@@ -245,7 +245,7 @@ export async function composeServer(
       await Promise.all([lastUses.stop(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
       await tracing
         .stop()
-        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
+        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces and metrics"));
       await disposeRetention();
       await runs.dispose();
       // Before the sandbox: a step that it cuts off has not failed.

@@ -8,8 +8,7 @@ import type { IdentityServices } from "../identity/identity-services.ts";
 import type { SessionRules } from "../identity/sessions/session-rules.ts";
 import { createSessionTokens } from "../identity/sessions/session-tokens.ts";
 import { createSignInToken } from "../identity/sign-in-tokens/create-sign-in-token.ts";
-import { localIssuer } from "../identity/users/ensure-owner.ts";
-import type { User } from "../identity/users/users-store.ts";
+import { localIssuer, type User } from "../identity/users/users-store.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { sharedSecret } from "../storage/settings-store.ts";
@@ -59,7 +58,7 @@ export async function createSignInPath({
   owner,
 }: {
   database: Database;
-  owner: User;
+  owner: Pick<User, "id">;
 }): Promise<string> {
   const token = await createSignInToken(database, await signInDigest(database), owner.id);
   return `/sign-in#${token}`;
@@ -70,7 +69,7 @@ async function signInDigest(database: Database) {
 }
 
 async function composeOpenidSignIn(
-  { allowedDomains, accountClaim, ...oidc }: OidcConfig,
+  { allowedDomains, accountClaim, newUserRole, ...oidc }: OidcConfig,
   database: Database,
   publicUrl: string,
   cookies: CookieSettings,
@@ -90,6 +89,7 @@ async function composeOpenidSignIn(
   return {
     kind: "openid",
     issuer: oidc.issuer,
+    newUserRole,
     publicUrl,
     provider,
     attempts: createAttemptCookie(cookies, seal),

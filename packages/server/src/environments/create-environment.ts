@@ -1,9 +1,10 @@
 import { type EnvironmentConfig, isReservedName } from "@presage/contract";
+import type { Changer } from "../audit/actor.ts";
+import { recordChange } from "../audit/record-change.ts";
 import { ServiceError } from "../errors.ts";
 import { doOnce } from "../storage/idempotency/do-once.ts";
 import type { Once } from "../storage/idempotency/once.ts";
 import { nowMicros } from "../storage/micros.ts";
-import type { Requester } from "../storage/reader.ts";
 import { checkConfig } from "./check-config.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
@@ -20,7 +21,7 @@ export interface NewEnvironment {
 /** Makes an environment with its first revision. Throws an `InvalidEnvironmentError` for what cannot be used. */
 export async function createEnvironment(
   services: EnvironmentServices,
-  requester: Requester,
+  requester: Changer,
   { name, config, userId }: NewEnvironment,
   once?: Once,
 ): Promise<EnvironmentRevision> {
@@ -48,6 +49,11 @@ export async function createEnvironment(
         throw new ServiceError("conflict", `There is already an environment named ${JSON.stringify(name)}.`);
       const revision = { environment_id: id, revision: 1, config: JSON.stringify(config), created_at: now };
       await insertEnvironmentRevision(transaction, revision);
+      await recordChange(transaction, requester, {
+        action: "environment.create",
+        objectId: id,
+        detail: { name },
+      });
       return { id, name, revision: 1, config, tasks: {}, times: { createdAt: now, revisedAt: now } };
     },
     toReceipt: (environment) => ({ name: environment.name }),

@@ -1,6 +1,7 @@
+import type { Changer } from "../audit/actor.ts";
+import { recordChange } from "../audit/record-change.ts";
 import { countOf } from "../count-of.ts";
 import { ServiceError } from "../errors.ts";
-import type { Requester } from "../storage/reader.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
 import { deleteEnvironmentRows, lockEnvironment } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
@@ -12,7 +13,7 @@ const episodesAtOnce = 20;
 /** Deletes an environment with its tasks, and its episodes if wanted. If it is cut short, it can be repeated. */
 export async function deleteEnvironment(
   { store }: Pick<EnvironmentServices, "store">,
-  requester: Requester,
+  requester: Changer,
   { name, withEpisodes }: { name: string; withEpisodes: boolean },
 ): Promise<void> {
   refuseBuiltIn(name);
@@ -33,5 +34,10 @@ export async function deleteEnvironment(
         `${countOf(episodes, "episode")} of the environment would lose what they are about. Delete them first, or send with_episodes=true.`,
       );
     await deleteEnvironmentRows(transaction, id);
+    await recordChange(transaction, requester, {
+      action: "environment.delete",
+      objectId: id,
+      detail: { name, with_episodes: withEpisodes },
+    });
   });
 }

@@ -1,6 +1,7 @@
 import type { EnvironmentConfig } from "@presage/contract";
+import type { Changer } from "../audit/actor.ts";
+import { recordChange } from "../audit/record-change.ts";
 import { nowMicros } from "../storage/micros.ts";
-import type { Requester } from "../storage/reader.ts";
 import { checkConfig } from "./check-config.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
@@ -15,7 +16,7 @@ import { noSuchEnvironment, refuseBuiltIn } from "./find-environment.ts";
 /** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */
 export async function reviseEnvironment(
   services: EnvironmentServices,
-  requester: Requester,
+  requester: Changer,
   name: string,
   changes: EnvironmentConfig,
 ): Promise<EnvironmentRevision> {
@@ -36,6 +37,11 @@ export async function reviseEnvironment(
       const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };
       await insertEnvironmentRevision(transaction, row);
       await updateLastRevision(transaction, last.id, revision);
+      await recordChange(transaction, requester, {
+        action: "environment.revise",
+        objectId: last.id,
+        detail: { name, revision, fields: Object.keys(changes) },
+      });
       return { ...last, revision, config, times: { ...last.times, revisedAt: now } };
     });
 }

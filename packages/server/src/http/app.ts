@@ -2,6 +2,7 @@ import type { Route } from "./pipeline/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "./pipeline/serve-path.ts";
 import { apiKeyRoutes } from "./resources/api-keys/api-keys.ts";
 import { appRoutes } from "./resources/apps/apps.ts";
+import { auditEventRoutes } from "./resources/audit/audit-events.ts";
 import { comparisonRoutes } from "./resources/comparisons/comparisons.ts";
 import { dashboardRoutes } from "./resources/dashboard/dashboard.ts";
 import { datasetRoutes } from "./resources/datasets/datasets.ts";
@@ -15,6 +16,7 @@ import { experimentRoutes } from "./resources/experiments/experiments.ts";
 import { keptPredictionRoutes } from "./resources/kept-predictions/kept-predictions.ts";
 import { meRoutes } from "./resources/me/me.ts";
 import { whoAmIRoutes } from "./resources/me/whoami.ts";
+import { memberRoutes } from "./resources/members/members.ts";
 import { metricsRoutes } from "./resources/metrics/metrics.ts";
 import { modelRoutes } from "./resources/models/models.ts";
 import { openEnvRoutes } from "./resources/openenv/openenv.ts";
@@ -65,6 +67,8 @@ export function createApp(services: Services): App {
     ...meRoutes(services),
     ...whoAmIRoutes(services),
     ...apiKeyRoutes(services),
+    ...memberRoutes(services),
+    ...auditEventRoutes(services),
     ...errorTaxonomyRoutes(services),
     ...evaluateRoutes(services),
     ...evaluationResultRoutes(services),

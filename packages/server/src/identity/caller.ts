@@ -1,3 +1,5 @@
+import type { KeyScope, Role } from "@presage/contract";
+import type { Actor } from "../audit/actor.ts";
 import { ServiceError } from "../errors.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../limits/admission.ts";
 
@@ -5,6 +7,7 @@ import { type KeyLimits, type LimitHolders, noKeyLimits } from "../limits/admiss
 export interface Caller {
   userId: string;
   accountId: string;
+  role: Role;
   proof: Proof;
 }
 
@@ -14,6 +17,8 @@ export type Proof =
       keyId: string;
       keyName: string;
       limits: KeyLimits;
+      /** What it may do, within the user's role; null: all that the role may. */
+      scopes: readonly KeyScope[] | null;
       /** Which predictions are kept; null: the server's setting. */
       capture: string | null;
     }
@@ -24,6 +29,13 @@ export function limitHolders({ userId, accountId, proof }: Caller): LimitHolders
   return proof.kind === "key"
     ? { userId, accountId, keyOrUserId: proof.keyId, keyLimits: proof.limits }
     : { userId, accountId, keyOrUserId: userId, keyLimits: noKeyLimits };
+}
+
+/** A caller in the audit log. */
+export function actorOf({ userId, proof }: Caller, requestId: string): Actor {
+  return proof.kind === "key"
+    ? { kind: "api_key", userId, id: proof.keyId, name: proof.keyName, requestId }
+    : { kind: "session", userId, id: proof.sessionId, name: null, requestId };
 }
 
 /** The same text for every refusal: it reveals nothing about which keys and sessions exist. */

@@ -1,3 +1,4 @@
+import type { Actor, Changer } from "../audit/actor.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isKeyLive } from "./api-keys/api-keys-store.ts";
 import { type Caller, notAuthenticated } from "./caller.ts";
@@ -10,6 +11,12 @@ import { lockUsers } from "./users/users-store.ts";
 export interface AccessChanger {
   caller: Caller;
   signal: AbortSignal;
+  actor: Actor;
+}
+
+/** Whose change of access it is, for the audit log. */
+export function auditOf({ caller, actor }: AccessChanger): Pick<Changer, "accountId" | "actor"> {
+  return { accountId: caller.accountId, actor };
 }
 
 /** Runs a change of the caller's access in a transaction that first checks that the caller still has access. */

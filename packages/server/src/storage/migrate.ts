@@ -1,6 +1,11 @@
 import { Migrator, sql } from "kysely";
-import { migrations } from "./migrations/index.ts";
+import { z } from "zod";
+import { migrations, oldestVersion } from "./migrations/index.ts";
 import type { Database } from "./schema/tables.ts";
+import { readSetting, saveSetting } from "./settings-store.ts";
+
+const settingName = "oldest_version";
+const newestMigration = Object.keys(migrations).at(-1) ?? "";
 
 /** The database was migrated by a newer version of Presage. */
 export class NewerSchemaError extends Error {
@@ -13,23 +18,56 @@ export class NewerSchemaError extends Error {
   }
 }
 
+/** What an upgrade of the schema has done. */
+export interface Migrated {
+  /** The names of the migrations that ran. */
+  applied: string[];
+  /** Migrations of a newer version, which says that this one may run beside it. */
+  newer: string[];
+}
+
 /**
- * Brings the schema up to date and returns the names of the migrations that ran. When several processes start at once, one
- * migrates under the database's lock and the others wait.
+ * Brings the schema up to date. When several processes start at once, one migrates under the database's lock and the others wait. A
+ * schema that is newer stays as it is: docs/upgrades.md.
  */
-export async function migrate(database: Database): Promise<string[]> {
+export async function migrate(database: Database): Promise<Migrated> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
   const { error, results } = await migrator.migrateToLatest();
   if (error !== undefined) {
-    const unknown = await unknownMigrations(database).catch(() => []);
-    throw unknown.length > 0 ? new NewerSchemaError(unknown) : error;
+    const newer = await unknownMigrations(database).catch(() => []);
+    if (newer.length === 0) throw error;
+    if (!(await mayRunOn(database, newer))) throw new NewerSchemaError(newer);
+    return { applied: [], newer };
   }
-  return (results ?? []).map((result) => result.migrationName);
+  await saveOldestVersion(database);
+  return { applied: (results ?? []).map((result) => result.migrationName), newer: [] };
+}
+
+async function executedMigrations(database: Database): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    database,
+  );
+  return rows.map((row) => row.name);
 }
 
 async function unknownMigrations(database: Database): Promise<string[]> {
-  const executed = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
-    database,
-  );
-  return executed.rows.map((row) => row.name).filter((name) => !Object.hasOwn(migrations, name));
+  const executed = await executedMigrations(database);
+  return executed.filter((name) => !Object.hasOwn(migrations, name));
+}
+
+/** The oldest version that may run on a schema, by the last migrations of both. Each new schema says so for itself. */
+const OldestVersion = z.object({ schema: z.string(), oldest: z.string() });
+
+async function saveOldestVersion(database: Database): Promise<void> {
+  const value = JSON.stringify({ schema: newestMigration, oldest: oldestVersion });
+  if ((await readSetting(database, settingName)) === value) return;
+  await saveSetting(database, settingName, value);
+}
+
+async function mayRunOn(database: Database, newer: readonly string[]): Promise<boolean> {
+  const executed = await executedMigrations(database);
+  if (!Object.keys(migrations).every((name) => executed.includes(name))) return false;
+  const said = await readSetting(database, settingName);
+  const { success, data } = OldestVersion.safeParse(said === undefined ? undefined : JSON.parse(said));
+  return success && data.schema === newer.at(-1) && data.oldest <= newestMigration;
 }

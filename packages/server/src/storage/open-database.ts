@@ -5,7 +5,7 @@ import { commandName } from "../command-name.ts";
 import { ServiceError } from "../errors.ts";
 import type { QueueLimits } from "../limits/fair-slots.ts";
 import { hasPostgresSchema, hasSqliteSchema } from "./has-schema.ts";
-import { migrate, NewerSchemaError } from "./migrate.ts";
+import { type Migrated, migrate, NewerSchemaError } from "./migrate.ts";
 import type { PostgresLimits, PostgresListeners } from "./postgres/postgres-dialect.ts";
 import { createReader, createWriter } from "./reader.ts";
 import type { Database, Tables } from "./schema/tables.ts";
@@ -95,8 +95,7 @@ export function isInMemory(url: string): boolean {
 export interface OpenedDatabase extends Store {
   /** The SQLite file, if there is one. */
   sqlitePath: string | undefined;
-  /** The names of the migrations that were applied. */
-  migrated: string[];
+  migrated: Migrated;
   /** Finishes the statements in progress and closes all connections. */
   destroy(): Promise<void>;
 }
@@ -276,7 +275,7 @@ function shareConnections(dialect: Dialect): Dialect {
 }
 
 /** A migration that waits too long for a table in use is rolled back and retried, so that other statements can proceed in between. */
-async function migrateBetweenReads(database: Database, signal: AbortSignal): Promise<string[]> {
+async function migrateBetweenReads(database: Database, signal: AbortSignal): Promise<Migrated> {
   return await pRetry(() => migrate(database), {
     retries: Number.POSITIVE_INFINITY,
     signal,

@@ -16,6 +16,23 @@ export async function sharedSecret(database: Database, name: string): Promise<st
   return setting.value;
 }
 
+export async function readSetting(database: Database, name: string): Promise<string | undefined> {
+  const row = await database
+    .selectFrom("settings")
+    .select("value")
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row?.value;
+}
+
+export async function saveSetting(database: Database, name: string, value: string): Promise<void> {
+  await database
+    .insertInto("settings")
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
+    .execute();
+}
+
 /** True for the first call on this database, false for every other one. */
 export async function claimOnce(database: Database, name: string): Promise<boolean> {
   const claimed = await database

@@ -1,12 +1,12 @@
 import { ServiceError, UpstreamError } from "../errors.ts";
-import type { ChatSpan, RequestSpan } from "../observability/tracing.ts";
+import type { ChatParent, ChatSpan } from "../observability/tracing.ts";
 import { readTokenCounts } from "./read-completion.ts";
 import type { CompletionOptions, CompletionRequest, Upstream, UpstreamCompletion } from "./upstream.ts";
 
-/** Completes in a span of its own below the request's, if there is one, and sends its trace headers to the upstream. */
+/** Completes in a span of its own below the given one, if there is one, and sends its trace headers to the upstream. */
 export function traceCompletion(
   complete: Upstream["complete"],
-  span: RequestSpan | undefined,
+  span: ChatParent | undefined,
   request: CompletionRequest,
   clientSignal: AbortSignal,
   options?: CompletionOptions,
@@ -23,9 +23,11 @@ function endWith(
   clientSignal: AbortSignal,
 ): Promise<UpstreamCompletion> {
   call.then(
-    ({ body: { usage, choices, model } }) => {
+    ({ body: { usage, choices, model }, model: sentModel, replica, cache }) => {
       const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
-      chat.end({ model, finishReason: choices[0].finish_reason, promptTokens, completionTokens });
+      const { finish_reason: finishReason } = choices[0];
+      const source = cache?.result;
+      chat.end({ model, sentModel, replica, source, finishReason, promptTokens, completionTokens });
     },
     (error: unknown) => chat.fail(errorType(error, clientSignal)),
   );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { version } from "../../package.json" with { type: "json" };
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { pythonEnvironment } from "../support/python/python-environment.ts";
@@ -61,7 +62,7 @@ describe.skipIf(python === undefined)("clients/python", () => {
   test("the wheel and the source distribution have what they need, and the wheel works by itself", async () => {
     await expectClean("hatchling", "build", "--directory", folder);
     const built = (await readdir(folder)).filter((name) => /\.(whl|tar\.gz)$/.test(name)).sort();
-    expect(built).toEqual(["presage_client-0.1.0-py3-none-any.whl", "presage_client-0.1.0.tar.gz"]);
+    expect(built).toEqual([`presage_client-${version}-py3-none-any.whl`, `presage_client-${version}.tar.gz`]);
     const wheel = join(folder, built[0] ?? "");
     const listed = await run(["-m", "zipfile", "-l", wheel]);
     for (const name of ["presage/py.typed", "presage/aio.py", "METADATA", "licenses/LICENSE"])

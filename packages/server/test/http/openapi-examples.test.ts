@@ -24,7 +24,9 @@ import {
 import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
 import { eventually } from "../support/eventually.ts";
+import { makeUser } from "../support/sign-in/make-user.ts";
 import { onSqlite } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 /** Where the ids in paths come from: the responses that create or list things, by operation. */
 const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
@@ -145,13 +147,16 @@ function successesOf({ responses }: Operation): string[] {
 }
 
 /** Sends the example of each operation and returns what differs from the document. */
-async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<string[]> {
+async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: string): Promise<string[]> {
   const document = await readDocument(presage.url);
   const schemas = compileResponseSchemas(document);
   const [session] = sessions;
   const listed = await presage.call("GET", "/v1/sessions", undefined, session?.headers);
   const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
-  const ids: Record<string, string> = { "sessions/{session_id}": other?.id ?? "" };
+  const ids: Record<string, string> = {
+    "sessions/{session_id}": other?.id ?? "",
+    "members/{user_id}": memberId,
+  };
   const runs = await prepareRuns(presage, document.operations);
   const differences: string[] = [];
   ids["predictions/{id}"] = await keepPrediction(presage);
@@ -204,7 +209,9 @@ function differenceOf(
 
 onSqlite((database) => {
   test("every example of a request succeeds, and its response is as documented", async () => {
-    await using target = await startTarget(await database.create(), "sandbox");
-    expect(await tryExamples(target)).toEqual([]);
+    const url = await database.create();
+    await using target = await startTarget(url, "sandbox");
+    await using store = await openStore(url);
+    expect(await tryExamples(target, await makeUser(store, "member"))).toEqual([]);
   });
 });

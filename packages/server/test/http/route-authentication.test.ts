@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
+import { askEveryRoute, fillIn } from "../support/presage/ask-every-route.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
@@ -17,6 +18,8 @@ interface Operation {
 const pages = [
   "GET /",
   "GET /account",
+  "GET /account/audit-log",
+  "GET /account/members",
   "GET /api-keys",
   "GET /compare",
   "GET /datasets",
@@ -78,20 +81,6 @@ const ors = [
   "POST /delete_session",
 ];
 
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-
-/** Every served route as method and path, found by calling it, and its status without a key or a session. */
-async function askEveryRoute({ url, paths }: TestPresage): Promise<Map<string, number>> {
-  const routes = paths.flatMap((path) => methods.map((method) => ({ method, path })));
-  const answers = await Promise.all(
-    routes.map(async ({ method, path }): Promise<[string, number]> => {
-      const { status } = await fetch(url + fillIn(path), { method, redirect: "manual" });
-      return [`${method} ${path}`, status];
-    }),
-  );
-  return new Map(answers.filter(([, status]) => status !== 405));
-}
-
 /** Every documented route, and whether it is public. */
 async function readDocumentedRoutes({
   url,
@@ -117,11 +106,6 @@ async function readDocumentedRoutes({
 /** A documented path as the server's router has it. A model's id may contain slashes. */
 function toRoutePath(path: string): string {
   return path.replace("/models/{id}", "/models/*").replaceAll(/\{(\w+)\}/g, ":$1");
-}
-
-/** A path of the route, with unknown ids. */
-function fillIn(path: string): string {
-  return path.replaceAll(/:\w+|\*/g, () => crypto.randomUUID());
 }
 
 /** Nothing listens there. */

@@ -34,6 +34,7 @@ onEachDatabase((database) => {
     episode: "",
     apiKey: "",
     session: "",
+    user: "",
   };
 
   beforeAll(async () => {
@@ -118,6 +119,7 @@ onEachDatabase((database) => {
     );
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
     await using store = await openStore(presage.databaseUrl);
+    own.user = store.owner.id;
     const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
     await writeUsage(store.database, new Map([["", totalsOf(new Date(), use)]]));
     const browser = await signInLocally(presage, { "user-agent": mark });
@@ -196,6 +198,7 @@ onEachDatabase((database) => {
     ["PATCH", `/v1/api-keys/${own.apiKey}`, { rate_limit_rpm: 1 }],
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
+    ["PATCH", `/v1/members/${own.user}`, { role: "viewer" }],
   ];
 
   /** Calls that list, search or count; none may reveal anything of the first account. */
@@ -221,6 +224,9 @@ onEachDatabase((database) => {
     ["GET", "/v1/evaluation-results/tags"],
     ["GET", "/v1/api-keys"],
     ["GET", "/v1/sessions"],
+    ["GET", "/v1/members"],
+    ["GET", "/v1/audit-events"],
+    ["GET", `/v1/audit-events?object_id=${own.dataset}`],
     ["GET", "/v1/usage"],
     ["GET", `/v1/usage?api_key_id=${own.apiKey}`],
     ["GET", "/v1/usage/latency"],

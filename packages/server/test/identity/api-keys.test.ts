@@ -42,6 +42,7 @@ onEachDatabase((database) => {
         rate_limit_rpm: null,
         max_in_flight: null,
         capture: null,
+        scopes: null,
         key: expect.stringMatching(/^psg_[0-9A-Za-z]{38}$/),
       });
       expect(looksLikeKey(made.key)).toBe(true);
@@ -104,7 +105,7 @@ onEachDatabase((database) => {
       );
       for (const { key } of [first, second, third]) expect(text).not.toContain(key.slice(8, -4));
       expect(Object.keys(data[0]).sort()).toEqual(
-        "capture created_at expires_at id last_four last_used_at max_in_flight name prefix rate_limit_rpm revoked_at".split(
+        "capture created_at expires_at id last_four last_used_at max_in_flight name prefix rate_limit_rpm revoked_at scopes".split(
           " ",
         ),
       );

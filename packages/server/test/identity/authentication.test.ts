@@ -236,6 +236,7 @@ describe("GET /v1/me", () => {
       name: "Owner",
       oidc_issuer: "urn:presage:local",
       oidc_subject: "owner",
+      role: "owner",
       capture: { setting: "off", max_age_days: 30 },
       server_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });

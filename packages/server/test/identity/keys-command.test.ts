@@ -23,9 +23,9 @@ test("keys are created, listed and revoked", async () => {
   const made = await keys("create", "--name", "training");
   expect(made.stdout.trim()).toMatch(/^psg_[0-9A-Za-z]{38}$/);
   const [headings, key] = (await keys("list")).stdout.split("\n");
-  expect(headings).toMatch(/^ID +NAME +STATE +EXPIRES +LAST USED +CREATED +LIMITS +CAPTURE +KEY$/);
+  expect(headings).toMatch(/^ID +NAME +STATE +EXPIRES +LAST USED +CREATED +SCOPES +LIMITS +CAPTURE +KEY$/);
   expect(key).toMatch(
-    /^[0-9a-f-]{36} {2}training {2}active {2}never {4}never {6}\d{4}-\d\d-\d\d {2}server's {2}server's {2}psg_/,
+    /^[0-9a-f-]{36} {2}training {2}active {2}never {4}never {6}\d{4}-\d\d-\d\d {2}all {5}server's {2}server's {2}psg_/,
   );
   const id = key?.slice(0, 36) ?? "";
   expect(made.stderr).toContain(id);

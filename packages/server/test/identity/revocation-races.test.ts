@@ -12,6 +12,7 @@ import { openBrowser } from "../support/sign-in/browser.ts";
 import { sessionOf } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 
 const raceRounds = 15;
 /** Some interrupt at the very beginning, some near the end. */
@@ -52,6 +53,7 @@ onEachDatabase((database) => {
       email: null,
       name: null,
       created_at: nowMicros(),
+      role: "owner" as const,
     };
     await insertUserWithAccount(store.database, user, user.id);
     const newKey = { userId: user.id, name: "first", expiresAt: null };
@@ -116,7 +118,7 @@ onEachDatabase((database) => {
       expect(await inOther.use(key)).toBe(200);
       const renewals = [one, other, one, other].map((server) => createWith(server, key, "renewed"));
       await Bun.sleep(pausesMs[round % pausesMs.length] ?? 0);
-      await endUser(store.database, userId);
+      await endUser(store.database, anyRequester(), userId);
       expect((await createWith(other, key, "renewed")).status).toBe(401);
       const answers = await Promise.all(renewals);
       expect(answers.filter(({ status }) => status !== 201 && status !== 401)).toEqual([]);
@@ -184,7 +186,7 @@ onEachDatabase((database) => {
       const signingIn = [one, other].map((server) => server.call("POST", "/auth/local", { token }, {}));
       await Bun.sleep(round % 3);
       // Only sign-ins: the bootstrap key makes the calls of these tests.
-      await endUser(store.database, owner.id);
+      await endUser(store.database, anyRequester(), owner.id);
       await store.database.updateTable("api_keys").set({ revoked_at: null }).execute();
       await Promise.all(signingIn);
       const live = await store.database

@@ -38,6 +38,7 @@ onEachDatabase((database) => {
         name: "Ada",
         oidc_issuer: running.provider.issuer,
         oidc_subject: "ada",
+        role: "owner",
         capture: { setting: "off", max_age_days: 30 },
         server_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       });

@@ -63,6 +63,7 @@ onEachDatabase((database) => {
       expect(await listed("Bob")).toEqual({
         ...{ id, email: "bob@example.org", name: "Bob", oidc_issuer: issuer, account_name: "default" },
         ...{ created_at: expect.stringMatching(/^\d{4}-.*Z$/), live_sessions: 1, active_keys: 1 },
+        role: "owner",
       });
       expect(await listed("Owner")).toMatchObject({
         oidc_issuer: "urn:presage:local",
@@ -77,10 +78,12 @@ onEachDatabase((database) => {
       const lines = stdout.split("\n");
       expect([code, lines[0]]).toEqual([
         0,
-        expect.stringMatching(/^ID +E-MAIL +SESSIONS +KEYS +NAME +CREATED +ACCOUNT +PROVIDER$/),
+        expect.stringMatching(/^ID +E-MAIL +ROLE +SESSIONS +KEYS +NAME +CREATED +ACCOUNT +PROVIDER$/),
       ]);
       const line = lines.find((text) => text.startsWith(id)) ?? "";
-      expect(line).toMatch(/^\S+ {2}bob@example\.org +\d+ +\d+ {2}Bob +\d{4}-\d\d-\d\d {2}default +http/);
+      expect(line).toMatch(
+        /^\S+ {2}bob@example\.org {2}owner +\d+ +\d+ {2}Bob +\d{4}-\d\d-\d\d {2}default +http/,
+      );
       expect(line.indexOf("bob@")).toBe(lines[0]?.indexOf("E-MAIL") ?? 0);
     });
 

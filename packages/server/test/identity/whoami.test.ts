@@ -20,12 +20,14 @@ onEachDatabase((database) => {
     return WhoAmIResponse.parse(await response.json()).caller.api_key;
   }
 
-  test("A caller gets its key and its account, and nothing else", async () => {
+  test("A caller gets its key with its role and scopes, and its account, and nothing else", async () => {
     const keys = await presage.call("GET", "/v1/api-keys");
     const { data } = (await keys.json()) as { data: { id: string }[] };
     expect(await whoAmI()).toStrictEqual({
       id: data[0]?.id ?? "",
       account: { id: expect.any(String), name: "default" },
+      role: "owner",
+      scopes: null,
     });
   });
 

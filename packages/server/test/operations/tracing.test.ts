@@ -1,46 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
+import { startCollector } from "../support/telemetry/collector.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
-
-interface Attribute {
-  key: string;
-  value: Record<string, unknown>;
-}
-interface Span {
-  name: string;
-  traceId: string;
-  traceState?: string;
-  spanId: string;
-  parentSpanId?: string;
-  attributes: Attribute[];
-}
-interface Export {
-  resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
-}
-
-/** The receiving half of an OTLP collector. */
-function startCollector() {
-  const texts: string[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      texts.push(`${new URL(request.url).pathname}\n${await request.text()}`);
-      return Response.json({});
-    },
-  });
-  return { url: `http://127.0.0.1:${server.port}`, texts, stop: () => server.stop(true) };
-}
-
-function spansOf(texts: string[]): Span[] {
-  const exports = texts.map((text) => JSON.parse(text.slice(text.indexOf("\n"))) as Export);
-  return exports.flatMap(({ resourceSpans }) =>
-    resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
-  );
-}
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
@@ -48,13 +12,13 @@ const tracestate = "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7";
 
 test("each message of a WebSocket has a span in the trace of its handshake", async () => {
   const collector = startCollector();
-  const presage = await startPresage({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const presage = await startPresage(collector.environment("traces"));
   const socket = await openEnvSocket(presage.url, "sandbox", { "x-api-key": testKey, traceparent });
   await socket.reset({ index: 0 });
   await socket.step("look around");
   socket.close();
   await presage.stop();
-  const spans = spansOf(collector.texts);
+  const spans = collector.spans();
   const path = "/v1/environments/:name/openenv/ws";
   for (const name of [`GET ${path}`, `RESET ${path}`, `STEP ${path}`])
     expect(spans.filter((span) => span.name === name)).toMatchObject([
@@ -70,7 +34,7 @@ test("a prediction creates a request span and a GenAI span in the caller's trace
   const upstream = startUpstream(() => Response.json(completion("the secret answer")));
   const presage = await startPresage({
     PRESAGE_UPSTREAM_URL: upstream.url,
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    ...collector.environment("traces"),
   });
   const headers = {
     "x-api-key": testKey,
@@ -82,9 +46,9 @@ test("a prediction creates a request span and a GenAI span in the caller's trace
   expect((await presage.call("POST", "/v1/predict", body, headers)).status).toBe(429);
   await presage.stop();
 
-  expect(collector.texts.every((text) => text.startsWith("/v1/traces\n"))).toBeTrue();
-  expect(collector.texts.join()).not.toContain("secret");
-  const spans = spansOf(collector.texts);
+  expect(collector.texts().every((text) => text.startsWith("/v1/traces\n"))).toBeTrue();
+  expect(collector.texts().join()).not.toContain("secret");
+  const spans = collector.spans();
   const [request, failedRequest] = spans.filter(({ name }) => name === "POST /v1/predict");
   expect(request).toMatchObject({ traceId, parentSpanId: "b7ad6b7169203331" });
   expect(failedRequest?.attributes).toContainEqual({
@@ -142,20 +106,22 @@ describe.each(requests)("The upstream of POST $path", ({ path, body }) => {
 
   async function callAndExport(headers: Record<string, string>) {
     const collector = startCollector();
-    const sent = await call(headers, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const sent = await call(headers, collector.environment("traces"));
     await collector.stop();
-    const spans = spansOf(collector.texts);
+    const spans = collector.spans();
     return {
       sent,
       request: spans.find(({ name }) => name === `POST ${path}`),
       chat: spans.find(({ name }) => name === "chat test-model"),
+      // A judge's call is below its evaluator's span.
+      judge: spans.find(({ name }) => name === "evaluate judge"),
     };
   }
 
   test("gets the exported span as the parent, in the caller's trace and with its state", async () => {
-    const { sent, request, chat } = await callAndExport({ traceparent, tracestate });
+    const { sent, request, chat, judge } = await callAndExport({ traceparent, tracestate });
     expect(request).toMatchObject({ traceId, parentSpanId: "b7ad6b7169203331", traceState: tracestate });
-    expect(chat).toMatchObject({ traceId, parentSpanId: request?.spanId });
+    expect(chat).toMatchObject({ traceId, parentSpanId: (judge ?? request)?.spanId });
     expect(sent).toEqual([{ traceparent: `00-${traceId}-${chat?.spanId}-01`, tracestate }]);
   });
 
@@ -246,7 +212,7 @@ test("a judge that does not answer in time ends its span with a timeout", async 
   const presage = await startPresage({
     PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_UPSTREAM_TIMEOUT_MS: "300",
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    ...collector.environment("traces"),
   });
   const evaluators = [{ evaluator: "judge", profile_name: "system:is-concise" }];
   const response = await presage.call("POST", "/v1/evaluate", {
@@ -256,7 +222,7 @@ test("a judge that does not answer in time ends its span with a timeout", async 
   expect(await response.text()).toContain("timeout: ");
   await presage.stop();
   held.resolve(say(passing));
-  const chat = spansOf(collector.texts).find(({ name }) => name === "chat");
+  const chat = collector.spans().find(({ name }) => name === "chat");
   expect(chat?.attributes).toContainEqual({ key: "error.type", value: { stringValue: "timeout" } });
   await upstream.stop();
   await collector.stop();

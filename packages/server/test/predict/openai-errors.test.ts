@@ -145,7 +145,7 @@ onEachDatabase((database) => {
     expect((await of(many)).message).toEndWith("messages[4].content: Field required; and 4 more");
   });
 
-  // The README lists these for users of OpenAI's clients.
+  // docs/openai-clients.md lists these.
   test("what OpenAI accepts and the contract does not is refused before the upstream is called", async () => {
     upstream.received.length = 0;
     const message = (fields: Record<string, unknown>) => ({ messages: [{ role: "user", ...fields }] });

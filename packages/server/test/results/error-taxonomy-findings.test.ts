@@ -168,12 +168,16 @@ onEachDatabase((database) => {
     expect(locationsOf(idFaults)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
   });
 
-  test("Recent findings are by model, with the newest examples of each error", async () => {
+  test("Recent findings are by model and by run, with the newest examples of each error", async () => {
     const { id } = await create({ error_taxonomy_name: "recent", body: { doors: ["gone", "open"] } });
     const other = await create({ error_taxonomy_name: "not recent", body: ["gone"] });
     const by = (model: string, fields: StoredFields): StoredFields => ({
       ...fields,
-      metadata: { app: "recent", evaluatedModel: { name: model } },
+      metadata: {
+        app: "recent",
+        evaluatedModel: { name: model },
+        ...(model === "large" && { runId: "of-the-large" }),
+      },
     });
     const day = today();
     await store([
@@ -195,6 +199,20 @@ onEachDatabase((database) => {
     expect(found.models).toEqual([
       { model: "small", evaluated: 4, findings: [{ path: ["doors", "gone"], count: 4 }] },
       { model: "large", evaluated: 2, findings: [{ path: ["doors", "open"], count: 1 }] },
+    ]);
+    expect(found.runs).toEqual([
+      {
+        evaluation_run_id: "of-the-large",
+        name: null,
+        evaluated: 2,
+        findings: [{ path: ["doors", "open"], count: 1 }],
+      },
+      {
+        evaluation_run_id: null,
+        name: null,
+        evaluated: 4,
+        findings: [{ path: ["doors", "gone"], count: 4 }],
+      },
     ]);
     const examples = new Map(found.examples.map(({ path, results }) => [path.join("/"), results]));
     expect(examples.get("doors/gone")).toHaveLength(3);

@@ -135,6 +135,26 @@ onEachDatabase((database) => {
     expect(plans.filter(isSort)).toEqual([]);
   });
 
+  test("all results in the order of scores are read from their index", async () => {
+    const page = { order: "highest-score-first", limit: 50 } as const;
+    const plans = await plansOf(() =>
+      searchResults({ store: storeOf(watched) }, anyRequester(account), { status: "success" }, page),
+    );
+    expect(plans.join("\n")).toContain("evaluation_results_by_score_mille");
+    expect(plans.filter(isScan)).toEqual([]);
+    expect(plans.filter(isSort)).toEqual([]);
+  });
+
+  test("the results of some samples are found by the index of samples", async () => {
+    const filter = { status: "success", datasetSampleIds: ["t/1", "t/2"] } as const;
+    const page = { order: "first-sample-first", limit: 50 } as const;
+    const plans = await plansOf(() =>
+      searchResults({ store: storeOf(watched) }, anyRequester(account), filter, page),
+    );
+    expect(plans.join("\n")).toContain("evaluation_results_by_sample_key");
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+
   test("one result is found by its primary key", async () => {
     expect((await plansOf(() => selectResult(watched, account, 77))).filter(isScan)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { selectResults } from "../../src/evaluation/results/record/stored-results-store.ts";
-import { selectIdsBySample } from "../../src/evaluation/results/search/sample-order-store.ts";
+import { selectIdsByColumn } from "../../src/evaluation/results/search/column-order-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -53,6 +53,31 @@ onEachDatabase((database) => {
     }
   });
 
+  test("A search by score returns the lowest or the highest first, without results that have none", async () => {
+    await importAll([{ evaluator_id: "theirs", dataset_id: "d", dataset_sample_id: 99, pass: true }]);
+    const scoresOf = async (order: string, more: object = {}) =>
+      (await search({ dataset_id: "d", order, ...more })).map((result) => result.score_raw);
+    const lowestFirst = samples.map((_, index) => index / 10);
+    expect(await scoresOf("score_raw")).toEqual(lowestFirst);
+    expect(await scoresOf("-score_raw")).toEqual(lowestFirst.toReversed());
+    expect(await scoresOf("score_raw", { pass: true })).toEqual([0, 0.2, 0.4, 0.6, 0.8]);
+    for (const order of ["score_raw", "-score_raw"]) {
+      const whole = (await search({ order })).map(({ id }) => Number(id));
+      for (const limit of [1, 3, 1000]) expect(await searchAll({ order }, limit)).toEqual(whole);
+    }
+  });
+
+  test("A search finds the results of several samples at once", async () => {
+    const samplesOf = async (more: object) =>
+      (await search({ dataset_id: "d", order: "dataset_sample_id", ...more })).map(
+        (result) => result.dataset_sample_id,
+      );
+    const dataset_sample_ids = ["t/9", 1, "b", "no such"];
+    expect(await samplesOf({ dataset_sample_ids })).toEqual(["1", "b", "t/9", "t/9"]);
+    expect(await samplesOf({ dataset_sample_ids, pass: false })).toEqual(["1"]);
+    expect(await samplesOf({ dataset_sample_ids: [] })).toEqual([]);
+  });
+
   test("Nothing comes after a result that has no place in this order", async () => {
     const [without] = (await search({ dataset_id: "d" })).filter((one) => one.dataset_sample_id === null);
     for (const after_id of [without?.id, 999_999]) {
@@ -80,8 +105,8 @@ onEachDatabase((database) => {
         page: { order: "first-sample-first" as const, limit: 20 },
         beforeId: undefined,
       };
-      const first = await selectIdsBySample(database, { ...whole, afterId: undefined }, sortsUpTo);
-      const rest = await selectIdsBySample(database, { ...whole, afterId: first.at(-1) }, sortsUpTo);
+      const first = await selectIdsByColumn(database, { ...whole, afterId: undefined }, sortsUpTo);
+      const rest = await selectIdsByColumn(database, { ...whole, afterId: first.at(-1) }, sortsUpTo);
       expect([...(await samplesOf(first)), ...(await samplesOf(rest))]).toEqual(inOrder);
     }
   });

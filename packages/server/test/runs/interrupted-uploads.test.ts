@@ -5,6 +5,7 @@ import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 
 const samples = [0, 1, 2].map((step) => ({
   trajectory_id: "t",
@@ -39,7 +40,8 @@ onEachDatabase((database) => {
       const rest = await gate.promise;
       yield new TextEncoder().encode(rest);
     }
-    const upload = { accountId, runId: id, isGzip: false, maxBytes: 1_000_000 };
+    const { actor } = anyRequester();
+    const upload = { accountId, actor, runId: id, isGzip: false, maxBytes: 1_000_000 };
     const stored = uploadPredictions(store, upload, body()).catch(() => "failed");
     await begun.promise;
     return { id, presage, runs, store, stored, gate, stack: stack.move() };

@@ -14,9 +14,12 @@ import {
   type LucideIcon,
   MessagesSquare,
   Scale,
+  ScrollText,
   Search,
   Server,
+  Users,
 } from "lucide-react";
+import { useRole } from "../data/use-role.ts";
 import { ThemeMenu } from "../theme/theme-menu.tsx";
 import { Keys } from "../ui/shortcuts/keys.tsx";
 import { Mark } from "./mark.tsx";
@@ -37,9 +40,13 @@ interface Place {
     | "/error-taxonomies"
     | "/review"
     | "/usage"
-    | "/api-keys";
+    | "/api-keys"
+    | "/account/members"
+    | "/account/audit-log";
   label: string;
   icon: LucideIcon;
+  /** Others are told so on the page, if they go there. */
+  isForOwners?: boolean;
 }
 
 export const placeGroups: { title: string; places: Place[] }[] = [
@@ -70,6 +77,8 @@ export const placeGroups: { title: string; places: Place[] }[] = [
     places: [
       { to: "/usage", label: "Usage", icon: ChartColumn },
       { to: "/api-keys", label: "API keys", icon: KeyRound },
+      { to: "/account/members", label: "Members", icon: Users, isForOwners: true },
+      { to: "/account/audit-log", label: "Audit log", icon: ScrollText, isForOwners: true },
     ],
   },
 ];
@@ -80,6 +89,8 @@ interface NavigationProps {
 }
 
 export function Navigation({ onNavigate, onSearch }: NavigationProps) {
+  const role = useRole();
+  const shown = (places: Place[]) => places.filter(({ isForOwners }) => !isForOwners || role === "owner");
   return (
     <div className="flex h-full flex-col gap-4 p-3">
       <div className="px-2 pt-1">
@@ -101,7 +112,7 @@ export function Navigation({ onNavigate, onSearch }: NavigationProps) {
           <div key={title}>
             <h2 className="px-2 pb-1 text-xs font-medium text-ink-3">{title}</h2>
             <ul className="flex flex-col gap-0.5">
-              {places.map(({ to, label, icon: Icon }) => (
+              {shown(places).map(({ to, label, icon: Icon }) => (
                 <li key={to}>
                   <Link
                     to={to}

@@ -11,6 +11,7 @@ import { toDataset, toDatasetRevision } from "../../http/resources/datasets/data
 import { noEpisodes, toWantedEpisodes } from "../../http/resources/datasets/revise-from-episodes.ts";
 import type { Keyset } from "../../storage/keyset.ts";
 import { CommandError } from "../command-error.ts";
+import { commandLineActor } from "../command-line-actor.ts";
 import { withDatabase } from "../with-database.ts";
 import type { DatasetTarget } from "./dataset-target.ts";
 
@@ -28,7 +29,8 @@ export async function localDatasets(
 export function datasetsOf(store: OpenedStore, config: Pick<Config, "datasets">): DatasetTarget {
   const { owner, database } = store;
   const { signal } = new AbortController();
-  const requester = { accountId: owner.account_id, signal };
+  const actor = commandLineActor();
+  const requester = { accountId: owner.account_id, signal, actor };
   return {
     list: () =>
       readAll(async (after: Keyset | undefined) => {
@@ -42,14 +44,21 @@ export function datasetsOf(store: OpenedStore, config: Pick<Config, "datasets">)
     },
     async upload(datasetId, { path, ...options }) {
       const isAppended = false;
-      const upload = { accountId: owner.account_id, datasetId, ...options, isAppended, ...config.datasets };
+      const upload = {
+        accountId: owner.account_id,
+        actor,
+        datasetId,
+        ...options,
+        isAppended,
+        ...config.datasets,
+      };
       const uploading = uploadRevision(database, upload, Bun.file(path).stream());
       const { revision } = await nameFile(uploading, path);
       return toDatasetRevision(revision);
     },
     async uploadEpisodes(datasetId, selection, isAppended) {
       const plain = { format: "presage" as const, isGzip: false, isAppended, ...config.datasets };
-      const upload = { accountId: owner.account_id, datasetId, ...plain };
+      const upload = { accountId: owner.account_id, actor, datasetId, ...plain };
       const lines = readEpisodeLines({ store }, requester, toWantedEpisodes(selection));
       const { revision } = await uploadRevision(database, upload, lines).catch(nameEpisodes);
       return toDatasetRevision(revision);

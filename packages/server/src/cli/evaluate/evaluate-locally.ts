@@ -6,6 +6,7 @@ import {
 import { findEvaluatorIssues } from "../../evaluation/evaluate/resolve-evaluators.ts";
 import { readResultMetadata } from "../../http/resources/results/read-result-metadata.ts";
 import { CommandError } from "../command-error.ts";
+import { commandLineActor } from "../command-line-actor.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 import { optionOf } from "./wanted-evaluators.ts";
 
@@ -21,6 +22,7 @@ export async function evaluateLocally(
   return async ({ sample, metadata, idempotencyKey }) => {
     const request = {
       accountId,
+      actor: commandLineActor(),
       sample,
       evaluators,
       metadata: readResultMetadata(metadata),

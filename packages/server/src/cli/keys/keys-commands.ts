@@ -8,6 +8,8 @@ const capture = [
   "--capture <setting>",
   "which predictions are kept: off, failures, all, a share such as 0.01; default for the server's setting",
 ] as const;
+const user = ["--user <user>", "whose key, by id or e-mail address; by default the owner's"] as const;
+
 /** `presage keys`. `configure` reads the configuration, `json` is the option that every list has. */
 export function addKeysCommands(
   program: Command,
@@ -16,7 +18,7 @@ export function addKeysCommands(
 ): void {
   const keys = program
     .command("keys")
-    .description("create, list, change or revoke the owner's API keys in the configured database")
+    .description("create, list, change or revoke API keys")
     .addHelpText(
       "after",
       examples("presage keys create --name training --expires-at 30d", "presage keys list"),
@@ -32,6 +34,11 @@ export function addKeysCommands(
     .option(...rateLimit)
     .option(...maxInFlight)
     .option(...capture)
+    .option(
+      "--scopes <list>",
+      "what the key may do: predict, evaluate, read, manage, separated by commas; without it, all that its user may",
+    )
+    .option(...user)
     .addHelpText(
       "after",
       examples(
@@ -40,6 +47,7 @@ export function addKeysCommands(
         "presage keys create --name 2026 --expires-at 2027-01-01",
         "presage keys create --name noon --expires-at 2027-01-31T12:00:00Z",
         "presage keys create --name notebook --rate-limit-rpm 60 --max-in-flight 4",
+        "presage keys create --name agent --scopes predict,read --user ada@example.org",
       ),
     )
     .action(async (options) => (await import("./keys.ts")).createKey(configure(), options));
@@ -47,6 +55,7 @@ export function addKeysCommands(
     .command("list")
     .description("list the keys, newest first")
     .option(...json)
+    .option(...user)
     .addHelpText("after", examples("presage keys list", "presage keys list --json"))
     .action(async (options) => (await import("./keys.ts")).listKeys(configure(), options));
   keys
@@ -57,6 +66,7 @@ export function addKeysCommands(
     .option(...rateLimit)
     .option(...maxInFlight)
     .option(...capture)
+    .option(...user)
     .addHelpText(
       "after",
       examples(
@@ -68,6 +78,7 @@ export function addKeysCommands(
   keys
     .command("revoke <id>")
     .description("revoke a key; running servers reject it within 5 s")
+    .option(...user)
     .addHelpText("after", examples("presage keys revoke 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"))
-    .action(async (id: string) => (await import("./keys.ts")).revokeKey(configure(), id));
+    .action(async (id: string, options) => (await import("./keys.ts")).revokeKey(configure(), id, options));
 }

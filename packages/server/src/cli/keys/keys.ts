@@ -1,16 +1,32 @@
-import { ApiKeyCreateRequest, ApiKeyUpdateRequest, CaptureSetting } from "@presage/contract";
+import {
+  ApiKeyCreateRequest,
+  ApiKeyUpdateRequest,
+  CaptureSetting,
+  KeyScope,
+  toKeyScopes,
+} from "@presage/contract";
+import { z } from "zod";
+import type { OpenedStore } from "../../compose/compose-command-line.ts";
 import type { Config } from "../../config.ts";
 import { defined } from "../../defined.ts";
 import { toApiKeyResponse } from "../../http/resources/api-keys/api-key-response.ts";
-import { type ApiKey, type ChangedSettings, selectApiKeys } from "../../identity/api-keys/api-keys-store.ts";
+import {
+  type ApiKey,
+  type ChangedSettings,
+  selectApiKeys,
+  readScopes as storedScopes,
+} from "../../identity/api-keys/api-keys-store.ts";
 import { changeKeySettingsOf } from "../../identity/api-keys/change-key-settings.ts";
-import { addApiKey } from "../../identity/api-keys/create-api-key.ts";
+import { addApiKey, recordNewKey } from "../../identity/api-keys/create-api-key.ts";
 import { revokeKeyOf } from "../../identity/api-keys/revoke-api-key.ts";
+import { findUser } from "../../identity/users/find-user.ts";
+import type { User } from "../../identity/users/users-store.ts";
 import { lockUsers } from "../../identity/users/users-store.ts";
 import { printable } from "../../printable.ts";
 import type { Keyset } from "../../storage/keyset.ts";
 import { type Micros, nowMicros, toIsoInstant } from "../../storage/micros.ts";
 import { CommandError } from "../command-error.ts";
+import { changerFor } from "../command-line-actor.ts";
 import { printList } from "../terminal/print-list.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import type { Column } from "../terminal/text-table.ts";
@@ -21,18 +37,23 @@ const pageSize = 1_000;
 
 export async function createKey(
   config: Config,
-  options: { name: string; expiresAt?: string } & SettingOptions,
+  options: { name: string; expiresAt?: string; scopes?: string } & SettingOptions & UserOption,
 ): Promise<void> {
   const { name } = options;
   if (!ApiKeyCreateRequest.shape.name.safeParse(name).success)
     throw new CommandError("--name takes 1 to 120 characters");
   const expiresAt = options.expiresAt === undefined ? null : readExpiry(options.expiresAt);
   const settings = readSettings(options);
-  await withDatabase(config, async ({ database, owner, keyDigest }) => {
-    const newKey = { userId: owner.id, name, expiresAt, settings };
+  const scopes = readScopes(options.scopes);
+  await withDatabase(config, async (store) => {
+    const { database, keyDigest } = store;
+    const user = await userOf(store, options);
+    const newKey = { userId: user.id, name, expiresAt, scopes, settings };
     const { key, id } = await database.transaction().execute(async (transaction) => {
-      await lockUsers(transaction, [owner.id]);
-      return await addApiKey(transaction, keyDigest, newKey);
+      await lockUsers(transaction, [user.id]);
+      const created = await addApiKey(transaction, keyDigest, newKey);
+      await recordNewKey(transaction, changerFor(user), newKey, created.id);
+      return created;
     });
     process.stdout.write(`${key}\n`);
     const expiry = expiresAt === null ? "It does not expire." : `It expires at ${expiresAt.toISOString()}.`;
@@ -41,22 +62,29 @@ export async function createKey(
 }
 
 /** Changes the settings of a key; what is not named stays. */
-export async function updateKey(config: Config, id: string, options: SettingOptions): Promise<void> {
+export async function updateKey(
+  config: Config,
+  id: string,
+  options: SettingOptions & UserOption,
+): Promise<void> {
   const settings = readSettings(options);
   if (Object.keys(settings).length === 0)
     throw new CommandError("Name a setting to change: --rate-limit-rpm, --max-in-flight or --capture.");
-  await withDatabase(config, async ({ database, owner }) => {
-    await changeKeySettingsOf(database, owner.id, id.toLowerCase(), settings);
+  await withDatabase(config, async (store) => {
+    const user = await userOf(store, options);
+    const change = { userId: user.id, keyId: id.toLowerCase(), settings };
+    await changeKeySettingsOf(store.database, changerFor(user), change);
     process.stdout.write("Changed. Running servers apply it within 5 s.\n");
   });
 }
 
-export async function listKeys(config: Config, options: { json?: boolean }): Promise<void> {
-  await withDatabase(config, async ({ database, owner }) => {
+export async function listKeys(config: Config, options: { json?: boolean } & UserOption): Promise<void> {
+  await withDatabase(config, async (store) => {
+    const user = await userOf(store, options);
     const keys: ApiKey[] = [];
     let after: Keyset | undefined;
     do {
-      const { rows, next } = await selectApiKeys(database, owner.id, { limit: pageSize, after });
+      const { rows, next } = await selectApiKeys(store.database, user.id, { limit: pageSize, after });
       keys.push(...rows);
       after = next;
     } while (after !== undefined);
@@ -64,11 +92,28 @@ export async function listKeys(config: Config, options: { json?: boolean }): Pro
   });
 }
 
-export async function revokeKey(config: Config, id: string): Promise<void> {
-  await withDatabase(config, async ({ database, owner }) => {
-    await revokeKeyOf(database, owner.id, id.toLowerCase());
+export async function revokeKey(config: Config, id: string, options: UserOption): Promise<void> {
+  await withDatabase(config, async (store) => {
+    const user = await userOf(store, options);
+    await revokeKeyOf(store.database, changerFor(user), user.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");
   });
+}
+
+interface UserOption {
+  user?: string;
+}
+
+async function userOf({ database, owner }: OpenedStore, { user }: UserOption): Promise<User> {
+  return user === undefined ? owner : await findUser(database, user);
+}
+
+/** Null for all that the user may. */
+function readScopes(text: string | undefined): KeyScope[] | null {
+  if (text === undefined) return null;
+  const scopes = z.array(KeyScope).safeParse(text.split(",").map((scope) => scope.trim()));
+  if (scopes.success) return toKeyScopes(scopes.data);
+  throw new CommandError(`--scopes takes one or more of ${KeyScope.options.join(", ")}, separated by commas`);
 }
 
 interface SettingOptions {
@@ -112,6 +157,7 @@ const keyColumns: readonly Column<ApiKey>[] = [
   { heading: "EXPIRES", text: ({ expires_at }) => day(expires_at) },
   { heading: "LAST USED", text: ({ last_used_at }) => day(last_used_at) },
   { heading: "CREATED", text: ({ created_at }) => day(created_at) },
+  { heading: "SCOPES", text: ({ scopes }) => (scopes === null ? "all" : storedScopes(scopes).join(", ")) },
   { heading: "LIMITS", text: limitsOf },
   { heading: "CAPTURE", text: ({ capture }) => capture ?? "server's" },
   { heading: "KEY", text: ({ prefix, last_four }) => `${prefix}…${last_four}` },

@@ -1,15 +1,16 @@
+import { recordChange } from "../../audit/record-change.ts";
 import type { Config } from "../../config.ts";
 import { countOf } from "../../count-of.ts";
 import { eraseResults } from "../../evaluation/results/delete/erase-results.ts";
 import { endUser } from "../../identity/users/end-user.ts";
-import { localIssuer } from "../../identity/users/ensure-owner.ts";
 import { countOtherUsers, countRowsOfUser, deleteUserRows } from "../../identity/users/erased-users-store.ts";
-import { findUserId } from "../../identity/users/find-user-id.ts";
-import { selectUser } from "../../identity/users/users-store.ts";
+import { findUser } from "../../identity/users/find-user.ts";
+import { localIssuer } from "../../identity/users/users-store.ts";
 import { printable } from "../../printable.ts";
 import { countRowsOf } from "../../storage/account-data/account-rows-store.ts";
 import { eraseRows } from "../../storage/account-data/erase-rows.ts";
 import { CommandError } from "../command-error.ts";
+import { changerFor } from "../command-line-actor.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import { withDatabase } from "../with-database.ts";
 
@@ -23,9 +24,8 @@ export async function eraseUser(
   { yes = false }: { yes?: boolean },
 ): Promise<void> {
   await withDatabase(config, async ({ database }) => {
-    const user = await selectUser(database, await findUserId(database, idOrEmail));
-    if (user === undefined) throw new CommandError(`There is no user ${idOrEmail}.`);
-    if (user.oidc_issuer === localIssuer)
+    const user = await findUser(database, idOrEmail);
+    if (user.oidc_issuer === localIssuer && user.oidc_subject === "owner")
       throw new CommandError(
         "The owner is made by Presage itself and is nobody's name. Delete results, runs and datasets one by one.",
       );
@@ -44,15 +44,19 @@ export async function eraseUser(
       printNotice("Nothing was deleted. With --yes, it is.", process.stdout);
       return;
     }
-    await endUser(database, user.id);
+    await endUser(database, changerFor(user), user.id);
     const erased = new Map<string, number>();
     if (isAlone) {
       erased.set("evaluation_results", await eraseResults(database, user.account_id));
       for (const [table, rows] of await eraseRows(database, user.account_id)) erased.set(table, rows);
     }
-    const own = await database
-      .transaction()
-      .execute((transaction) => deleteUserRows(transaction, user, isAlone));
+    const own = await database.transaction().execute(async (transaction) => {
+      const deleted = await deleteUserRows(transaction, user, isAlone);
+      // The log of an account goes with it.
+      if (!isAlone)
+        await recordChange(transaction, changerFor(user), { action: "user.erase", objectId: user.id });
+      return deleted;
+    });
     print("Deleted", new Map([...erased, ...own]));
     if (config.identity.oidc !== undefined)
       printNotice(

@@ -1,3 +1,4 @@
+import { Role } from "@presage/contract";
 import type { Command } from "commander";
 import type { Config } from "../../config.ts";
 import { examples } from "../help/examples.ts";
@@ -10,14 +11,47 @@ export function addUsersCommands(
 ): void {
   const users = program
     .command("users")
-    .description("list users, end all access of one, or delete one")
-    .addHelpText("after", examples("presage users list", "presage users end ada@example.org"));
+    .description("list or add users, change roles, end all access of one, or delete one")
+    .addHelpText(
+      "after",
+      examples(
+        "presage users list",
+        "presage users role ada@example.org owner",
+        "presage users end ada@example.org",
+      ),
+    );
   users
     .command("list")
     .description("list everyone who has ever signed in, with live sessions and active keys")
     .option(...json)
     .addHelpText("after", examples("presage users list", "presage users list --json"))
     .action(async (options) => (await import("./users.ts")).showUsers(configure(), options));
+  users
+    .command("add <name>")
+    .description(
+      "add a user to the owner's account: somebody who signs in with a link (local mode), or a service that only has keys",
+    )
+    .option("--role <role>", `${Role.options.join(", ")}`, "member")
+    .option("--email <address>", "by which commands and the audit log name the user")
+    .addHelpText(
+      "after",
+      examples(
+        "presage users add Ada --email ada@example.org --role viewer",
+        "presage sign-in --user ada@example.org",
+      ),
+    )
+    .action(async (name: string, options) =>
+      (await import("./add-user.ts")).addUser(configure(), name, options),
+    );
+  users
+    .command("role <user> <role>")
+    .description(
+      `make a user an ${Role.options.join(", ")}; running servers apply it at once to sessions, within 5 s to keys`,
+    )
+    .addHelpText("after", examples("presage users role ada@example.org owner"))
+    .action(async (user: string, role: string) =>
+      (await import("./change-user-role.ts")).changeUserRole(configure(), user, role),
+    );
   users
     .command("end <user>")
     .description(

@@ -3,10 +3,11 @@ import type { Config } from "../../config.ts";
 import { countOf } from "../../count-of.ts";
 import { livenessNow } from "../../identity/sessions/session-rules.ts";
 import { endUser } from "../../identity/users/end-user.ts";
-import { findUserId } from "../../identity/users/find-user-id.ts";
+import { findUser } from "../../identity/users/find-user.ts";
 import { selectUsersAccess, type UserAccess } from "../../identity/users/users-access-store.ts";
 import { printable } from "../../printable.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import { changerFor } from "../command-line-actor.ts";
 import { printList } from "../terminal/print-list.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import type { Column } from "../terminal/text-table.ts";
@@ -22,8 +23,8 @@ export async function showUsers(config: Config, options: { json?: boolean }): Pr
 
 export async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
   await withDatabase(config, async ({ database }) => {
-    const userId = await findUserId(database, idOrEmail);
-    const { sessions, keys } = await endUser(database, userId);
+    const user = await findUser(database, idOrEmail);
+    const { sessions, keys } = await endUser(database, changerFor(user), user.id);
     process.stdout.write(`Ended ${countOf(sessions, "session")} and revoked ${countOf(keys, "key")}.\n`);
     const { oidc } = config.identity;
     printNotice("Running servers reject the keys within 5 s.");
@@ -39,6 +40,7 @@ export async function endUserAccess(config: Config, idOrEmail: string): Promise<
 const userColumns: readonly Column<UserAccess>[] = [
   { heading: "ID", text: ({ id }) => id },
   { heading: "E-MAIL", text: ({ email }) => printable(email ?? "none"), canWrap: true },
+  { heading: "ROLE", text: ({ role }) => role },
   { heading: "SESSIONS", text: ({ live_sessions }) => String(live_sessions), align: "right" },
   { heading: "KEYS", text: ({ active_keys }) => String(active_keys), align: "right" },
   { heading: "NAME", text: ({ name }) => printable(name ?? "none"), canWrap: true },

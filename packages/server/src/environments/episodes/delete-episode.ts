@@ -1,4 +1,5 @@
-import type { Requester } from "../../storage/reader.ts";
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEpisode } from "./episode.ts";
 import { deleteEpisodeRows } from "./episodes-store.ts";
@@ -6,12 +7,15 @@ import { deleteEpisodeRows } from "./episodes-store.ts";
 /** Deletes an episode with its steps. */
 export async function deleteEpisode(
   services: Pick<EnvironmentServices, "store">,
-  requester: Requester,
+  requester: Changer,
   id: string,
 ): Promise<void> {
   await findEpisode(services, requester, id);
   await services.store
     .writer(requester)
     .transaction()
-    .execute((transaction) => deleteEpisodeRows(transaction, [id]));
+    .execute(async (transaction) => {
+      await deleteEpisodeRows(transaction, [id]);
+      await recordChange(transaction, requester, { action: "episode.delete", objectId: id });
+    });
 }

@@ -1,8 +1,9 @@
 import type { TaskSplitName } from "@presage/contract";
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { Task, TaskCounts } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { lockEnvironment } from "../environments-store.ts";
@@ -25,7 +26,7 @@ export interface AddedTasks {
 /** Appends tasks to the splits of an environment: all of them, or none. */
 export async function addTasks(
   { store }: Pick<EnvironmentServices, "store">,
-  requester: Requester,
+  requester: Changer,
   name: string,
   newTasks: readonly NewTask[],
   once?: Once,
@@ -47,6 +48,11 @@ export async function addTasks(
         throw new ServiceError("quota_exceeded", `A split of an environment has at most ${maxTasks} tasks.`);
       await insertTasks(transaction, rows);
       await updateTaskCounts(transaction, environment.id, tasks);
+      await recordChange(transaction, requester, {
+        action: "environment.add_tasks",
+        objectId: environment.id,
+        detail: { name, ...added },
+      });
       return { added, tasks };
     },
     toReceipt: (done) => done,

@@ -1,8 +1,9 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { insertDataset, type StoredDataset, selectDataset } from "./datasets-store.ts";
 import { noSuchDataset } from "./find-dataset.ts";
@@ -16,7 +17,7 @@ export interface NewDataset {
 
 export async function createDataset(
   { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
+  requester: Changer,
   { name, description, tags, userId }: NewDataset,
   once?: Once,
 ): Promise<StoredDataset> {
@@ -34,6 +35,11 @@ export async function createDataset(
       };
       if (!(await insertDataset(transaction, { ...dataset, account_id: accountId })))
         throw new ServiceError("conflict", `There is already a dataset named ${JSON.stringify(name)}.`);
+      await recordChange(transaction, requester, {
+        action: "dataset.create",
+        objectId: dataset.id,
+        detail: { name },
+      });
       return dataset;
     },
     toReceipt: ({ id }) => ({ id }),

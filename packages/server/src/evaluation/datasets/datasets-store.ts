@@ -54,10 +54,10 @@ export async function lockDataset(
   transaction: Database,
   accountId: string,
   id: string,
-): Promise<{ last_revision: number } | undefined> {
+): Promise<{ name: string; last_revision: number } | undefined> {
   return await transaction
     .selectFrom("datasets")
-    .select("last_revision")
+    .select(["name", "last_revision"])
     .where("id", "=", id)
     .where("account_id", "=", accountId)
     .$if(isPostgres(transaction), (query) => query.forUpdate())

@@ -1,6 +1,7 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { countOf } from "../../count-of.ts";
 import { ServiceError } from "../../errors.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { countRunsOf, discardRunsOf } from "../runs/deleted-runs-store.ts";
 import { deleteDatasetRow, lockDataset } from "./datasets-store.ts";
@@ -10,7 +11,7 @@ import { discardRevisions } from "./revisions-store.ts";
 /** Deletes a dataset, and its runs if wanted. Its samples are invisible at once, and their rows are deleted a few at a time by the sweeper. */
 export async function deleteDataset(
   { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
+  requester: Changer,
   { id, withRuns }: { id: string; withRuns: boolean },
 ): Promise<void> {
   const { accountId } = requester;
@@ -19,7 +20,8 @@ export async function deleteDataset(
     .transaction()
     .execute(async (transaction) => {
       // A revision that is being sealed is either sealed before this, or finds no dataset.
-      if ((await lockDataset(transaction, accountId, id)) === undefined) throw noSuchDataset();
+      const dataset = await lockDataset(transaction, accountId, id);
+      if (dataset === undefined) throw noSuchDataset();
       const runs = withRuns ? 0 : await countRunsOf(transaction, accountId, id);
       if (runs > 0)
         throw new ServiceError(
@@ -29,5 +31,10 @@ export async function deleteDataset(
       await discardRunsOf(transaction, accountId, id);
       await discardRevisions(transaction, id);
       await deleteDatasetRow(transaction, accountId, id);
+      await recordChange(transaction, requester, {
+        action: "dataset.delete",
+        objectId: id,
+        detail: { name: dataset.name, with_runs: withRuns },
+      });
     });
 }

@@ -106,12 +106,12 @@ async function place(
   evaluations: readonly Evaluation[],
   signal: AbortSignal,
 ): Promise<readonly Evaluation[]> {
-  const { accountId, project, metadata } = request;
+  const { accountId, actor, project, metadata } = request;
   const { projectId, experimentId } = metadata;
   if (project === undefined && experimentId === undefined) return evaluations;
   const wanted = [{ projectId, project, experimentId }];
   const [placement] = evaluations.some((evaluation) => isToBeStored(evaluation, request))
-    ? await placeResults(services, { accountId, signal }, wanted)
+    ? await placeResults(services, { accountId, signal, actor }, wanted)
     : await findPlacements(services, accountId, wanted);
   return evaluations.map((evaluation) =>
     "id" in evaluation ? evaluation : { ...evaluation, metadata: { ...metadata, ...placement } },

@@ -1,5 +1,6 @@
 import type { ExplainStrategy } from "@presage/contract";
-import type { RequestSpan } from "../../observability/tracing.ts";
+import type { Actor } from "../../audit/actor.ts";
+import type { EvaluatedSpan } from "../../observability/tracing.ts";
 import type { NewProject } from "../projects/create-project.ts";
 import type { ResultMetadata } from "../results/record/evaluation-record.ts";
 import type { Sample } from "../sample.ts";
@@ -16,6 +17,8 @@ export interface WantedEvaluator {
 /** A request to evaluate a sample. */
 export interface EvaluationRequest {
   accountId: string;
+  /** Who evaluates, and so who creates the project. */
+  actor: Actor;
   /** Calls to judges' models count for it. Absent: they count for no key. */
   keyId?: string | undefined;
   sample: Sample;
@@ -30,7 +33,7 @@ export interface EvaluationRequest {
   /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
   idempotencyKey?: string | undefined;
   /** Calls to models are traced below it. */
-  span?: RequestSpan | undefined;
+  span?: EvaluatedSpan | undefined;
 }
 
 /** Why one of the wanted evaluators cannot be run. */

@@ -2,7 +2,7 @@ import type { ExplainStrategy } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { withDeadline } from "../../limits/deadline.ts";
-import type { RequestSpan } from "../../observability/tracing.ts";
+import type { EvaluatedSpan, EvaluationSpan } from "../../observability/tracing.ts";
 import { toStorableText } from "../../storage/storable-text.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { EvaluationError, internalError, outcomeOfError, unusable } from "../evaluation-error.ts";
@@ -26,7 +26,7 @@ export interface RequestAllowance extends MainThreadAllowance {
   /** Says whether a model may be asked again after a failure, and counts it. */
   mayRetry(): boolean;
   keyId?: string | undefined;
-  span?: RequestSpan | undefined;
+  span?: EvaluatedSpan | undefined;
 }
 
 export type RunEvaluator = ReturnType<typeof createEvaluatorRunner>;
@@ -47,19 +47,32 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
   const readConfig = createConfigReader();
 
   return async (task: EvaluatorTask, clientSignal: AbortSignal): Promise<EvaluatorOutcome> => {
+    const { family, profile, allowance } = task;
+    const span = allowance.span?.startEvaluation({ family: family.name, profile: profile.name });
+    const outcome = runSafely(task, clientSignal, span);
+    span?.endAfter(outcome);
+    return await outcome;
+  };
+
+  async function runSafely(
+    task: EvaluatorTask,
+    clientSignal: AbortSignal,
+    span: EvaluationSpan | undefined,
+  ): Promise<EvaluatorOutcome> {
     try {
-      return withStorableTexts(await run(task, clientSignal));
+      return withStorableTexts(await run(task, clientSignal, span));
     } catch (error) {
       if (clientSignal.aborted) throw new ClientDisconnectedError();
       // These fail the request, not the evaluation: they say nothing about the sample.
       if (error instanceof ServiceError || isStoreUnavailable(error)) throw error;
       return withStorableTexts(toOutcome(error));
     }
-  };
+  }
 
   async function run(
     { family, profile, sample, accountId, explainStrategy, allowance }: EvaluatorTask,
     clientSignal: AbortSignal,
+    span: EvaluationSpan | undefined,
   ): Promise<EvaluatorOutcome> {
     const config = readConfig(family, profile);
     const needs = [...family.needs, ...(family.needsWith?.(config) ?? [])];
@@ -72,7 +85,7 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
       const task = { familyName: family.name, config, sample, explainStrategy };
       return await rules.run(task, accountId, clientSignal, allowance);
     }
-    const { mayRetry, keyId, span } = allowance;
+    const { mayRetry, keyId } = allowance;
     const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, keyId, span };
     return await runModel(family, sample, call, explainStrategy, clientSignal);
   }

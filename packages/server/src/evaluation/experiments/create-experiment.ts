@@ -1,7 +1,8 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { selectProject } from "../projects/projects-store.ts";
 import type { Run } from "../runs/run.ts";
@@ -28,7 +29,7 @@ export class UnknownProjectError extends Error {
 /** Creates an experiment: a run whose results its client makes. Throws an `UnknownProjectError` if the account has no such project. */
 export async function createExperiment(
   { store, runs }: Pick<EvaluationServices, "store" | "runs">,
-  requester: Requester,
+  requester: Changer,
   { projectId, metadata, ...wanted }: NewExperiment,
   once: Once | undefined,
 ): Promise<Experiment> {
@@ -42,6 +43,8 @@ export async function createExperiment(
       const placement = { project_id: project.id, metadata: metadataJson };
       await insertRun(transaction, run, { placement });
       const { id, name, tags, createdAt } = run;
+      const detail = { name, project_id: project.id };
+      await recordChange(transaction, requester, { action: "experiment.create", objectId: id, detail });
       return {
         ...placement,
         id,

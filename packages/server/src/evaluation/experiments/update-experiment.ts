@@ -1,4 +1,5 @@
-import type { Requester } from "../../storage/reader.ts";
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { type Experiment, replaceMetadata } from "./experiments-store.ts";
 import { noSuchExperiment } from "./find-experiment.ts";
@@ -6,12 +7,22 @@ import { noSuchExperiment } from "./find-experiment.ts";
 /** Replaces an experiment's metadata. */
 export async function updateExperiment(
   { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
+  requester: Changer,
   id: string,
   metadata: Readonly<Record<string, unknown>>,
 ): Promise<Experiment> {
-  const writer = store.writer(requester);
-  const updated = await replaceMetadata(writer, requester.accountId, id, JSON.stringify(metadata));
-  if (updated === undefined) throw noSuchExperiment();
-  return updated;
+  const json = JSON.stringify(metadata);
+  return await store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const updated = await replaceMetadata(transaction, requester.accountId, id, json);
+      if (updated === undefined) throw noSuchExperiment();
+      await recordChange(transaction, requester, {
+        action: "experiment.update",
+        objectId: id,
+        detail: { name: updated.name },
+      });
+      return updated;
+    });
 }

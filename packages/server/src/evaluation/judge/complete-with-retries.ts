@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../../errors.ts";
 import type { FairSlots } from "../../limits/fair-slots.ts";
-import type { RequestSpan } from "../../observability/tracing.ts";
+import type { ChatParent } from "../../observability/tracing.ts";
 import { retryAfterMs } from "../../upstream/retry-after-ms.ts";
 import { traceCompletion } from "../../upstream/trace-completion.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
@@ -32,8 +32,8 @@ export interface JudgeCall {
   signal: AbortSignal;
   /** Says whether the whole request may call a model again after a failure, and counts it. */
   mayRetry(): boolean;
-  /** Of the client's request. */
-  span?: RequestSpan | undefined;
+  /** The call is traced below it. */
+  span?: ChatParent | undefined;
 }
 
 /** Completes in the account's turn. Where the rate is limited, it waits as long as the upstream says and tries again. */

@@ -1,6 +1,7 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Pieces } from "../../storage/read-in-pieces.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { findOwnProfile } from "./find-profile.ts";
 import { readRevisions } from "./list-profiles.ts";
@@ -12,7 +13,7 @@ import { markArchived, type ProfileRevision, selectRevisionSizes } from "./profi
  */
 export async function archiveProfile(
   services: Pick<EvaluationServices, "store" | "builtInProfiles">,
-  requester: Requester,
+  requester: Changer,
   publicId: string,
 ): Promise<Pieces<ProfileRevision>> {
   const { accountId } = requester;
@@ -23,7 +24,16 @@ export async function archiveProfile(
   return {
     ...pieces,
     async *read() {
-      await markArchived(services.store.writer(requester), accountId, publicId, nowMicros());
+      await services.store
+        .writer(requester)
+        .transaction()
+        .execute(async (transaction) => {
+          if (await markArchived(transaction, accountId, publicId, nowMicros()))
+            await recordChange(transaction, requester, {
+              action: "evaluator_profile.archive",
+              objectId: publicId,
+            });
+        });
       yield* read();
     },
   };

@@ -1,7 +1,8 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { changeProfileOnce } from "./change-profile-once.ts";
 import type { CheckedConfig } from "./check-config.ts";
@@ -18,7 +19,7 @@ export interface NewProfile {
 /** Makes a profile with its first revision. A name is never free again: results refer to it. */
 export async function createProfile(
   { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
+  requester: Changer,
   { config, name, description }: NewProfile,
   once?: Once,
 ): Promise<ProfileRevision> {
@@ -45,6 +46,12 @@ export async function createProfile(
     };
     if (!(await insertProfile(transaction, row))) throw nameTaken(row.evaluator_family);
     await insertProfileRevision(transaction, revision);
+    const detail = { name, family: profile.evaluator_family };
+    await recordChange(transaction, requester, {
+      action: "evaluator_profile.create",
+      objectId: profile.public_id,
+      detail,
+    });
     return { ...profile, ...revision, is_managed: false };
   });
 }

@@ -96,20 +96,21 @@ export async function selectDescription(
   return row.description;
 }
 
-/** Does not change a profile that is already archived. */
+/** Returns whether the profile was not archived yet. */
 export async function markArchived(
   database: Database,
   accountId: string,
   publicId: string,
   now: Micros,
-): Promise<void> {
-  await database
+): Promise<boolean> {
+  const { numUpdatedRows } = await database
     .updateTable("evaluator_profiles")
     .set({ archived_at: now })
     .where("public_id", "=", publicId)
     .where("account_id", "=", accountId)
     .where("archived_at", "is", null)
-    .execute();
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** What identifies a revision. */

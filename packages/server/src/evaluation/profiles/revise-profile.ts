@@ -1,7 +1,8 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { changeProfileOnce } from "./change-profile-once.ts";
@@ -26,7 +27,7 @@ export interface NewRevision {
 /** Adds a revision to a profile. Earlier revisions do not change. */
 export async function reviseProfile(
   { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
+  requester: Changer,
   { publicId, config, description }: NewRevision,
   once: Once | undefined,
 ): Promise<ProfileRevision> {
@@ -44,6 +45,11 @@ export async function reviseProfile(
       created_at: nowMicros(),
     };
     await insertProfileRevision(transaction, revision);
+    await recordChange(transaction, requester, {
+      action: "evaluator_profile.revise",
+      objectId: publicId,
+      detail: { name: named.name, revision: last_revision },
+    });
     return { ...profile, ...revision, archived_at: null, is_managed: false };
   });
 }

@@ -1,7 +1,8 @@
+import type { Changer } from "../../audit/actor.ts";
+import { type Change, recordChange } from "../../audit/record-change.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { noSuchProject } from "./find-project.ts";
@@ -21,7 +22,7 @@ export interface CreatedProject {
 /** The account's project of a name, created if there is none: clients create their project before every experiment. */
 export async function createProject(
   { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
+  requester: Changer,
   { name, userId }: NewProject,
   once?: Once,
 ): Promise<CreatedProject> {
@@ -30,6 +31,7 @@ export async function createProject(
     async work(transaction) {
       const project = { id: Bun.randomUUIDv7(), name, created_by: userId, created_at: nowMicros() };
       const isNew = (await insertProjects(transaction, [{ ...project, account_id: accountId }])) > 0;
+      if (isNew) await recordChange(transaction, requester, projectCreated(project));
       return { project: isNew ? project : await existing(transaction, accountId, name), isNew };
     },
     toReceipt: ({ project, isNew }) => ({ id: project.id, isNew }),
@@ -39,6 +41,10 @@ export async function createProject(
       return { project, isNew };
     },
   });
+}
+
+export function projectCreated({ id, name }: Pick<Project, "id" | "name">): Change {
+  return { action: "project.create", objectId: id, detail: { name } };
 }
 
 async function existing(transaction: Database, accountId: string, name: string): Promise<Project> {

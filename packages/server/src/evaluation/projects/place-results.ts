@@ -1,10 +1,11 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { selectProjectsOfExperiments } from "../experiments/experiments-store.ts";
 import type { ResultMetadata } from "../results/record/evaluation-record.ts";
-import type { NewProject } from "./create-project.ts";
+import { type NewProject, projectCreated } from "./create-project.ts";
 import { insertProjects, selectProjectsByNames } from "./projects-store.ts";
 
 /** The project and the experiment of a result. */
@@ -31,7 +32,7 @@ export async function findPlacements(
 /** Where results that are about to be written belong. Projects that are named and do not exist are created, all or none. */
 export async function placeResults(
   services: Pick<EvaluationServices, "store">,
-  requester: Requester,
+  requester: Changer,
   wanted: readonly WantedPlacement[],
 ): Promise<Placement[]> {
   const { accountId } = requester;
@@ -48,7 +49,11 @@ export async function placeResults(
   await store
     .writer(requester)
     .transaction()
-    .execute((transaction) => insertProjects(transaction, rows));
+    .execute(async (transaction) => {
+      for (const row of rows)
+        if ((await insertProjects(transaction, [row])) > 0)
+          await recordChange(transaction, requester, projectCreated(row));
+    });
   return await findPlacements(services, accountId, wanted);
 }
 

@@ -1,6 +1,7 @@
 import { maxRunEvaluators } from "@presage/contract";
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { WantedEvaluator } from "../evaluate/evaluation-request.ts";
 import { resolveEvaluators } from "../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
@@ -12,7 +13,7 @@ import { lockRun, replaceEvaluators } from "./runs-store.ts";
 /** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
 export async function addEvaluators(
   services: Pick<EvaluationServices, "store" | "registry" | "runs">,
-  requester: Requester,
+  requester: Changer,
   id: string,
   wanted: readonly WantedEvaluator[],
 ): Promise<Run> {
@@ -38,6 +39,11 @@ export async function addEvaluators(
       const evaluators = [...run.evaluators, ...added];
       if (evaluators.length > maxRunEvaluators)
         throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
+      await recordChange(transaction, requester, {
+        action: "run.add_evaluators",
+        objectId: id,
+        detail: { name: run.name, evaluators: added.map((one) => one.id) },
+      });
       return await replaceEvaluators(transaction, run, evaluators);
     });
   services.runs.wake();

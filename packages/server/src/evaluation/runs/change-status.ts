@@ -1,4 +1,6 @@
 import type { RunStatus } from "@presage/contract";
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { databaseNow } from "../../storage/database-clock.ts";
 import type { Requester } from "../../storage/reader.ts";
@@ -13,7 +15,7 @@ type Services = Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "w
 const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 
 /** Ends a run. What is there stays. Cancelling it again changes nothing. */
-export async function cancelRun(services: Services, requester: Requester, id: string): Promise<Run> {
+export async function cancelRun(services: Services, requester: Changer, id: string): Promise<Run> {
   return await changeStatus(services, requester, id, {
     from: unfinished,
     change: (writer) => ({
@@ -24,28 +26,31 @@ export async function cancelRun(services: Services, requester: Requester, id: st
     }),
     isDone: ({ status }) => status === "cancelled",
     verb: "cancelled",
+    action: "run.cancel",
   });
 }
 
 /** Stops a run until it is resumed. Predictions that are in progress are finished. */
-export async function pauseRun(services: Services, requester: Requester, id: string): Promise<Run> {
+export async function pauseRun(services: Services, requester: Changer, id: string): Promise<Run> {
   await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: unfinished,
     change: () => ({ status: "paused", status_reason: null, paused_by: "user" }),
     isDone: ({ pausedBy }) => pausedBy === "user",
     verb: "paused",
+    action: "run.pause",
   });
 }
 
 /** Lets a paused run go on. */
-export async function resumeRun(services: Services, requester: Requester, id: string): Promise<Run> {
+export async function resumeRun(services: Services, requester: Changer, id: string): Promise<Run> {
   await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
     change: () => ({ status: resumedStatus, status_reason: null, paused_by: null }),
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",
+    action: "run.resume",
   });
 }
 
@@ -62,16 +67,25 @@ interface StatusChange {
   /** Whether a run is already what is wanted. */
   isDone(run: Run): boolean;
   verb: string;
+  action: "run.cancel" | "run.pause" | "run.resume";
 }
 
 async function changeStatus(
   services: Services,
-  requester: Requester,
+  requester: Changer,
   id: string,
-  { from, change, isDone, verb }: StatusChange,
+  { from, change, isDone, verb, action }: StatusChange,
 ): Promise<Run> {
-  const writer = services.store.writer(requester);
-  const changed = await updateStatus(writer, requester.accountId, id, from, change(writer));
+  const changed = await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const values = change(transaction);
+      const updated = await updateStatus(transaction, requester.accountId, id, from, values);
+      if (updated !== undefined)
+        await recordChange(transaction, requester, { action, objectId: id, detail: { name: updated.name } });
+      return updated;
+    });
   if (changed !== undefined) {
     services.runs.wake();
     return changed;

@@ -1,8 +1,9 @@
 import { promptVersion } from "@presage/contract/compose-prompt";
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { lockDataset } from "../datasets/datasets-store.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
@@ -52,7 +53,7 @@ export class InvalidRunError extends Error {
  */
 export async function createRun(
   services: Pick<EvaluationServices, "store" | "registry" | "runs">,
-  requester: Requester,
+  requester: Changer,
   wanted: NewRun,
   once: Once | undefined,
 ): Promise<Run> {
@@ -106,6 +107,11 @@ export async function createRun(
         finishedAt: undefined,
       };
       await insertRun(transaction, created, { heldBy });
+      await recordChange(transaction, requester, {
+        action: "run.create",
+        objectId: id,
+        detail: { name: created.name, dataset_id: named.datasetId },
+      });
       return created;
     },
     toReceipt: ({ id }) => ({ id }),

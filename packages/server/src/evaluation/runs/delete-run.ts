@@ -1,4 +1,5 @@
-import type { Requester } from "../../storage/reader.ts";
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { discardRun } from "./deleted-runs-store.ts";
 import { noSuchRun } from "./find-run.ts";
@@ -7,10 +8,16 @@ import type { RunServices } from "./run-services.ts";
 /** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */
 export async function deleteRun(
   services: Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> },
-  requester: Requester,
+  requester: Changer,
   id: string,
 ): Promise<void> {
   const { accountId } = requester;
-  if (!(await discardRun(services.store.writer(requester), accountId, id))) throw noSuchRun();
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      if (!(await discardRun(transaction, accountId, id))) throw noSuchRun();
+      await recordChange(transaction, requester, { action: "run.delete", objectId: id });
+    });
   services.runs.wake();
 }

@@ -1,5 +1,6 @@
 import type { BackgroundTurns } from "../../limits/background-turns.ts";
 import type { RoomForBytes } from "../../limits/room-for-bytes.ts";
+import type { Tracing } from "../../observability/tracing.ts";
 import type { PredictStep } from "./runner/predict-step.ts";
 import type { WriteWork } from "./runner/work-writer.ts";
 
@@ -13,6 +14,8 @@ export interface RunServices {
   readonly room: RoomForBytes;
   /** Whether there is a deployment of this name now. */
   hasDeployment(name: string): boolean;
+  /** Traces a process's work on a run. Absent: there are no traces. */
+  readonly startSpan?: Tracing["startRun"];
   /** The version of Presage, which runs record. */
   readonly version: string;
   /** Looks for work at once: a run was created, resumed, cancelled or paused. */

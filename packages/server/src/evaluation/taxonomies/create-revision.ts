@@ -1,8 +1,9 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { builtInPrefix } from "../profiles/built-in-profiles.ts";
@@ -35,14 +36,22 @@ export interface NamedTaxonomy {
 /** Adds a revision to a taxonomy, which is created if it is given by name and does not exist. A repeated request gets the revision as it was then. */
 export async function createRevision(
   { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
+  requester: Changer,
   newRevision: NewRevision,
   once: Once | undefined,
 ): Promise<TaxonomyRevision> {
   const { accountId } = requester;
   const database = store.writer(requester);
   return await doOnce(database, once, {
-    work: (transaction) => appendRevision(transaction, accountId, newRevision),
+    async work(transaction) {
+      const made = await appendRevision(transaction, accountId, newRevision);
+      await recordChange(transaction, requester, {
+        action: "error_taxonomy.add_revision",
+        objectId: made.error_taxonomy_id,
+        detail: { revision_id: made.id, labels: made.labels },
+      });
+      return made;
+    },
     // Later requests may change these; the rest of a revision never changes.
     toReceipt: ({ id, labels, error_taxonomy_description }) => ({ id, labels, error_taxonomy_description }),
     async recall({ id, ...then }) {

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.ts";
+import type { Need } from "../../identity/access.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { SocketEvents } from "../sockets/socket.ts";
 import type { Exchange } from "./exchange.ts";
@@ -39,17 +40,22 @@ interface OpenRoute {
   handle: Handle<Call>;
 }
 
-interface CallerRoute {
+/** What the caller of a route must be allowed to do, by role and scopes. */
+interface WithNeeds {
+  needs: Need;
+}
+
+interface CallerRoute extends WithNeeds {
   access: "caller";
   handle: Handle<CallWithCaller>;
 }
 
-interface ProgramRoute {
+interface ProgramRoute extends WithNeeds {
   access: "program";
   handle: Handle<CallWithCaller>;
 }
 
-interface KeyRoute {
+interface KeyRoute extends WithNeeds {
   access: "key";
   handle: Handle<CallWithCaller>;
 }
@@ -89,27 +95,32 @@ export function openRedirect(path: string, handle: OpenRoute["handle"]): Route {
 }
 
 /** A route that needs a key, or a session and, if it changes something, the CSRF token of its page. */
-export function withCaller(method: Method, path: string, handle: CallerRoute["handle"]): Route {
-  return { method, path, access: "caller", handle };
+export function withCaller(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
+  return { method, path, access: "caller", needs, handle };
 }
 
 /**
  * A route of a protocol whose programs may have no way to send a header: the key may also be a URL's password. Neither sessions nor
  * requests of web pages are let in.
  */
-export function forPrograms(method: Method, path: string, handle: ProgramRoute["handle"]): Route {
-  return { method, path, access: "program", handle };
+export function forPrograms(
+  method: Method,
+  path: string,
+  needs: Need,
+  handle: ProgramRoute["handle"],
+): Route {
+  return { method, path, access: "program", needs, handle };
 }
 
 /** The parameter of paths that begin with an environment's name. */
 export const environmentParameter = "env";
 
 /** A route that needs a key: cookies are ignored. */
-export function withKey(method: Method, path: string, handle: KeyRoute["handle"]): Route {
-  return { method, path, access: "key", handle };
+export function withKey(method: Method, path: string, needs: Need, handle: KeyRoute["handle"]): Route {
+  return { method, path, access: "key", needs, handle };
 }
 
-/** A page that needs a session; a browser without one is redirected to sign in. */
+/** A page that needs a session of any role; a browser without one is redirected to sign in. What it shows comes from other routes. */
 export function page(path: string, handle: PageRoute["handle"]): Route {
   return { method: "GET", path, access: "page", handle };
 }

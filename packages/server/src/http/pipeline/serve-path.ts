@@ -1,5 +1,6 @@
 import { isReservedName } from "@presage/contract";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
+import { checkAccess } from "../../identity/access.ts";
 import type { Proof } from "../../identity/caller.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import { RateLimitError } from "../../limits/admission.ts";
@@ -100,6 +101,7 @@ async function handle(services: Services, route: Route, call: Call): Promise<Res
   if (route.access !== "page") {
     const caller = await findCaller[route.access](services, request);
     recordProof(exchange, caller.proof);
+    checkAccess(caller, route.needs);
     return await route.handle({ ...call, caller });
   }
   exchange.isOfDashboard = true;

@@ -1,7 +1,16 @@
-import type { Requester } from "../../storage/reader.ts";
+import type { Changer } from "../../audit/actor.ts";
+import { actorOf } from "../../identity/caller.ts";
+import type { AccessChanger } from "../../identity/change-access.ts";
 import type { CallWithCaller } from "../pipeline/route.ts";
 
-/** The account of a call, with a signal that is aborted when its client disconnects. */
-export function requesterOf({ caller, request }: CallWithCaller): Requester {
-  return { accountId: caller.accountId, signal: request.signal };
+/** The account of a call and who acts in it, with a signal that is aborted when its client disconnects. */
+export function requesterOf({ caller, request, exchange }: CallWithCaller): Changer {
+  const actor = actorOf(caller, exchange.requestId);
+  return { accountId: caller.accountId, signal: request.signal, actor };
+}
+
+/** The caller of a call as somebody who changes access. */
+export function accessChangerOf(call: CallWithCaller): AccessChanger {
+  const { signal, actor } = requesterOf(call);
+  return { caller: call.caller, signal, actor };
 }

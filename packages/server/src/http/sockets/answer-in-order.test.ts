@@ -70,15 +70,18 @@ test("a socket may be closed with its first word", async () => {
   expect(await converse()).toEqual({ texts: ["full"], code: closeCode.tryAgainLater });
 });
 
-test("there is a limit on the sockets of all accounts, and each has a share", () => {
-  const limited = createOpenSockets(4);
+test("an account has at most three quarters of the sockets, so that it cannot shut others out", () => {
+  const limited = createOpenSockets(8);
   const socket = () => ({ stop() {}, abort() {} });
   const leave = limited.add("a", socket());
-  for (let count = 0; count < 3; count += 1) limited.add("a", socket());
-  expect(() => limited.add("b", socket())).toThrow();
+  for (let count = 1; count < 6; count += 1) limited.add("a", socket());
+  expect(() => limited.add("a", socket())).toThrow("This account has 6 sockets open");
+  for (let count = 0; count < 2; count += 1) limited.add("b", socket());
+  expect(() => limited.add("b", socket())).toThrow("All accounts together have too many");
   leave();
   leave();
-  expect(limited.count()).toBe(3);
+  expect(limited.count()).toBe(7);
+  // What was refused to another is not for the one that had the most.
+  expect(() => limited.add("a", socket())).toThrow("All accounts together have too many");
   limited.add("b", socket());
-  expect(() => limited.add("a", socket())).toThrow();
 });

@@ -1,7 +1,10 @@
+import { ServiceError } from "../../errors.ts";
 import { createInFlight } from "../../limits/in-flight.ts";
 
 /** Each holds a connection and a few kilobytes. */
 const maxSockets = 16_384;
+/** Sockets may stay open for days, so what is left for others cannot wait until one account closes some. */
+const shareOfAccount = 3 / 4;
 
 /** A socket that can be told to stop. */
 export interface StoppableSocket {
@@ -11,9 +14,9 @@ export interface StoppableSocket {
   abort(): void;
 }
 
-/** The WebSockets of this process. Accounts share their number. */
+/** The WebSockets of this process. Accounts share their number, and none may have all of them. */
 export interface OpenSockets {
-  /** Adds a socket of an account, or throws a `ServiceError` if there are too many. Returns a function that removes it. */
+  /** Adds a socket of an account, or throws a `ServiceError` that says who has too many. Returns a function that removes it. */
   add(accountId: string, socket: StoppableSocket): () => void;
   count(): number;
   /** Stops all sockets, for good. */
@@ -24,11 +27,27 @@ export interface OpenSockets {
 
 export function createOpenSockets(max = maxSockets): OpenSockets {
   const sockets = new Set<StoppableSocket>();
-  const places = createInFlight({ max, maxEach: max, what: "socket" });
+  const maxEach = Math.ceil(max * shareOfAccount);
+  const places = createInFlight({ max, maxEach, what: "socket" });
   let isStopping = false;
+
+  function enter(accountId: string): void {
+    try {
+      places.enter(accountId);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const { code } = error;
+      const message =
+        code === "rate_limited"
+          ? `This account has ${maxEach} sockets open, the most that one may have. Close those whose episodes are over.`
+          : "All accounts together have too many sockets open. Try again later.";
+      throw new ServiceError(code, message);
+    }
+  }
+
   return {
     add(accountId, socket) {
-      places.enter(accountId);
+      enter(accountId);
       sockets.add(socket);
       if (isStopping) socket.stop();
       return () => {

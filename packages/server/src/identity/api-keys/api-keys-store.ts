@@ -1,3 +1,4 @@
+import type { KeyScope, Role } from "@presage/contract";
 import type { Selectable } from "kysely";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
@@ -12,12 +13,14 @@ export interface KeyRecord {
   name: string;
   user_id: string;
   account_id: string;
+  role: Role;
   expires_at: Micros | null;
   revoked_at: Micros | null;
   last_used_at: Micros | null;
   rate_limit_rpm: number | null;
   max_in_flight: number | null;
   capture: string | null;
+  scopes: string | null;
 }
 
 /** The settings of a key that change; null: the server's apply. */
@@ -35,7 +38,14 @@ const listed = [
   "rate_limit_rpm",
   "max_in_flight",
   "capture",
+  "scopes",
 ] as const;
+
+/** The scopes of a key as they are stored. */
+export function readScopes(stored: string): KeyScope[] {
+  // They were written as this type.
+  return JSON.parse(stored) as KeyScope[];
+}
 
 /** Inserts a key unless its digest exists. */
 export async function insertApiKey(database: Database, row: ApiKeysTable): Promise<void> {
@@ -71,12 +81,14 @@ export async function selectKeyRecord(database: Database, digest: string): Promi
       "api_keys.name",
       "api_keys.user_id",
       "users.account_id",
+      "users.role",
       "api_keys.expires_at",
       "api_keys.revoked_at",
       "api_keys.last_used_at",
       "api_keys.rate_limit_rpm",
       "api_keys.max_in_flight",
       "api_keys.capture",
+      "api_keys.scopes",
     ])
     .where("digest", "=", digest)
     .executeTakeFirst();
@@ -116,21 +128,20 @@ function selectActive(database: Database, userId: string, now: Micros) {
     .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", now)]));
 }
 
-/** Revokes a user's key and returns its digest; undefined if the user has no such key. The time of a first revocation stays. */
+/** Revokes a user's key and returns it; undefined if the user has no such key. The time of a first revocation stays. */
 export async function markRevoked(
   database: Database,
   userId: string,
   keyId: string,
   revokedAt: Micros,
-): Promise<string | undefined> {
-  const revoked = await database
+): Promise<Pick<ApiKeysTable, "digest" | "name" | "revoked_at"> | undefined> {
+  return await database
     .updateTable("api_keys")
     .set((update) => ({ revoked_at: update.fn.coalesce("revoked_at", update.val(revokedAt)) }))
     .where("id", "=", keyId)
     .where("user_id", "=", userId)
-    .returning("digest")
+    .returning(["digest", "name", "revoked_at"])
     .executeTakeFirst();
-  return revoked?.digest;
 }
 
 /** Changes the settings of a user's key and returns it with its digest; undefined if the user has no such key. */

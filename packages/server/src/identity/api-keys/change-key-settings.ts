@@ -1,6 +1,8 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { type AccessChanger, changeAccess } from "../change-access.ts";
+import { type AccessChanger, auditOf, changeAccess } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { lockUsers } from "../users/users-store.ts";
 import { type ApiKey, type ChangedSettings, updateSettings } from "./api-keys-store.ts";
@@ -14,7 +16,7 @@ export async function changeKeySettings(
 ): Promise<ApiKey> {
   const { userId } = changer.caller;
   const { digest, ...apiKey } = await changeAccess(services, changer, (transaction) =>
-    setSettings(transaction, userId, keyId, settings),
+    setSettings(transaction, auditOf(changer), { userId, keyId, settings }),
   );
   services.keyVerifier.forget(digest);
   await services.forgetKeyElsewhere(digest);
@@ -24,18 +26,33 @@ export async function changeKeySettings(
 /** Changes the settings of a user's key for the command line. They apply in running servers within 5 s. */
 export async function changeKeySettingsOf(
   database: Database,
-  userId: string,
-  keyId: string,
-  settings: ChangedSettings,
+  changer: Pick<Changer, "accountId" | "actor">,
+  change: SettingsChange,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await lockUsers(transaction, [userId]);
-    await setSettings(transaction, userId, keyId, settings);
+    await lockUsers(transaction, [change.userId]);
+    await setSettings(transaction, changer, change);
   });
 }
 
-async function setSettings(transaction: Database, userId: string, keyId: string, settings: ChangedSettings) {
+export interface SettingsChange {
+  userId: string;
+  keyId: string;
+  settings: ChangedSettings;
+}
+
+async function setSettings(
+  transaction: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  { userId, keyId, settings }: SettingsChange,
+) {
   const apiKey = await updateSettings(transaction, userId, keyId, settings);
   if (apiKey === undefined) throw new ServiceError("not_found", "There is no such API key.");
+  if (Object.keys(settings).length > 0)
+    await recordChange(transaction, changer, {
+      action: "api_key.update",
+      objectId: keyId,
+      detail: { name: apiKey.name, ...settings },
+    });
   return apiKey;
 }

@@ -1,9 +1,12 @@
+import type { KeyScope } from "@presage/contract";
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros, toMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { type AccessChanger, accessWriter, changeAccess, lockCaller } from "../change-access.ts";
+import { type AccessChanger, accessWriter, auditOf, changeAccess, lockCaller } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { type ApiKey, type ChangedSettings, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
 import { generateKey, visibleParts } from "./key-format.ts";
@@ -14,6 +17,8 @@ export interface NewApiKey {
   userId: string;
   name: string;
   expiresAt: Date | null;
+  /** Absent or null: all that the user may. */
+  scopes?: KeyScope[] | null;
   /** Absent: the server's. */
   settings?: ChangedSettings;
 }
@@ -28,7 +33,11 @@ export async function createApiKey(
   newKey: NewApiKey,
   once: Once | undefined,
 ): Promise<CreatedApiKey> {
-  const create = (transaction: Database) => addApiKey(transaction, services.keyDigest, newKey);
+  const create = async (transaction: Database) => {
+    const created = await addApiKey(transaction, services.keyDigest, newKey);
+    await recordNewKey(transaction, auditOf(changer), newKey, created.id);
+    return created;
+  };
   if (once === undefined) return await changeAccess(services, changer, create);
   const seal = await createNewKeySeal(changer.credential, once.id);
   return await doOnce(accessWriter(services, changer), once, {
@@ -67,9 +76,22 @@ export async function addApiKey(
   return { ...apiKey, key };
 }
 
+export async function recordNewKey(
+  transaction: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  { userId, name, scopes = null }: NewApiKey,
+  keyId: string,
+): Promise<void> {
+  await recordChange(transaction, changer, {
+    action: "api_key.create",
+    objectId: keyId,
+    detail: { name, scopes, user_id: userId },
+  });
+}
+
 export function describeNewKey(
   key: string,
-  { name, expiresAt, settings = {} }: Omit<NewApiKey, "userId">,
+  { name, expiresAt, scopes = null, settings = {} }: Omit<NewApiKey, "userId">,
 ): ApiKey {
   const { prefix, lastFour } = visibleParts(key);
   return {
@@ -84,5 +106,6 @@ export function describeNewKey(
     rate_limit_rpm: settings.rate_limit_rpm ?? null,
     max_in_flight: settings.max_in_flight ?? null,
     capture: settings.capture ?? null,
+    scopes: scopes === null ? null : JSON.stringify(scopes),
   };
 }

@@ -1,7 +1,9 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { type AccessChanger, changeAccess } from "../change-access.ts";
+import { type AccessChanger, auditOf, changeAccess } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { lockUsers } from "../users/users-store.ts";
 import { markRevoked } from "./api-keys-store.ts";
@@ -13,21 +15,41 @@ export async function revokeApiKey(
   keyId: string,
 ): Promise<void> {
   const { userId } = changer.caller;
-  const digest = await changeAccess(services, changer, (transaction) => endKey(transaction, userId, keyId));
+  const digest = await changeAccess(services, changer, (transaction) =>
+    endKey(transaction, auditOf(changer), userId, keyId),
+  );
   services.keyVerifier.forget(digest);
   await services.forgetKeyElsewhere(digest);
 }
 
 /** Revokes a user's key for the command line. Running servers refuse it within 5 s. */
-export async function revokeKeyOf(database: Database, userId: string, keyId: string): Promise<void> {
+export async function revokeKeyOf(
+  database: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  userId: string,
+  keyId: string,
+): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await lockUsers(transaction, [userId]);
-    await endKey(transaction, userId, keyId);
+    await endKey(transaction, changer, userId, keyId);
   });
 }
 
-async function endKey(transaction: Database, userId: string, keyId: string): Promise<string> {
-  const digest = await markRevoked(transaction, userId, keyId, nowMicros());
-  if (digest === undefined) throw new ServiceError("not_found", "There is no such API key.");
-  return digest;
+async function endKey(
+  transaction: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  userId: string,
+  keyId: string,
+): Promise<string> {
+  const now = nowMicros();
+  const key = await markRevoked(transaction, userId, keyId, now);
+  if (key === undefined) throw new ServiceError("not_found", "There is no such API key.");
+  // Revoking it again changes nothing.
+  if (key.revoked_at === now)
+    await recordChange(transaction, changer, {
+      action: "api_key.revoke",
+      objectId: keyId,
+      detail: { name: key.name, user_id: userId },
+    });
+  return key.digest;
 }

@@ -7,12 +7,14 @@ import { createKeyVerifier } from "./verify-api-key.ts";
 const caller = {
   userId: "user-1",
   accountId: "account-1",
+  role: "owner" as const,
   proof: {
     kind: "key" as const,
     keyId: "key-1",
     keyName: "training",
     limits: { ratePerMinute: null, maxInFlight: null },
     capture: null,
+    scopes: null,
   },
 };
 const minuteMs = 60_000;
@@ -23,12 +25,14 @@ function keyRecord(more: Partial<KeyRecord> = {}): KeyRecord {
     name: "training",
     user_id: "user-1",
     account_id: "account-1",
+    role: "owner",
     expires_at: null,
     revoked_at: null,
     last_used_at: null,
     rate_limit_rpm: null,
     max_in_flight: null,
     capture: null,
+    scopes: null,
     ...more,
   };
 }

@@ -3,7 +3,7 @@ import { ServiceError } from "../../errors.ts";
 import { orAborted, withDeadline } from "../../limits/deadline.ts";
 import { microsPerMs } from "../../storage/micros.ts";
 import type { Caller } from "../caller.ts";
-import type { KeyRecord } from "./api-keys-store.ts";
+import { type KeyRecord, readScopes } from "./api-keys-store.ts";
 
 /** Makes the only form in which a key is stored and looked up. */
 export type KeyDigest = (key: string) => string;
@@ -160,8 +160,10 @@ function toEntry(record: KeyRecord, previous: Entry | undefined, lookedUpAtMs: n
     keyName: record.name,
     limits: { ratePerMinute: record.rate_limit_rpm, maxInFlight: record.max_in_flight },
     capture: record.capture,
+    scopes: record.scopes === null ? null : readScopes(record.scopes),
   } as const;
-  return { record, caller: { userId: record.user_id, accountId: record.account_id, proof }, lookedUpAtMs };
+  const { user_id: userId, account_id: accountId, role } = record;
+  return { record, caller: { userId, accountId, role, proof }, lookedUpAtMs };
 }
 
 function isExpired(record: KeyRecord): boolean {

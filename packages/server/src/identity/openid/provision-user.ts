@@ -1,13 +1,22 @@
+import type { Role } from "@presage/contract";
+import { recordChange } from "../../audit/record-change.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { upsertUserWithAccount } from "../users/users-store.ts";
 import type { Identity } from "./identity-of.ts";
 
-/** Creates the user at the first sign-in and updates them at later ones. Returns the user's id. */
+/** How a user who is new to an account is taken in. */
+export interface Admittance {
+  newUserRole: Role;
+  requestId: string;
+}
+
+/** Creates the user at the first sign-in and updates them at later ones. */
 export async function provisionUser(
   database: Database,
   { issuer, subject, email, name, accountName }: Identity,
-): Promise<string> {
+  { newUserRole, requestId }: Admittance,
+): Promise<{ userId: string; accountId: string }> {
   const user = {
     id: Bun.randomUUIDv7(),
     account_id: Bun.randomUUIDv7(),
@@ -16,6 +25,16 @@ export async function provisionUser(
     email,
     name,
     created_at: nowMicros(),
+    role: newUserRole,
   };
-  return await upsertUserWithAccount(database, user, accountName);
+  return await database.transaction().execute(async (transaction) => {
+    const joined = await upsertUserWithAccount(transaction, user, { accountName, newUserRole });
+    const { userId, accountId, role, change } = joined;
+    if (change !== undefined) {
+      const actor = { kind: "sign_in", userId, id: null, name: null, requestId } as const;
+      const action = change === "created" ? "user.create" : "user.change_account";
+      await recordChange(transaction, { accountId, actor }, { action, objectId: userId, detail: { role } });
+    }
+    return { userId, accountId };
+  });
 }

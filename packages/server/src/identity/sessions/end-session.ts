@@ -1,6 +1,7 @@
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import { type AccessChanger, changeAccess } from "../change-access.ts";
+import { type AccessChanger, auditOf, changeAccess } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { markEnded, selectIdToken } from "./sessions-store.ts";
 
@@ -10,9 +11,14 @@ export async function endSession(
   changer: AccessChanger,
   sessionId: string,
 ): Promise<void> {
-  const isEnded = await changeAccess(services, changer, (transaction) =>
-    markEnded(transaction, changer.caller.userId, sessionId, nowMicros()),
-  );
+  const isEnded = await changeAccess(services, changer, async (transaction) => {
+    const endedAt = nowMicros();
+    const session = await markEnded(transaction, changer.caller.userId, sessionId, endedAt);
+    // Ending it again changes nothing.
+    if (session?.ended_at === endedAt)
+      await recordChange(transaction, auditOf(changer), { action: "session.end", objectId: sessionId });
+    return session !== undefined;
+  });
   if (!isEnded) throw new ServiceError("not_found", "There is no such session.");
 }
 

@@ -1,3 +1,4 @@
+import type { Role } from "@presage/contract";
 import type { Selectable } from "kysely";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
@@ -14,6 +15,7 @@ export interface SessionRecord {
   id: string;
   user_id: string;
   account_id: string;
+  role: Role;
   last_seen_at: Micros;
 }
 
@@ -37,7 +39,7 @@ export async function selectLiveSession(
   return await database
     .selectFrom("sessions")
     .innerJoin("users", "users.id", "sessions.user_id")
-    .select(["sessions.id", "sessions.user_id", "users.account_id", "sessions.last_seen_at"])
+    .select(["sessions.id", "sessions.user_id", "users.account_id", "users.role", "sessions.last_seen_at"])
     .where("digest", "=", digest)
     .where("issuer", "=", live.issuer)
     .where("ended_at", "is", null)
@@ -109,14 +111,14 @@ export async function selectIdToken(database: Database, sessionId: string): Prom
   return session?.id_token ?? undefined;
 }
 
-/** Ends a user's session. Returns whether the user has it; the time of a first end stays. */
+/** Ends a user's session and returns when it ended; undefined if the user has no such session. The time of a first end stays. */
 export async function markEnded(
   database: Database,
   userId: string,
   sessionId: string,
   endedAt: Micros,
-): Promise<boolean> {
-  const ended = await database
+): Promise<Pick<SessionsTable, "ended_at"> | undefined> {
+  return await database
     .updateTable("sessions")
     .set((update) => ({
       ended_at: update.fn.coalesce("ended_at", update.val(endedAt)),
@@ -124,9 +126,8 @@ export async function markEnded(
     }))
     .where("id", "=", sessionId)
     .where("user_id", "=", userId)
-    .returning("id")
+    .returning("ended_at")
     .executeTakeFirst();
-  return ended !== undefined;
 }
 
 /** Ends a user's unexpired sessions and returns how many. */

@@ -1,3 +1,4 @@
+import { recordChange } from "../../audit/record-change.ts";
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { IdentityServices } from "../identity-services.ts";
@@ -13,11 +14,13 @@ export interface SessionBrowser {
   userAgent: string | null;
   /** Its previous session, which ends. */
   earlier: { userId: string; sessionId: string } | undefined;
+  requestId: string;
 }
 
 /** Who signs in. */
 export interface SignedIn {
   userId: string;
+  accountId: string;
   idToken: string | null;
 }
 
@@ -35,17 +38,18 @@ export async function admitSession(
   { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
   turn: string,
   admit: (transaction: Database) => Promise<SignedIn>,
-  { userAgent, earlier }: SessionBrowser,
+  { userAgent, earlier, requestId }: SessionBrowser,
 ): Promise<string> {
   const token = sessionTokens.generate();
   const now = nowMicros();
   // Finished even if the browser disconnects, as browsers do when they load the next page.
   const database = store.writer({ accountId: turn, signal: new AbortController().signal });
   await database.transaction().execute(async (transaction) => {
-    const { userId, idToken } = await admit(transaction);
+    const { userId, accountId, idToken } = await admit(transaction);
     await lockUsers(transaction, earlier === undefined ? [userId] : [userId, earlier.userId]);
+    const id = Bun.randomUUIDv7();
     await insertSession(transaction, {
-      id: Bun.randomUUIDv7(),
+      id,
       user_id: userId,
       issuer: sessionRules.issuer,
       digest: sessionTokens.digestOf(token),
@@ -56,6 +60,8 @@ export async function admitSession(
       expires_at: now + sessionRules.maxMs * microsPerMs,
       ended_at: null,
     });
+    const actor = { kind: "sign_in", userId, id, name: null, requestId } as const;
+    await recordChange(transaction, { accountId, actor }, { action: "session.start", objectId: id });
     if (earlier !== undefined) await markEnded(transaction, earlier.userId, earlier.sessionId, now);
   });
   // If it fails, a later sign-in deletes them.

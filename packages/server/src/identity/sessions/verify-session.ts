@@ -29,6 +29,7 @@ export async function verifySession(
     caller: {
       userId: record.user_id,
       accountId: record.account_id,
+      role: record.role,
       proof: { kind: "session", sessionId: record.id },
     },
     csrfToken: sessionTokens.csrfTokenOf(token),

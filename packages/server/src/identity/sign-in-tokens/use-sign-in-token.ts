@@ -3,6 +3,7 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { KeyDigest } from "../api-keys/verify-api-key.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { admitSession, type SessionBrowser } from "../sessions/start-session.ts";
+import { selectUser } from "../users/users-store.ts";
 import { markUsed } from "./sign-in-tokens-store.ts";
 
 /** Uses up a sign-in link's token and signs in its user. Returns the session's token. */
@@ -17,7 +18,8 @@ export async function useSignInToken(
     "local sign-in",
     async (transaction) => {
       const userId = await markUsed(transaction, digestOf(token), nowMicros());
-      if (userId !== undefined) return { userId, idToken: null };
+      const user = userId === undefined ? undefined : await selectUser(transaction, userId);
+      if (user !== undefined) return { userId: user.id, accountId: user.account_id, idToken: null };
       throw new ServiceError(
         "unauthenticated",
         "This sign-in link was already used or is older than 12 hours.",

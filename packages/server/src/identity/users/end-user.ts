@@ -1,3 +1,5 @@
+import type { Changer } from "../../audit/actor.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { markAllRevoked } from "../api-keys/api-keys-store.ts";
@@ -11,6 +13,7 @@ import { lockUsers } from "./users-store.ts";
  */
 export async function endUser(
   database: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
   userId: string,
 ): Promise<{ sessions: number; keys: number }> {
   return await database.transaction().execute(async (transaction) => {
@@ -20,6 +23,8 @@ export async function endUser(
     await lockUsers(transaction, [userId]);
     const sessions = await markAllEnded(transaction, userId, now);
     const keys = await markAllRevoked(transaction, userId, now);
+    const change = { action: "user.end_access", objectId: userId, detail: { sessions, keys } } as const;
+    await recordChange(transaction, changer, change);
     return { sessions, keys };
   });
 }

@@ -1,9 +1,7 @@
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { insertUserWithAccount, selectUserByIdentity, type User } from "./users-store.ts";
+import { insertUserWithAccount, localIssuer, selectUserByIdentity, type User } from "./users-store.ts";
 
-/** The issuer of local mode, in which people sign in with a printed link. */
-export const localIssuer = "urn:presage:local";
 const ownerSubject = "owner";
 
 /** The only user of local mode, and the bootstrap key's user in every mode. Created at the first start. */
@@ -18,6 +16,7 @@ export async function ensureOwner(database: Database): Promise<User> {
     email: null,
     name: "Owner",
     created_at: nowMicros(),
+    role: "owner",
   };
   await insertUserWithAccount(database, owner, "default");
   return (await selectUserByIdentity(database, localIssuer, ownerSubject)) ?? owner;

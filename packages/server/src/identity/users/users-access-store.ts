@@ -1,6 +1,8 @@
+import type { Role } from "@presage/contract";
 import type { Micros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { Liveness } from "../sessions/sessions-store.ts";
+import type { User } from "./users-store.ts";
 
 /** A user with the number of their live sessions and active keys. */
 export interface UserAccess {
@@ -9,6 +11,7 @@ export interface UserAccess {
   name: string | null;
   oidc_issuer: string;
   account_name: string;
+  role: Role;
   created_at: Micros;
   live_sessions: number;
   active_keys: number;
@@ -26,6 +29,7 @@ export async function selectUsersAccess(database: Database, live: Liveness): Pro
       "users.oidc_issuer",
       "accounts.name as account_name",
       "users.created_at",
+      "users.role",
     ])
     .select(({ selectFrom, fn }) => [
       selectFrom("sessions")
@@ -54,12 +58,11 @@ export async function selectUsersAccess(database: Database, live: Liveness): Pro
 }
 
 /** The users with this id or, in any letter case, this e-mail address. */
-export async function selectUserIds(database: Database, idOrEmail: string): Promise<string[]> {
+export async function selectUsers(database: Database, idOrEmail: string): Promise<User[]> {
   const wanted = idOrEmail.toLowerCase();
-  const users = await database
+  return await database
     .selectFrom("users")
-    .select("id")
+    .selectAll()
     .where((row) => row.or([row("id", "=", wanted), row(row.fn<string>("lower", ["email"]), "=", wanted)]))
     .execute();
-  return users.map(({ id }) => id);
 }

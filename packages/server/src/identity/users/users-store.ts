@@ -1,3 +1,4 @@
+import type { Role } from "@presage/contract";
 import type { Selectable } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import type { AccountsTable, UsersTable } from "../../storage/schema/identity.ts";
@@ -5,6 +6,9 @@ import type { Database } from "../../storage/schema/tables.ts";
 
 export type Account = Pick<AccountsTable, "id" | "name">;
 export type User = Selectable<UsersTable>;
+
+/** The issuer of local mode, in which people sign in with a printed link. */
+export const localIssuer = "urn:presage:local";
 
 export async function selectUser(database: Database, userId: string): Promise<User | undefined> {
   return await database.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
@@ -15,6 +19,14 @@ export async function selectAccount(database: Database, accountId: string): Prom
     .selectFrom("accounts")
     .select(["id", "name"])
     .where("id", "=", accountId)
+    .executeTakeFirst();
+}
+
+export async function selectAccountByName(database: Database, name: string): Promise<Account | undefined> {
+  return await database
+    .selectFrom("accounts")
+    .select(["id", "name"])
+    .where("name", "=", name)
     .executeTakeFirst();
 }
 
@@ -45,6 +57,10 @@ export async function selectUserByIdentity(
     .executeTakeFirst();
 }
 
+export async function insertUser(transaction: Database, user: User): Promise<void> {
+  await transaction.insertInto("users").values(user).execute();
+}
+
 /** Inserts the account and the user unless another process has done so. */
 export async function insertUserWithAccount(
   database: Database,
@@ -61,25 +77,67 @@ export async function insertUserWithAccount(
   });
 }
 
-/** Inserts the account and the user, or updates the existing user. Returns the user's id. */
+export interface JoinedUser {
+  userId: string;
+  accountId: string;
+  role: Role;
+  /** What became of the user; undefined if they were in the account before. */
+  change: "created" | "moved" | undefined;
+}
+
+/**
+ * Inserts the account and the user, or updates the existing user. The first user of an account who signs in at a provider owns it; all
+ * others get `newUserRole`, as does somebody who comes from another account.
+ */
 export async function upsertUserWithAccount(
-  database: Database,
+  transaction: Database,
   user: User,
-  accountName: string,
-): Promise<string> {
-  return await database.transaction().execute(async (transaction) => {
-    const account_id = await ensureAccount(transaction, user, accountName);
-    const { email, name } = user;
-    const { id } = await transaction
-      .insertInto("users")
-      .values({ ...user, account_id })
-      .onConflict((conflict) =>
-        conflict.columns(["oidc_issuer", "oidc_subject"]).doUpdateSet({ email, name, account_id }),
-      )
-      .returning("id")
-      .executeTakeFirstOrThrow();
-    return id;
-  });
+  { accountName, newUserRole }: { accountName: string; newUserRole: Role },
+): Promise<JoinedUser> {
+  const accountId = await ensureAccount(transaction, user, accountName);
+  // Of two people who sign in first at the same time, one waits.
+  await lockAccount(transaction, accountId);
+  const { email, name, oidc_issuer, oidc_subject } = user;
+  const known = await selectUserByIdentity(transaction, oidc_issuer, oidc_subject);
+  const role =
+    known?.account_id === accountId
+      ? known.role
+      : (await hasProviderUsers(transaction, accountId))
+        ? newUserRole
+        : "owner";
+  const { id } = await transaction
+    .insertInto("users")
+    .values({ ...user, account_id: accountId, role })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["oidc_issuer", "oidc_subject"])
+        .doUpdateSet({ email, name, account_id: accountId, role }),
+    )
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const change = known === undefined ? "created" : known.account_id === accountId ? undefined : "moved";
+  return { userId: id, accountId, role, change };
+}
+
+/** Locks an account until the transaction ends: who is in it with which role changes one at a time. */
+export async function lockAccount(transaction: Database, accountId: string): Promise<void> {
+  await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("id", "=", accountId)
+    .$if(isPostgres(transaction), (query) => query.forNoKeyUpdate())
+    .execute();
+}
+
+async function hasProviderUsers(transaction: Database, accountId: string): Promise<boolean> {
+  const user = await transaction
+    .selectFrom("users")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("oidc_issuer", "!=", localIssuer)
+    .limit(1)
+    .executeTakeFirst();
+  return user !== undefined;
 }
 
 /** The id of the account with this name; created with the user's `account_id` if it does not exist. */

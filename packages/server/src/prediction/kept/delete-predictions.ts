@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Changer } from "../../audit/actor.ts";
+import { updateAuditDetail } from "../../audit/audit-events-store.ts";
+import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
-import type { Requester } from "../../storage/reader.ts";
+import { toIsoInstant } from "../../storage/micros.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { Store } from "../../storage/store.ts";
 import { noSuchPrediction } from "./find-prediction.ts";
 import {
@@ -19,7 +23,7 @@ const maxDurationMs = 5_000;
 /** Deletes one prediction. Those of a run or an episode stay as long as that does. */
 export async function deletePrediction(
   { store }: { store: Store },
-  requester: Requester,
+  requester: Changer,
   id: string,
 ): Promise<void> {
   const { accountId } = requester;
@@ -35,21 +39,32 @@ export async function deletePrediction(
           `This prediction belongs to ${found.source === "run" ? "a run" : "an episode"}. Delete the ${found.source}.`,
         );
       await deletePredictions(transaction, accountId, [id]);
+      await recordChange(transaction, requester, { action: "prediction.delete", objectId: id });
     });
 }
 
 /** Deletes an account's live predictions from before a time that match, a few at a time, for some seconds. */
 export async function deletePredictionsBefore(
   { store }: { store: Store },
-  requester: Requester,
+  requester: Changer,
   wanted: Omit<DeletedPredictions, "accountId">,
 ): Promise<{ deleted: number; hasMore: boolean }> {
   const { accountId, signal } = requester;
   const database = store.writer(requester);
   const endsAtMs = performance.now() + maxDurationMs;
   let deleted = 0;
+  let eventId: string | undefined;
+
+  /** One event for the request, which counts what its transactions have deleted. */
+  async function record(transaction: Database, some: number): Promise<void> {
+    const detail = { before: toIsoInstant(wanted.before), ...wanted.filter, deleted: deleted + some };
+    if (eventId !== undefined) return await updateAuditDetail(transaction, eventId, detail);
+    const change = { action: "prediction.delete", objectId: "many", detail } as const;
+    eventId = await recordChange(transaction, requester, change);
+  }
+
   for (;;) {
-    const some = await deleteOldest(database, { ...wanted, accountId }, batchRows);
+    const some = await deleteOldest(database, { ...wanted, accountId }, batchRows, record);
     deleted += some.deleted;
     if (some.deleted < batchRows) return { deleted, hasMore: false };
     if (performance.now() > endsAtMs) return { deleted, hasMore: true };

@@ -204,11 +204,15 @@ export interface DeletedPredictions {
   filter?: Omit<PredictionFilter, "source" | "run_id" | "to">;
 }
 
-/** Deletes the oldest live predictions from before a time, at most `limit`. Returns how many, and how long others could not write. */
+/**
+ * Deletes the oldest live predictions from before a time, at most `limit`. Returns how many, and how long others could not write.
+ * `record` is called in the same transaction.
+ */
 export async function deleteOldest(
   database: Database,
   { accountId, before, filter: { from, ...equal } = {} }: DeletedPredictions,
   limit: number,
+  record?: (transaction: Database, deleted: number) => Promise<void>,
 ): Promise<{ deleted: number; heldMs: number }> {
   const { result, heldMs } = await inTimedTransaction(database, async (transaction) => {
     const oldest = await transaction
@@ -232,6 +236,7 @@ export async function deleteOldest(
         some.map(({ id }) => id),
       );
     }
+    if (oldest.length > 0) await record?.(transaction, oldest.length);
     return oldest.length;
   });
   return { deleted: result, heldMs };

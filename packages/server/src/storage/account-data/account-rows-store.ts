@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { UsersTable } from "../schema/identity.ts";
 import type { Database, Tables } from "../schema/tables.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 
@@ -55,13 +56,14 @@ export interface AccountUser {
   oidc_subject: string;
   email: string | null;
   name: string | null;
+  role: UsersTable["role"];
 }
 
 /** An account's users, in an order that follows from who they are. */
 export async function selectAccountUsers(database: Database, accountId: string): Promise<AccountUser[]> {
   const users = await database
     .selectFrom("users")
-    .select(["id", "oidc_issuer", "oidc_subject", "email", "name"])
+    .select(["id", "oidc_issuer", "oidc_subject", "email", "name", "role"])
     .where("account_id", "=", accountId)
     .execute();
   const nameOf = (user: AccountUser) => `${user.oidc_issuer}\n${user.oidc_subject}`;

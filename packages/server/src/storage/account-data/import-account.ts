@@ -1,3 +1,4 @@
+import { Role } from "@presage/contract";
 import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../micros.ts";
@@ -33,6 +34,7 @@ const Header = z.strictObject({
       oidc_subject: z.string(),
       email: z.string().nullable(),
       name: z.string().nullable(),
+      role: Role,
     }),
   ),
   results: z.strictObject({ first: z.int().min(1), last: z.int() }).nullable(),

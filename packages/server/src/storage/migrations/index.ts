@@ -23,6 +23,13 @@ import { predictionsByRequest } from "./024-predictions-by-request.ts";
 import { environments } from "./025-environments.ts";
 import { orsSessions } from "./026-ors-sessions.ts";
 import { deletion } from "./027-deletion.ts";
+import { rolesAndAudit } from "./028-roles-and-audit.ts";
+
+/**
+ * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
+ * migration that such a version would contradict or not heed: docs/upgrades.md.
+ */
+export const oldestVersion = "028-roles-and-audit";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -50,4 +57,5 @@ export const migrations: Record<string, Migration> = {
   "025-environments": environments,
   "026-ors-sessions": orsSessions,
   "027-deletion": deletion,
+  "028-roles-and-audit": rolesAndAudit,
 };

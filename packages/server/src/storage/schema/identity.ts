@@ -1,3 +1,4 @@
+import type { Role } from "@presage/contract";
 import type { Micros } from "../micros.ts";
 
 export interface AccountsTable {
@@ -14,6 +15,7 @@ export interface UsersTable {
   email: string | null;
   name: string | null;
   created_at: Micros;
+  role: Role;
 }
 
 export interface ApiKeysTable {
@@ -32,6 +34,8 @@ export interface ApiKeysTable {
   max_in_flight: number | null;
   /** Which of its predictions are kept; null: the server's setting. */
   capture: string | null;
+  /** JSON; null: all that the user may. */
+  scopes: string | null;
 }
 
 /** Signed-in browsers. */

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AuditEventsTable } from "./audit.ts";
 import type {
   DatasetPartsTable,
   DatasetPayloadsTable,
@@ -56,6 +57,7 @@ import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } fro
 export interface Tables {
   settings: SettingsTable;
   idempotent_requests: IdempotentRequestsTable;
+  audit_events: AuditEventsTable;
   leases: LeasesTable;
   accounts: AccountsTable;
   users: UsersTable;

@@ -14,6 +14,7 @@ export async function keyOfAnotherAccount(databaseUrl: string): Promise<string> 
     email: null,
     name: "Stranger",
     created_at: nowMicros(),
+    role: "owner" as const,
   };
   await insertUserWithAccount(store.database, user, "another account");
   const fields = { userId: user.id, name: "test", expiresAt: null };

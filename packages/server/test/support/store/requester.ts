@@ -1,6 +1,7 @@
-import type { Requester } from "../../../src/storage/reader.ts";
+import type { Changer } from "../../../src/audit/actor.ts";
 
 /** A requester that never disconnects. */
-export function anyRequester(accountId = "account"): Requester {
-  return { accountId, signal: new AbortController().signal };
+export function anyRequester(accountId = "account"): Changer {
+  const actor = { kind: "command_line", userId: null, id: null, name: "test", requestId: null } as const;
+  return { accountId, signal: new AbortController().signal, actor };
 }

@@ -14,6 +14,8 @@ import { profilesQueryKey } from "./evaluator-profiles.ts";
 type Order = NonNullable<SearchRequest["order"]>;
 
 const pagesKey = ["results", "pages"];
+/** Of pages that are in the order of scores. */
+export const samplePagesKey = ["results", "sample pages"];
 export const summaryKey = ["results", "summary"];
 const resultKey = (id: string | null) => ["results", "one", id];
 
@@ -21,6 +23,7 @@ const pageSize = 100;
 const excerptCharacters = 300;
 /** A list that the user left is loaded from the start again after this time. */
 const listCacheMs = 15_000;
+export const sampleCacheMs = listCacheMs;
 const resultCacheMs = 30_000;
 const summaryFreshMs = 60_000;
 
@@ -83,6 +86,7 @@ export function resultRatesQuery(presage: Presage, filter: ResultFilter) {
 /** Loads the list and its totals again, from the start. */
 export function refreshResults(queryClient: QueryClient): void {
   void queryClient.resetQueries({ queryKey: pagesKey });
+  void queryClient.resetQueries({ queryKey: samplePagesKey });
   void queryClient.invalidateQueries({ queryKey: summaryKey });
 }
 
@@ -103,9 +107,12 @@ export function useCorrectResult(id: string, { onSuccess }: { onSuccess(): void 
 /** Updates every cached copy of a result, without loading a list again. */
 export function replaceResult(queryClient: QueryClient, result: EvaluationResult): void {
   queryClient.setQueryData(resultKey(result.id), result);
+  const replace = (row: ResultRow) => (row.id === result.id ? toResultRow(result) : row);
   queryClient.setQueriesData<InfiniteData<ResultRow[]>>({ queryKey: pagesKey }, (list) => {
-    const replace = (row: ResultRow) => (row.id === result.id ? toResultRow(result) : row);
     return list && { ...list, pages: list.pages.map((page) => page.map(replace)) };
+  });
+  queryClient.setQueriesData<InfiniteData<{ rows: ResultRow[] }>>({ queryKey: samplePagesKey }, (list) => {
+    return list && { ...list, pages: list.pages.map((page) => ({ ...page, rows: page.rows.map(replace) })) };
   });
 }
 

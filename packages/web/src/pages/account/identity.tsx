@@ -22,6 +22,9 @@ export function Identity() {
         <Fact look="row" name="Email">
           {me ? (me.email ?? "–") : placeholder}
         </Fact>
+        <Fact look="row" name="Role">
+          {me ? me.role : placeholder}
+        </Fact>
         <Fact look="row" name="Identity provider">
           {me ? <Issuer issuer={me.oidc_issuer} /> : placeholder}
         </Fact>

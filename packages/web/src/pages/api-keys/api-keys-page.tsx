@@ -34,7 +34,7 @@ function ApiKeysPage() {
   return (
     <Page
       title="API keys"
-      hint="Programs send a key with every request. A key has your permissions."
+      hint="Programs send a key with every request. A key may do what you may, or less."
       actions={
         <>
           {revokedCount > 0 && (

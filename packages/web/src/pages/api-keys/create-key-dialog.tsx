@@ -12,6 +12,7 @@ import { CaptureField } from "./capture-field.tsx";
 import { LimitFields } from "./limit-fields.tsx";
 import { limitsForm } from "./read-limits.ts";
 import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
+import { ScopesField } from "./scopes-field.tsx";
 
 interface CreateKeyDialogProps {
   isOpen: boolean;
@@ -26,7 +27,14 @@ const expiryLabels: Record<Expiry, string> = {
   date: "On a date",
 };
 
-const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "", capture: "", ...limitsForm({}) };
+const emptyForm: NewKeyForm = {
+  name: "",
+  expiry: "90",
+  date: "",
+  capture: "",
+  scopes: [],
+  ...limitsForm({}),
+};
 
 export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
   const [form, setForm] = useState(emptyForm);
@@ -114,6 +122,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
             )}
           </Field>
         )}
+        <ScopesField value={form.scopes} onChange={(scopes) => change({ scopes })} />
         <LimitFields form={form} issues={issues} onChange={change} />
         <CaptureField value={form.capture} onChange={(capture) => change({ capture })} />
         {error !== null && known.name === undefined && known.expires_at === undefined && (

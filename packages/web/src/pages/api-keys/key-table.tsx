@@ -110,6 +110,14 @@ const factColumns: DataColumn<KeyRow>[] = [
     isWideOnly: true,
   },
   {
+    id: "scopes",
+    label: "May",
+    hint: "What the key may do, within what you may",
+    value: ({ apiKey: { scopes } }) => scopes?.join(", ") ?? "all that you may",
+    widthPx: 136,
+    isWideOnly: true,
+  },
+  {
     id: "limits",
     label: "Limits",
     hint: "How many requests a key may make, and which of its predictions are stored",

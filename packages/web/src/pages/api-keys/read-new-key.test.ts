@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { readNewKey } from "./read-new-key.ts";
 
-const noLimits = { rate_limit_rpm: "", max_in_flight: "", capture: "" };
+const noLimits = { rate_limit_rpm: "", max_in_flight: "", capture: "", scopes: [] };
 const nowMs = new Date("2026-11-21T12:00:00").getTime();
 
 test("a key that never expires is requested without a date", () => {
   expect(readNewKey({ name: " agent ", expiry: "never", date: "", ...noLimits }, nowMs)).toEqual({
-    request: { name: "agent", rate_limit_rpm: null, max_in_flight: null, capture: null },
+    request: { name: "agent", rate_limit_rpm: null, max_in_flight: null, capture: null, scopes: null },
   });
 });
 
@@ -34,7 +34,7 @@ test("all issues are reported at once", () => {
 });
 
 test("limits are part of the request, and of its issues", () => {
-  const form = { name: "agent", expiry: "never", date: "" } as const;
+  const form = { name: "agent", expiry: "never", date: "", scopes: [] } as const;
   expect(
     readNewKey({ ...form, rate_limit_rpm: "600", max_in_flight: "", capture: "0.01" }, nowMs).request,
   ).toMatchObject({

@@ -1,4 +1,4 @@
-import type { ApiKeyCreateRequest } from "@presage/sdk";
+import type { ApiKeyCreateRequest, KeyScope } from "@presage/sdk";
 import { type LimitIssues, type LimitsForm, readLimits } from "./read-limits.ts";
 
 export const expiries = ["never", "30", "90", "date"] as const;
@@ -11,6 +11,8 @@ export interface NewKeyForm extends LimitsForm {
   date: string;
   /** Which predictions are stored; empty for the server's setting. */
   capture: string;
+  /** Empty: all that the user may. */
+  scopes: readonly KeyScope[];
 }
 
 export interface NewKeyIssues extends LimitIssues {
@@ -23,7 +25,7 @@ const maxNameCharacters = 120;
 
 /** The request, or the issues of the form. */
 export function readNewKey(
-  { name, expiry, date, capture, ...limitsForm }: NewKeyForm,
+  { name, expiry, date, capture, scopes, ...limitsForm }: NewKeyForm,
   nowMs: number,
 ): { request: ApiKeyCreateRequest; issues?: never } | { request?: never; issues: NewKeyIssues } {
   const { limits, issues: limitIssues } = readLimits(limitsForm);
@@ -40,7 +42,9 @@ export function readNewKey(
 
   if (Object.values(issues).some((issue) => issue !== undefined)) return { issues };
   const expires_at = expiresAtMs === null ? undefined : new Date(expiresAtMs).toISOString();
-  return { request: { name: trimmed, expires_at, ...limits, capture: capture === "" ? null : capture } };
+  const settings = { ...limits, capture: capture === "" ? null : capture };
+  const chosen = scopes.length === 0 ? null : [...scopes];
+  return { request: { name: trimmed, expires_at, ...settings, scopes: chosen } };
 }
 
 /** Null: never. A day counts to its end in the user's time zone. */

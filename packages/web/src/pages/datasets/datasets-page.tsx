@@ -4,7 +4,7 @@ import { Database, Upload } from "lucide-react";
 import { useState } from "react";
 import { datasetsQuery } from "../../data/runs/datasets.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { Button } from "../../ui/button.tsx";
+import { AllowedButton } from "../../session/allowed-button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -20,9 +20,14 @@ function DatasetsPage() {
   const navigate = useNavigate();
   const datasets = useQuery(datasetsQuery(usePresage()));
   const uploadButton = (
-    <Button variant="primary" icon={<Upload aria-hidden />} onClick={() => setUploadOpen(true)}>
+    <AllowedButton
+      needs="evaluate"
+      variant="primary"
+      icon={<Upload aria-hidden />}
+      onClick={() => setUploadOpen(true)}
+    >
       Upload
-    </Button>
+    </AllowedButton>
   );
   return (
     <Page
@@ -40,7 +45,9 @@ function DatasetsPage() {
               title="No datasets yet"
               actions={
                 <>
-                  <Button onClick={() => setUploadOpen(true)}>Upload a file</Button>
+                  <AllowedButton needs="evaluate" onClick={() => setUploadOpen(true)}>
+                    Upload a file
+                  </AllowedButton>
                   <ExampleOffer />
                 </>
               }

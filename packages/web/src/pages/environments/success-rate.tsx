@@ -3,6 +3,7 @@ import { counted } from "../../format/counted.ts";
 import { describeInterval } from "../../format/describe-rate.ts";
 import { formatShare, formatShortCount } from "../../format/format-number.ts";
 import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
+import { Explained } from "../../ui/overlay/explained.tsx";
 
 /** With fewer tasks an interval is itself uncertain. */
 const enoughTasks = 10;
@@ -38,20 +39,20 @@ export function SuccessRate({
 }) {
   if (!canSucceed(config))
     return (
-      <span className="text-ink-3" title="No rule of this environment leads to success.">
+      <Explained text="No rule of this environment leads to success." className="text-ink-3">
         no goal
-      </span>
+      </Explained>
     );
   if (figures === undefined || figures.success_rate === null) return <span className="text-ink-3">–</span>;
   const { success_rate: rate, success_interval: interval, finished } = figures;
   return (
-    <span className="flex items-center gap-2 tabular-nums" title={explainSuccess(figures)}>
+    <Explained text={explainSuccess(figures)} className="flex items-center gap-2 tabular-nums">
       <span className="w-14 shrink-0 text-right text-ink">{formatShare(rate)}</span>
       <span aria-hidden className="w-16 shrink-0 max-md:hidden">
         {interval !== null && <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />}
       </span>
       <span className="sr-only">{interval === null ? "" : `, ${describeInterval(interval)}`}</span>
       <span className="text-xs text-ink-3">n = {formatShortCount(finished)}</span>
-    </span>
+    </Explained>
   );
 }

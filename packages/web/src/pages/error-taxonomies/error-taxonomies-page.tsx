@@ -9,7 +9,7 @@ import {
 } from "../../data/evaluation/error-taxonomies.ts";
 import { findQueryError } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { Button } from "../../ui/button.tsx";
+import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
@@ -24,9 +24,14 @@ function ErrorTaxonomiesPage() {
   const [isNewOpen, setNewOpen] = useState(false);
   const navigate = useNavigate();
   const newButton = (
-    <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setNewOpen(true)}>
+    <AllowedButton
+      needs="evaluate"
+      variant="primary"
+      icon={<Plus aria-hidden />}
+      onClick={() => setNewOpen(true)}
+    >
       New taxonomy
-    </Button>
+    </AllowedButton>
   );
   return (
     <Page
@@ -73,7 +78,11 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
           <EmptyState
             icon={ListTree}
             title="No taxonomies of your own"
-            actions={<Button onClick={onCreate}>New taxonomy</Button>}
+            actions={
+              <AllowedButton needs="evaluate" onClick={onCreate}>
+                New taxonomy
+              </AllowedButton>
+            }
           >
             Write one for the errors of your own environment, or copy a built-in one.
           </EmptyState>

@@ -92,6 +92,11 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
         <KindCard
           recent={recent}
           kind={kind}
+          by={search.by ?? "model"}
+          onBy={(by) => {
+            const { by: _, ...rest } = search;
+            change({ ...rest, ...(by === "run" && { by }) });
+          }}
           openId={search.result}
           onOpen={(result) => {
             const { result: _, ...rest } = search;

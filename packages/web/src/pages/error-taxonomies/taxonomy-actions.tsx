@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Copy, Pencil } from "lucide-react";
 import { useState } from "react";
 import { isBuiltIn } from "../../data/evaluation/error-taxonomies.ts";
-import { Button } from "../../ui/button.tsx";
+import { AllowedButton } from "../../session/allowed-button.tsx";
 import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
 
 interface TaxonomyActionsProps {
@@ -25,13 +25,18 @@ export function TaxonomyActions({ revision, newest }: TaxonomyActionsProps) {
 
   return (
     <>
-      <Button icon={<Copy aria-hidden />} onClick={() => setOpen("copy")}>
+      <AllowedButton needs="evaluate" icon={<Copy aria-hidden />} onClick={() => setOpen("copy")}>
         Copy
-      </Button>
+      </AllowedButton>
       {!isBuiltIn(revision) && (
-        <Button variant="primary" icon={<Pencil aria-hidden />} onClick={() => setOpen("revise")}>
+        <AllowedButton
+          needs="evaluate"
+          variant="primary"
+          icon={<Pencil aria-hidden />}
+          onClick={() => setOpen("revise")}
+        >
           New revision
-        </Button>
+        </AllowedButton>
       )}
       <TaxonomyDialog
         isOpen={open === "copy"}

@@ -9,6 +9,8 @@ export interface TaxonomySearch {
   against?: number;
   /** The chosen kind of error: the JSON of its path. Absent: the most frequent. */
   kind?: string;
+  /** Whose errors are shown beside the tree; absent: the models'. */
+  by?: "run";
   /** The result that is open. */
   result?: string;
 }
@@ -20,6 +22,7 @@ export function readTaxonomySearch(search: Record<string, unknown>): TaxonomySea
     ...(isRevision(revision) && { revision }),
     ...(isRevision(against) && { against }),
     ...(typeof kind === "string" && kind.startsWith("[") && { kind }),
+    ...(search.by === "run" && { by: "run" }),
     ...(result !== undefined && { result }),
   };
 }

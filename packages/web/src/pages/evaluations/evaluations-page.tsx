@@ -50,7 +50,12 @@ function EvaluationsPage() {
             value={search.view ?? "verdicts"}
             options={views}
             onChange={(view) =>
-              change({ view: view === "samples" ? view : undefined, result: undefined, columns: undefined })
+              change({
+                view: view === "samples" ? view : undefined,
+                result: undefined,
+                columns: undefined,
+                sort: undefined,
+              })
             }
           />
           <IconButton

@@ -22,6 +22,7 @@ const whole: Required<ExplorerSearch> = {
   after: "10",
   before: "99",
   view: "samples",
+  sort: "-exact-match~mine",
   order: "oldest",
   result: "42",
   columns: "verdict,when",

@@ -47,6 +47,8 @@ export interface ExplorerSearch {
   view?: "samples";
   /** Absent: newest first. */
   order?: "oldest";
+  /** By sample: the evaluator and profile whose scores come first, `evaluator~profile`, with a minus from the highest. */
+  sort?: string;
   /** The result that is open. */
   result?: string;
   /** The columns of the table, if somebody chose them. */
@@ -80,6 +82,7 @@ export function readExplorerSearch(search: Record<string, unknown>): ExplorerSea
     before: idOf(search.before),
     view: search.view === "samples" ? "samples" : undefined,
     order: search.order === "oldest" ? "oldest" : undefined,
+    sort: textOf(search.sort),
     result: idOf(search.result),
     columns: readTableSearch(search).columns,
   });

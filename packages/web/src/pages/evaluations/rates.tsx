@@ -8,6 +8,7 @@ import { usePresage } from "../../data/use-presage.ts";
 import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
 import { formatCount, formatScore, formatShare } from "../../format/format-number.ts";
 import { Button } from "../../ui/button.tsx";
+import { Explained } from "../../ui/overlay/explained.tsx";
 import { Popover } from "../../ui/overlay/popover.tsx";
 import { PassRate } from "../../ui/verdict/pass-rate.tsx";
 import { toResultFilter } from "./explorer-filter.ts";
@@ -51,7 +52,7 @@ function OnlyRate({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRa
   return (
     <>
       {hasRate && pass_rate !== null && (
-        <span title={`${nameRate(figures.key)}. ${explainInterval(figures)}`}>
+        <Explained text={`${nameRate(figures.key)}. ${explainInterval(figures)}`}>
           <Figure name="pass rate">
             {formatShare(pass_rate)}
             <span className="font-normal text-ink-3">
@@ -59,7 +60,7 @@ function OnlyRate({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRa
               {`, ${describeVerdicts(figures)}`}
             </span>
           </Figure>
-        </span>
+        </Explained>
       )}
       {mean_score !== null && <Figure name="mean score">{formatScore(mean_score)}</Figure>}
     </>

@@ -16,6 +16,7 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
     <>
       <Stat
         label="Evaluations"
+        explanation="Verdicts that were asked for in the period, of all evaluators, with those that failed."
         value={summary && formatCount(all.count)}
         change={compareAmounts({ current: all.count, before: before.count, format: formatCount })}
       >
@@ -23,6 +24,7 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
       </Stat>
       <Stat
         label="Without a verdict"
+        explanation="Evaluations that failed, or whose sample lacked what the evaluator needs. They count as neither pass nor fail."
         value={summary && formatCount(all.failed)}
         change={compareRatios({
           current: { part: all.failed, whole: all.count },

@@ -17,6 +17,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
     <>
       <Stat
         label="Predictions"
+        explanation="Requests for a prediction in the period, with those that failed."
         value={current && formatCount(current.requests)}
         change={
           current &&
@@ -28,6 +29,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
       </Stat>
       <Stat
         label="Error rate"
+        explanation="The share of these requests that failed, for any reason."
         value={current && formatShare(shareOf(current.failed, current.requests))}
         change={
           current &&
@@ -45,6 +47,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
       <LatencyStat latency={latency} />
       <Stat
         label="Tokens"
+        explanation="Of prompts and completions of these predictions, as the upstream counted them."
         value={tokens === undefined ? undefined : formatShortCount(tokens)}
         exact={tokens === undefined ? undefined : formatCount(tokens)}
         change={
@@ -71,6 +74,7 @@ function LatencyStat({ latency }: { latency: ComparedLatency | undefined }) {
   return (
     <Stat
       label="Latency, median"
+      explanation="Half of these requests took at most this, with the upstream’s time."
       value={latency && (current ? formatDuration(current.p50) : "–")}
       change={
         current && before

@@ -1,13 +1,17 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
+import { ExplainedName } from "../../ui/charts/plot/explained-name.tsx";
+import { Explained } from "../../ui/overlay/explained.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import type { Change } from "./compare.ts";
 
 interface StatProps {
   label: string;
+  /** What the figure is. */
+  explanation: string;
   /** Undefined while loading. */
   value: string | undefined;
-  /** On hover, where the value is rounded. */
+  /** What the value is, in full: shown where it is pointed at or focused. */
   exact?: string | undefined;
   change?: Change | undefined;
   /** A line below the value. */
@@ -15,21 +19,23 @@ interface StatProps {
 }
 
 /** One figure. Its size stays the same while loading. */
-export function Stat({ label, value, exact, change, children }: StatProps) {
+export function Stat({ label, explanation, value, exact, change, children }: StatProps) {
   return (
     <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
-      <dt className="text-xs text-ink-3">{label}</dt>
+      <dt className="text-xs text-ink-3">
+        <ExplainedName name={label} explanation={explanation} />
+      </dt>
       <dd className="flex min-h-7 items-baseline gap-2">
         {value === undefined ? (
           <Skeleton className="h-5 w-20 self-center" />
         ) : (
-          <span title={exact} className="truncate text-lg font-semibold tracking-tight tabular-nums">
+          <Explained text={exact} className="truncate text-lg font-semibold tracking-tight tabular-nums">
             {value}
-          </span>
+          </Explained>
         )}
         {change !== undefined && (
-          <span
-            title={change.long}
+          <Explained
+            text={change.long}
             className={clsx(
               "text-xs whitespace-nowrap tabular-nums",
               change.isGood === undefined && "text-ink-3",
@@ -39,7 +45,7 @@ export function Stat({ label, value, exact, change, children }: StatProps) {
           >
             <span aria-hidden>{change.short}</span>
             <span className="sr-only">{change.long}</span>
-          </span>
+          </Explained>
         )}
       </dd>
       <dd className="h-4.5 truncate text-xs text-ink-2 tabular-nums">{value !== undefined && children}</dd>

@@ -1,5 +1,6 @@
 import { Play } from "lucide-react";
 import type { Ref } from "react";
+import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Button } from "../../ui/button.tsx";
 
 interface PredictBarProps {
@@ -14,9 +15,16 @@ const commandKey = /\bMac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl
 export function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
   return (
     <>
-      <Button ref={ref} type="submit" variant="primary" icon={<Play aria-hidden />} isBusy={isPending}>
+      <AllowedButton
+        needs="predict"
+        ref={ref}
+        type="submit"
+        variant="primary"
+        icon={<Play aria-hidden />}
+        isBusy={isPending}
+      >
         Predict
-      </Button>
+      </AllowedButton>
       {isPending && <Button onClick={onCancel}>Cancel</Button>}
       <span className="hidden items-center gap-1 text-xs text-ink-3 sm:inline-flex">
         <KeyHint>{commandKey}</KeyHint>

@@ -11,7 +11,7 @@ import {
 } from "../../data/kept-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
-import { Button } from "../../ui/button.tsx";
+import { AllowedButton } from "../../session/allowed-button.tsx";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
@@ -46,9 +46,9 @@ function PredictionsPage() {
       actions={
         <>
           <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={refresh} />
-          <Button icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
+          <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
             Delete
-          </Button>
+          </AllowedButton>
         </>
       }
     >

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { profileAgreementQuery } from "../../data/evaluation/evaluator-profiles.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
+import { Explained } from "../../ui/overlay/explained.tsx";
 import { RateCell } from "../../ui/verdict/rate-cell.tsx";
 
 interface ReviewAgreementProps {
@@ -15,9 +16,9 @@ export function ReviewAgreement({ publicId, revision }: ReviewAgreementProps) {
   const { data } = useQuery(profileAgreementQuery(presage, publicId));
   const reviews = data?.find((of) => of.revision === revision);
   return (
-    <span
+    <Explained
       className="flex min-h-5 flex-wrap items-center gap-x-3 text-sm"
-      title="How often a person’s latest verdict on a result equals the evaluator’s, with its 95 % interval. It stands for all results only if they were drawn at random."
+      text="How often a person’s latest verdict on a result equals the evaluator’s, with its 95 % interval. It stands for all results only if they were drawn at random."
     >
       {reviews !== undefined && reviews.corrected > 0 ? (
         <>
@@ -33,6 +34,6 @@ export function ReviewAgreement({ publicId, revision }: ReviewAgreementProps) {
           {data === undefined ? "" : "Nobody has reviewed this profile yet."}
         </span>
       )}
-    </span>
+    </Explained>
   );
 }

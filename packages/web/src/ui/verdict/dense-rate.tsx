@@ -2,14 +2,15 @@ import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
 import { formatShare } from "../../format/format-number.ts";
 import { IntervalBar } from "../charts/interval-bar.tsx";
+import { Explained } from "../overlay/explained.tsx";
 
 /** The pass rate of one evaluator and profile on one line: number, point in its interval, interval. */
 export function DenseRate({ figures }: { figures: EvaluationSummaryGroup }) {
   const { pass_rate, pass_rate_interval: interval } = figures;
   if (pass_rate === null) return <span className="text-ink-3">–</span>;
   return (
-    <span
-      title={`${describeVerdicts(figures)}. ${explainInterval(figures)}`}
+    <Explained
+      text={`${describeVerdicts(figures)}. ${explainInterval(figures)}`}
       className="flex items-center gap-3 tabular-nums"
     >
       <span className="w-14 shrink-0 text-right text-ink">{formatShare(pass_rate)}</span>
@@ -21,6 +22,6 @@ export function DenseRate({ figures }: { figures: EvaluationSummaryGroup }) {
           <span className="text-xs text-ink-3">{describeInterval(interval)}</span>
         </>
       )}
-    </span>
+    </Explained>
   );
 }

@@ -17,6 +17,7 @@ import { toRun } from "../../../http/resources/runs/run-response.ts";
 import { createLog } from "../../../observability/logger.ts";
 import type { Keyset } from "../../../storage/keyset.ts";
 import { isInMemory } from "../../../storage/open-database.ts";
+import { commandLineActor } from "../../command-line-actor.ts";
 import { readAll } from "../../datasets/local-datasets.ts";
 import { findServer } from "../../find-server.ts";
 import type { RunPlace } from "./run-place.ts";
@@ -30,7 +31,8 @@ export function runsOf(
   runs: Pick<RunServices, "wake"> = { wake() {} },
 ): RunPlace {
   const services = { store, runs };
-  const requester = { accountId: store.owner.account_id, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  const requester = { accountId: store.owner.account_id, signal, actor: commandLineActor() };
 
   async function report(id: string) {
     const run = await findRun(services, requester, id);

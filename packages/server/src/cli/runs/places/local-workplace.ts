@@ -9,6 +9,7 @@ import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerSecond } from "../../../storage/micros.ts";
 import type { OpenOptions } from "../../../storage/open-database.ts";
 import { CommandError } from "../../command-error.ts";
+import { commandLineActor } from "../../command-line-actor.ts";
 import { datasetsOf, nameFile } from "../../datasets/local-datasets.ts";
 import { checkEvaluatorsLocally, namingOptions } from "../../evaluate/evaluate-locally.ts";
 import { hasEnded } from "../has-ended.ts";
@@ -25,7 +26,8 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
   const { store, services } = runner;
   const { owner, database } = store;
   const accountId = owner.account_id;
-  const requester = { accountId, signal: new AbortController().signal };
+  const actor = commandLineActor();
+  const requester = { accountId, signal: new AbortController().signal, actor };
   const leaseId = Bun.randomUUIDv7();
   const place = runsOf(store, config, services.runs);
 
@@ -51,7 +53,7 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
       );
     },
     async uploadPredictions(runId, { path, isGzip }) {
-      const upload = { accountId, runId, isGzip, maxBytes: config.datasets.maxBytes };
+      const upload = { accountId, actor, runId, isGzip, maxBytes: config.datasets.maxBytes };
       await nameFile(uploadPredictions(database, upload, Bun.file(path).stream()), path);
     },
     start: (id) => runner.start({ id, leaseId }),

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatasetFormat, DatasetSample } from "@presage/contract";
+import type { Changer } from "../../../audit/actor.ts";
+import { recordChange } from "../../../audit/record-change.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { createCanonicaliser } from "../canonical-samples.ts";
@@ -27,8 +29,7 @@ const touchEveryMs = 60_000;
 /** Hashing many short texts takes longer than joining them first. */
 const hashedCharacters = 64 * 1024;
 
-export interface Upload {
-  accountId: string;
+export interface Upload extends Pick<Changer, "accountId" | "actor"> {
   datasetId: string;
   /** Absent: the first line tells. */
   format: DatasetFormat | undefined;
@@ -139,7 +140,7 @@ async function* samplesOf(database: Database, revisionId: number): AsyncGenerato
 /** Gives the revision its number, unless the dataset has one with the same lines. */
 async function seal(
   database: Database,
-  { accountId, datasetId, isAppended }: Upload,
+  { accountId, actor, datasetId, isAppended }: Upload,
   {
     id,
     digest,
@@ -159,6 +160,9 @@ async function seal(
     if (revision === undefined)
       throw new ServiceError("conflict", "The upload was interrupted for too long.");
     await updateLastRevision(transaction, datasetId, number);
+    const detail = { name: dataset.name, revision: number, samples: revision.samples };
+    const change = { action: "dataset.add_revision", objectId: datasetId, detail } as const;
+    await recordChange(transaction, { accountId, actor }, change);
     return { revision, isNew: true };
   });
 }

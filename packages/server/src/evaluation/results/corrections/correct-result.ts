@@ -1,8 +1,9 @@
+import type { Changer } from "../../../audit/actor.ts";
+import { recordChange } from "../../../audit/record-change.ts";
 import { ServiceError } from "../../../errors.ts";
 import { doOnce } from "../../../storage/idempotency/do-once.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import type { Micros } from "../../../storage/micros.ts";
-import type { Requester } from "../../../storage/reader.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
@@ -28,7 +29,7 @@ export interface NewCorrection {
  */
 export async function correctResult(
   services: Pick<EvaluationServices, "store" | "folder">,
-  requester: Requester,
+  requester: Changer,
   correction: NewCorrection,
   once: Once | undefined,
 ): Promise<StoredResult> {
@@ -40,7 +41,15 @@ export async function correctResult(
   }
   // A repeated request contains all but the time of the first.
   const { createdAt } = await doOnce(services.store.writer(requester), once, {
-    work: (transaction) => appendCorrection(transaction, requester.accountId, { ...correction, score }),
+    async work(transaction) {
+      const appended = await appendCorrection(transaction, requester.accountId, { ...correction, score });
+      await recordChange(transaction, requester, {
+        action: "evaluation_result.correct",
+        objectId: String(resultId),
+        detail: { pass, score },
+      });
+      return appended;
+    },
     toReceipt: (appended) => appended,
     recall: async (appended) => appended,
   });

@@ -1,5 +1,6 @@
+import type { Changer } from "../../../audit/actor.ts";
+import { recordChange } from "../../../audit/record-change.ts";
 import { ServiceError } from "../../../errors.ts";
-import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { lockResult } from "../keep/countable-results-store.ts";
@@ -12,13 +13,19 @@ import { deleteCorrection, selectCountedWithout, selectLatestCorrection } from "
 /** Takes back the latest correction of a result, if it is the user's own. The verdict from before it counts again. */
 export async function withdrawCorrection(
   services: Pick<EvaluationServices, "store" | "folder">,
-  requester: Requester,
+  requester: Changer,
   withdrawal: { userId: string; resultId: number },
 ): Promise<StoredResult> {
   await services.store
     .writer(requester)
     .transaction()
-    .execute((transaction) => takeBack(transaction, requester.accountId, withdrawal));
+    .execute(async (transaction) => {
+      await takeBack(transaction, requester.accountId, withdrawal);
+      await recordChange(transaction, requester, {
+        action: "evaluation_result.withdraw_correction",
+        objectId: String(withdrawal.resultId),
+      });
+    });
   services.folder.schedule();
   return await findResult(services, requester, withdrawal.resultId);
 }

@@ -1,5 +1,6 @@
+import type { Changer } from "../../../audit/actor.ts";
+import { recordChange } from "../../../audit/record-change.ts";
 import { ServiceError } from "../../../errors.ts";
-import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { noSuchResult } from "../record/find-result.ts";
 import { deleteResultRows, selectCandidatesOf } from "./deleted-results-store.ts";
@@ -7,7 +8,7 @@ import { deleteResultRows, selectCandidatesOf } from "./deleted-results-store.ts
 /** Deletes one result of the account, with its corrections. Those of a run stay as long as that does. */
 export async function deleteResult(
   { store, folder }: Pick<EvaluationServices, "store" | "folder">,
-  requester: Requester,
+  requester: Changer,
   id: number,
 ): Promise<void> {
   await store
@@ -22,6 +23,8 @@ export async function deleteResult(
           "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
         );
       await deleteResultRows(transaction, [id]);
+      const change = { action: "evaluation_result.delete", objectId: String(id) } as const;
+      await recordChange(transaction, requester, change);
     });
   folder.schedule();
 }

@@ -1,3 +1,5 @@
+import type { Changer } from "../../../audit/actor.ts";
+import { recordChange } from "../../../audit/record-change.ts";
 import { ServiceError } from "../../../errors.ts";
 import { nowMicros } from "../../../storage/micros.ts";
 import type { Requester } from "../../../storage/reader.ts";
@@ -49,7 +51,7 @@ export async function countDeletable(
 /** Deletes the results of a filter in the background if they are as many as the caller expects. Later ones stay. */
 export async function startDeletion(
   services: DeletionServices,
-  requester: Requester,
+  requester: Changer,
   { filter, expectedCount, userId }: { filter: SearchFilter; expectedCount: number; userId: string },
 ): Promise<ResultDeletionsTable> {
   const { count, upToId } = await countDeletable(services, requester, filter);
@@ -70,7 +72,18 @@ export async function startDeletion(
     created_at: nowMicros(),
     finished_at: null,
   };
-  await insertDeletion(services.store.writer(requester), row);
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      await insertDeletion(transaction, row);
+      const detail = { deletion: row.id, count };
+      await recordChange(transaction, requester, {
+        action: "evaluation_result.delete",
+        objectId: "many",
+        detail,
+      });
+    });
   services.deletions.schedule();
   return row;
 }

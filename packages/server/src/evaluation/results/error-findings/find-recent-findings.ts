@@ -8,6 +8,7 @@ import { type JudgedResult, selectJudgedResults } from "./judged-results-store.t
 /** No index has what a result found, so the newest ones are read, without their texts. */
 const maxConsidered = 2_000;
 const maxExamples = 3;
+const maxRuns = 50;
 
 interface Finding {
   path: string[];
@@ -21,6 +22,8 @@ export interface RecentFindings {
   /** How many of them are of the revision. */
   evaluated: number;
   models: { model: string | undefined; evaluated: number; findings: Finding[] }[];
+  /** Those with the newest results first. */
+  runs: { runId: string | undefined; name: string | undefined; evaluated: number; findings: Finding[] }[];
   examples: { path: string[]; results: ErrorExample[] }[];
 }
 
@@ -48,12 +51,19 @@ export async function findRecentFindings(
     (result) => result.revisionId === revisionId,
   );
   const models = Map.groupBy(judged, ({ model }) => model);
+  const runs = Map.groupBy(judged, ({ runId }) => runId);
   return {
     considered: ids.length,
     evaluated: judged.length,
     models: [...models]
       .map(([model, results]) => ({ model, evaluated: results.length, findings: countFindings(results) }))
       .sort((a, b) => b.evaluated - a.evaluated || (String(a.model) < String(b.model) ? -1 : 1)),
+    runs: [...runs].slice(0, maxRuns).map(([runId, results]) => ({
+      runId,
+      name: results[0]?.runName,
+      evaluated: results.length,
+      findings: countFindings(results),
+    })),
     examples: findExamples(judged),
   };
 }

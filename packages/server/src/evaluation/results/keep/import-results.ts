@@ -1,3 +1,4 @@
+import type { Changer } from "../../../audit/actor.ts";
 import { forgetOldRequests, recordRequest } from "../../../storage/idempotency/idempotent-requests-store.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import type { Micros } from "../../../storage/micros.ts";
@@ -41,7 +42,7 @@ export interface ImportReceipt {
  */
 export async function importResults(
   services: ImportServices,
-  requester: Requester,
+  requester: Changer,
   results: readonly ImportedResult[],
   once: Once | undefined,
 ): Promise<ImportReceipt[]> {
@@ -76,7 +77,7 @@ async function nameImport(store: Store, requester: Requester, once: Once): Promi
 
 async function writeImported(
   services: ImportServices,
-  requester: Requester,
+  requester: Changer,
   results: readonly ImportedResult[],
   requestKeys: readonly string[] = [],
 ): Promise<ImportReceipt[]> {

@@ -9,6 +9,7 @@ export type AccessPath =
   | { by: "account" }
   | { by: "status"; status: EvaluationStatus }
   | ({ by: "column" } & ColumnMatch)
+  | { by: "samples"; keys: readonly string[] }
   | { by: "tag"; name: string; value: string }
   | { by: "explanation"; isExplained: boolean }
   | { by: "score"; groups: readonly ScoreGroup[] };
@@ -49,9 +50,10 @@ export function accessPathsOf(filter: SearchFilter): [AccessPath, ...AccessPath[
   // The indexes of the columns contain successes only.
   if (status !== "success") return [{ by: "status", status }, ...tags];
   const hasScore = filter.minScore !== undefined || filter.maxScore !== undefined;
-  const { isExplained } = filter;
+  const { isExplained, datasetSampleIds: samples } = filter;
   const [first, ...rest]: AccessPath[] = [
     ...tags,
+    ...(samples === undefined ? [] : [{ by: "samples" as const, keys: samples.map(sampleKey) }]),
     ...columnMatches(filter).map((match) => ({ by: "column" as const, ...match })),
     ...(isExplained === undefined ? [] : [{ by: "explanation" as const, isExplained }]),
     ...(hasScore ? [{ by: "score" as const, groups: scoreGroups(filter.minScore, filter.maxScore) }] : []),

@@ -41,12 +41,18 @@ export interface ResultFilter {
 /** A filter of one status. Results without a verdict are found only by their status. */
 export interface SearchFilter extends ResultFilter {
   status: EvaluationStatus;
+  /** Any of these samples. */
+  datasetSampleIds?: readonly (number | string)[] | undefined;
 }
 
 export type TimeOrder = "newest-first" | "oldest-first";
 
-/** By the ids of their samples, then by their own. Results without a sample's id are left out. */
-export type SampleOrder = "first-sample-first" | "last-sample-first";
+/** By the ids of their samples, or by their scores, then by their own ids. Results without are left out. */
+export type ColumnOrder =
+  | "first-sample-first"
+  | "last-sample-first"
+  | "lowest-score-first"
+  | "highest-score-first";
 
 export interface SearchPage<Order = TimeOrder> {
   order: Order;

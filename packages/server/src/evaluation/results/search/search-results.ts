@@ -5,8 +5,8 @@ import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectLastSettled } from "../keep/numbers-store.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 import { selectPayloadBytes, selectResults } from "../record/stored-results-store.ts";
-import type { SampleOrder, SearchFilter, SearchPage, TimeOrder } from "./result-filter.ts";
-import { selectIdsBySample } from "./sample-order-store.ts";
+import { selectIdsByColumn } from "./column-order-store.ts";
+import type { ColumnOrder, SearchFilter, SearchPage, TimeOrder } from "./result-filter.ts";
 import { selectResultIds } from "./search-store.ts";
 import { narrowest, withTimesAsIds } from "./times-as-ids.ts";
 
@@ -15,7 +15,7 @@ export async function searchResults(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   filter: SearchFilter,
-  page: SearchPage<TimeOrder | SampleOrder>,
+  page: SearchPage<TimeOrder | ColumnOrder>,
 ): Promise<Pieces<StoredResult>> {
   const { accountId } = requester;
   const reader = store.reader(requester);
@@ -56,12 +56,12 @@ export async function searchIds(
   reader: Database,
   accountId: string,
   filter: SearchFilter,
-  { order, limit }: SearchPage<TimeOrder | SampleOrder>,
+  { order, limit }: SearchPage<TimeOrder | ColumnOrder>,
 ): Promise<number[]> {
-  if (order === "first-sample-first" || order === "last-sample-first") {
+  if (order !== "newest-first" && order !== "oldest-first") {
     const { afterId, beforeId, ...rest } = filter;
     const found = { accountId, filter: await withTimesAsIds(reader, rest), page: { order, limit } };
-    return await selectIdsBySample(reader, { ...found, afterId, beforeId });
+    return await selectIdsByColumn(reader, { ...found, afterId, beforeId });
   }
   const page = { order, limit };
   // In this order: all that follows finds what is settled.

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { sampleKey } from "../../../storage/sample-columns.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import {
   type AccessPath,
@@ -86,6 +87,11 @@ export function scansOf(path: AccessPath, search: Search, remaining: readonly Co
       scanResults([isInExplanationGroup(group)], search, remaining),
     );
   }
+  if (path.by === "samples") {
+    return path.keys.map((value) =>
+      scanResults([isEqual({ column: "sample_key", value })], search, remaining),
+    );
+  }
   if (path.by === "score") {
     return path.groups.map((group) => {
       const cut = group.isCut ? isBetweenScores(search.filter) : [];
@@ -155,6 +161,9 @@ export function remainingConditions(path: AccessPath, { accountId, filter }: Sea
   return [
     ...(path.by === "tag" ? [hasStatus(filter)] : []),
     ...columns.map(isEqual),
+    ...(path.by === "samples" || filter.datasetSampleIds === undefined
+      ? []
+      : [isOfSamples(filter.datasetSampleIds.map(sampleKey))]),
     ...otherConditions(path.by === "explanation" ? { ...filter, isExplained: undefined } : filter),
     ...(path.by === "score" ? [] : isBetweenScores(filter)),
     ...isBetweenTimes(filter),
@@ -167,6 +176,10 @@ export function remainingConditions(path: AccessPath, { accountId, filter }: Sea
 
 function isEqual({ column, value }: ColumnMatch): Condition {
   return sql`${sql.ref(`result.${column}`)} = ${value}`;
+}
+
+function isOfSamples(keys: readonly string[]): Condition {
+  return keys.length === 0 ? sql`1 = 0` : sql`result.sample_key in (${sql.join(keys)})`;
 }
 
 /** Literally as in the conditions of the partial indexes: SQLite compares nothing else. */

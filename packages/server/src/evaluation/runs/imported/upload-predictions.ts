@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Changer } from "../../../audit/actor.ts";
+import { recordChange } from "../../../audit/record-change.ts";
 import { ServiceError } from "../../../errors.ts";
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { type Micros, microsPerMs } from "../../../storage/micros.ts";
@@ -23,8 +25,7 @@ import {
 } from "./imported-store.ts";
 import { type PredictionLine, readPredictionLine } from "./read-prediction-line.ts";
 
-export interface PredictionsUpload {
-  accountId: string;
+export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor"> {
   runId: string;
   isGzip: boolean;
   /** Decompressed. */
@@ -51,7 +52,7 @@ interface Batch {
  */
 export async function uploadPredictions(
   database: Database,
-  { accountId, runId, isGzip, maxBytes }: PredictionsUpload,
+  { accountId, actor, runId, isGzip, maxBytes }: PredictionsUpload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<UploadedPredictions> {
   const run = await selectRun(database, accountId, runId);
@@ -92,7 +93,11 @@ export async function uploadPredictions(
     await write(batch);
     if (predictions === 0)
       throw new UploadError({ line: undefined, path: [], reason: "The body has no predictions" });
-    if (!(await completeUpload(database, lease))) throw interrupted();
+    await database.transaction().execute(async (transaction) => {
+      if (!(await completeUpload(transaction, lease))) throw interrupted();
+      const change = { action: "run.add_predictions", objectId: runId, detail: { predictions } } as const;
+      await recordChange(transaction, { accountId, actor }, change);
+    });
     return { predictions };
   } catch (error) {
     await deleteAll(database, lease).catch(() => {});

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.ts";
 import { createRetryBudget } from "../../../limits/retry-budget.ts";
+import type { StepSpan } from "../../../observability/tracing.ts";
 import { trajectoryTag } from "../../../storage/sample-columns.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../../storage/schema/runs.ts";
@@ -39,12 +40,13 @@ export async function evaluateStep(
   run: EvaluatedRun,
   evaluators: readonly (ResolvedEvaluator & { index: number })[],
   { position, repeat, sample }: Step,
-  { output, model }: { output: string; model: string | null },
+  { output, model, span }: { output: string; model: string | null; span?: StepSpan | undefined },
   signal: AbortSignal,
 ): Promise<JudgedStep> {
   const evaluated = toEvaluated(sample, output);
   const unchanged = { ...evaluated, output: stateOf(sample) };
-  const allowance = allowanceOfStep();
+  const untraced = allowanceOfStep();
+  const allowance = { ...untraced, span };
   const found = await Promise.all(
     evaluators.map(async (evaluator) => ({
       evaluator,
@@ -57,7 +59,7 @@ export async function evaluateStep(
               run,
               { ...evaluator, explainStrategy: "never" },
               unchanged,
-              allowance,
+              untraced,
               signal,
             )
           : undefined,

@@ -122,9 +122,11 @@ export function holdRun(
     // It may have been away for another process, or for this one before.
     if (run.status === "paused") await markAway(database, lease, undefined);
     const reader = services.store.reader({ accountId: run.accountId, signal });
-    await workOnRun({
+    const span = services.runs.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
+    const working = workOnRun({
       services,
       run: { ...run, dataset },
+      span,
       reader,
       writer: createWorkWriter({ runId: run.id, leaseId }, services.runs.writeWork),
       pace,
@@ -136,6 +138,8 @@ export function holdRun(
         isModelNew = true;
       },
     });
+    span?.endAfter(working);
+    await working;
   }
 
   async function workToTheEnd(): Promise<void> {

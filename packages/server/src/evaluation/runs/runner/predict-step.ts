@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError, UpstreamError } from "../../../errors.ts";
+import type { ChatParent } from "../../../observability/tracing.ts";
 import type { PredictionsTable } from "../../../storage/schema/predictions.ts";
 import type { Answer } from "../../../storage/writing/answer-columns.ts";
 import { retryAfterMs } from "../../../upstream/retry-after-ms.ts";
@@ -15,6 +16,8 @@ export interface StepRequest {
   params: Readonly<Record<string, unknown>>;
   /** Steps of a trajectory go to the replica that has their prefix. */
   session: string;
+  /** The call is traced below it. */
+  span?: ChatParent | undefined;
 }
 
 /** An answer; null instead of a deployment and a time if nobody was asked. */

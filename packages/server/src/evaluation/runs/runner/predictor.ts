@@ -1,3 +1,4 @@
+import type { ChatParent } from "../../../observability/tracing.ts";
 import { nowMicros } from "../../../storage/micros.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../../storage/schema/predictions.ts";
 import { toStorableText } from "../../../storage/storable-text.ts";
@@ -20,6 +21,7 @@ export type Predictor = (
   step: Step,
   predicted: readonly string[],
   signal: AbortSignal,
+  span?: ChatParent,
 ) => Promise<StepOutcome | undefined>;
 
 interface PredictorServices {
@@ -34,7 +36,7 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
   const { target } = run;
   switch (target.kind) {
     case "deployment":
-      return async ({ sample, repeat }, predicted, signal) => {
+      return async ({ sample, repeat }, predicted, signal, span) => {
         const messages = promptOf(sample, predicted);
         if (messages.length === 0) return nothingToAsk;
         const request = {
@@ -44,6 +46,7 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
           messages,
           params: paramsOf(run, repeat),
           session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
+          span,
         };
         return await predictStep(services.predict, request, services, signal);
       };

@@ -1,4 +1,5 @@
 import pMap, { pMapSkip } from "p-map";
+import type { RunSpan, StepSpan } from "../../../observability/tracing.ts";
 import type { SampleTraitsTable } from "../../../storage/schema/runs.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
@@ -25,6 +26,7 @@ export type RunnerServices = StepServices & Pick<EvaluationServices, "runs">;
 export interface RunWorker {
   services: RunnerServices;
   run: Run & { dataset: RunDataset };
+  span: RunSpan | undefined;
   reader: Database;
   writer: WorkWriter;
   pace: Pace;
@@ -147,15 +149,23 @@ async function workOnStep(worker: StepWorker, step: Step, predicted: readonly st
   const giveBack = await runs.room.take(memoryOf(step.sample), worker.signal);
   try {
     await runs.turns.take(worker.signal);
-    return await workInTurn(worker, step, predicted);
+    const span = worker.span?.startStep({ sampleId: step.sample.dataset_sample_id, repeat: step.repeat });
+    const working = workInTurn(worker, step, predicted, span);
+    span?.endAfter(working);
+    return await working;
   } finally {
     giveBack();
   }
 }
 
-async function workInTurn(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
+async function workInTurn(
+  worker: StepWorker,
+  step: Step,
+  predicted: readonly string[],
+  span: StepSpan | undefined,
+): Promise<StepEnd> {
   const { services, run, signal, writer } = worker;
-  const prediction = step.prediction ?? (await predictAndKeep(worker, step, predicted));
+  const prediction = step.prediction ?? (await predictAndKeep(worker, step, predicted, span));
   if (prediction === undefined) return { output: undefined, hasFailed: false };
   const { output, model } = prediction;
   if (output === undefined || step.missing.length === 0) {
@@ -167,7 +177,7 @@ async function workInTurn(worker: StepWorker, step: Step, predicted: readonly st
   // Many predictions are stored by one commit.
   if (step.prediction === undefined) await services.runs.turns.take(signal);
   const evaluators = worker.evaluators.filter(({ index }) => step.missing.includes(index));
-  const judged = await evaluateStep(services, run, evaluators, step, { output, model }, signal);
+  const judged = await evaluateStep(services, run, evaluators, step, { output, model, span }, signal);
   const { verdicts, changes } = judged;
   const traits = step.needsTraits ? [await readTraits(services, run, step, signal, changes)] : [];
   const hasFailed = step.hasFailedVerdict || verdicts.some(({ status }) => status !== "success");
@@ -184,9 +194,10 @@ async function predictAndKeep(
   worker: StepWorker,
   step: Step,
   predicted: readonly string[],
+  span: StepSpan | undefined,
 ): Promise<StepPrediction | undefined> {
   const { services, run, signal, writer, predictor } = worker;
-  const outcome = await predictor(step, predicted, signal);
+  const outcome = await predictor(step, predicted, signal, span);
   if (outcome === undefined) return undefined;
   const kept = toRows(run, step, outcome);
   const { output } = kept.payload;

@@ -1,5 +1,5 @@
 import type { ApiKeyResponse } from "@presage/contract";
-import type { ApiKey } from "../../../identity/api-keys/api-keys-store.ts";
+import { type ApiKey, readScopes } from "../../../identity/api-keys/api-keys-store.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 
 /** A key in a response, without its secret. */
@@ -8,11 +8,14 @@ export function toApiKeyResponse({
   expires_at,
   revoked_at,
   last_used_at,
+  scopes,
   ...rest
 }: ApiKey): ApiKeyResponse {
   const orNull = (micros: number | null) => (micros === null ? null : toIsoInstant(micros));
   return {
     ...rest,
+    // A key that an earlier version of the server sealed has none.
+    scopes: scopes ? readScopes(scopes) : null,
     created_at: toIsoInstant(created_at),
     expires_at: orNull(expires_at),
     revoked_at: orNull(revoked_at),

@@ -4,8 +4,10 @@ import {
   type ApiKeyListResponse,
   ApiKeyPath,
   ApiKeyUpdateRequest,
+  toKeyScopes,
 } from "@presage/contract";
 import { defined } from "../../../defined.ts";
+import { checkNewScopes } from "../../../identity/access.ts";
 import { selectApiKeys } from "../../../identity/api-keys/api-keys-store.ts";
 import { changeKeySettings } from "../../../identity/api-keys/change-key-settings.ts";
 import { createApiKey } from "../../../identity/api-keys/create-api-key.ts";
@@ -15,7 +17,7 @@ import { credentialOf } from "../../pipeline/authenticate.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
-import { requesterOf } from "../../request/requester-of.ts";
+import { accessChangerOf, requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { toApiKeyResponse } from "./api-key-response.ts";
@@ -24,7 +26,7 @@ export function apiKeyRoutes(services: Services): Route[] {
   const { store, sessionCookie } = services;
   const { maxShortBodyBytes } = services.settings;
   return [
-    withCaller("GET", "/v1/api-keys", async (call) => {
+    withCaller("GET", "/v1/api-keys", "own-access", async (call) => {
       const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
       const { rows, next } = await selectApiKeys(
         store.briefReader(requesterOf(call)),
@@ -34,29 +36,40 @@ export function apiKeyRoutes(services: Services): Route[] {
       const response: ApiKeyListResponse = { data: rows.map(toApiKeyResponse), next: toCursor(next) };
       return Response.json(response);
     }),
-    withCaller("POST", "/v1/api-keys", async (call) => {
+    withCaller("POST", "/v1/api-keys", "own-access", async (call) => {
       const { caller, request } = call;
       const body = await readBody(call, ApiKeyCreateRequest, maxShortBodyBytes);
       const expiresAt = readExpiry(body.expires_at);
-      const newKey = { userId: caller.userId, name: body.name, expiresAt, settings: settingsOf(body) };
+      const scopes = body.scopes ? toKeyScopes(body.scopes) : null;
+      checkNewScopes(caller, scopes);
+      const newKey = {
+        userId: caller.userId,
+        name: body.name,
+        expiresAt,
+        scopes,
+        settings: settingsOf(body),
+      };
       const once = readOnce(call, "create API key", body);
       const credential = credentialOf(request.headers, sessionCookie);
-      const changer = { caller, signal: request.signal, credential };
+      const changer = { ...accessChangerOf(call), credential };
       const { key, ...apiKey } = await createApiKey(services.identity, changer, newKey, once);
       return Response.json({ ...toApiKeyResponse(apiKey), key }, { status: 201 });
     }),
-    withCaller("PATCH", "/v1/api-keys/:key_id", async (call) => {
+    withCaller("PATCH", "/v1/api-keys/:key_id", "own-access", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
       const body = await readBody(call, ApiKeyUpdateRequest, maxShortBodyBytes);
-      const changer = { caller: call.caller, signal: call.request.signal };
       const settings = settingsOf(body);
-      const apiKey = await changeKeySettings(services.identity, changer, key_id.toLowerCase(), settings);
+      const apiKey = await changeKeySettings(
+        services.identity,
+        accessChangerOf(call),
+        key_id.toLowerCase(),
+        settings,
+      );
       return Response.json(toApiKeyResponse(apiKey));
     }),
-    withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {
+    withCaller("DELETE", "/v1/api-keys/:key_id", "own-access", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
-      const changer = { caller: call.caller, signal: call.request.signal };
-      await revokeApiKey(services.identity, changer, key_id.toLowerCase());
+      await revokeApiKey(services.identity, accessChangerOf(call), key_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
   ];

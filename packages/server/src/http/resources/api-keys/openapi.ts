@@ -32,6 +32,7 @@ const exampleKey: ApiKeyResponse = {
   rate_limit_rpm: 600,
   max_in_flight: 64,
   capture: null,
+  scopes: ["predict", "read"],
 };
 
 export const apiKeyPaths: ZodOpenApiPathsObject = {
@@ -48,13 +49,14 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("createApiKey", "dashboard", "Create a key", {
       description:
-        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. Limits of a key guard against a runaway program: any key of the user can change them, and those of the user and the account hold beside them.",
+        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes: it may do no more than they say, and never more than its user's role allows now. A key that has scopes creates only keys with some of these. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them.",
       requestParams: { header: idempotencyHeader },
       requestBody: body(ApiKeyCreateRequest, {
         name: exampleKey.name,
         expires_at: "2035-01-01T00:00:00Z",
         rate_limit_rpm: 600,
         max_in_flight: 64,
+        scopes: ["predict", "read"],
       }),
       responses: {
         "201": response("The key; it is shown only once", ApiKeyCreateResponse, {

@@ -8,7 +8,7 @@ import type { Services } from "../../services.ts";
 
 export function appRoutes(services: Services): Route[] {
   return [
-    withCaller("GET", "/v1/apps", async (call) => {
+    withCaller("GET", "/v1/apps", "read", async (call) => {
       const query = readQuery(call, AppListQuery);
       const page = { after: query.after, ...readPage(query, defaultPageLimit) };
       const { names, next } = await listApps(services.evaluation, requesterOf(call), page);

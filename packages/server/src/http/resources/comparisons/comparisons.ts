@@ -39,7 +39,7 @@ export function comparisonRoutes(services: Services): Route[] {
   }
 
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const query = readQuery(call, ComparisonQuery);
       refuseUnknownFields(ComparisonQuery, query, "query");
       const runs = await findRuns(call, query.runs);
@@ -54,7 +54,7 @@ export function comparisonRoutes(services: Services): Route[] {
       };
       return jsonResponse(comparison, undefined, logBrokenResponse(services, call));
     }),
-    withCaller("GET", `${path}/samples`, async (call) => {
+    withCaller("GET", `${path}/samples`, "read", async (call) => {
       const query = readQuery(call, ComparedSampleListQuery);
       refuseUnknownFields(ComparedSampleListQuery, query, "query");
       const [reference, candidate = reference] = await findRuns(call, query.runs);

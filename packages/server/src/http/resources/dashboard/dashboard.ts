@@ -32,6 +32,8 @@ const pages = [
   "/usage",
   "/api-keys",
   "/account",
+  "/account/members",
+  "/account/audit-log",
 ];
 
 const contentTypes: Record<string, string> = {

@@ -30,13 +30,13 @@ const path = "/v1/datasets";
 export function datasetRoutes(services: Services): Route[] {
   const { evaluation, settings } = services;
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const page = readKeysetPage(readQuery(call, DatasetListQuery));
       const { datasets, next } = await listDatasets(evaluation, requesterOf(call), page);
       const response: DatasetListResponse = { data: datasets.map(toDataset), next: toCursor(next) };
       return Response.json(response);
     }),
-    withCaller("POST", path, async (call) => {
+    withCaller("POST", path, "evaluate", async (call) => {
       const body = await readBody(call, DatasetCreateRequest, settings.maxShortBodyBytes);
       const newDataset = {
         name: body.name,
@@ -48,11 +48,11 @@ export function datasetRoutes(services: Services): Route[] {
       const dataset = await createDataset(evaluation, requesterOf(call), newDataset, once);
       return Response.json(toDataset({ dataset, latest: undefined }), { status: 201 });
     }),
-    withCaller("GET", `${path}/:id`, async (call) => {
+    withCaller("GET", `${path}/:id`, "read", async (call) => {
       const { id } = readPath(call, DatasetPath);
       return Response.json(toDataset(await findDataset(evaluation, requesterOf(call), id)));
     }),
-    withCaller("DELETE", `${path}/:id`, async (call) => {
+    withCaller("DELETE", `${path}/:id`, "evaluate", async (call) => {
       const { id } = readPath(call, DatasetPath);
       const query = readQuery(call, DatasetDeleteQuery);
       const withRuns = isTrueWord(query.with_runs ?? "false");
@@ -61,7 +61,7 @@ export function datasetRoutes(services: Services): Route[] {
       evaluation.runs.wake();
       return new Response(null, { status: 204 });
     }),
-    withCaller("GET", `${path}/:id/revisions`, async (call) => {
+    withCaller("GET", `${path}/:id/revisions`, "read", async (call) => {
       const { id } = readPath(call, DatasetPath);
       const { limit, after } = readQuery(call, DatasetRevisionListQuery);
       const page = {
@@ -75,7 +75,7 @@ export function datasetRoutes(services: Services): Route[] {
       };
       return Response.json(response);
     }),
-    withCaller("POST", `${path}/:id/revisions`, async (call) => {
+    withCaller("POST", `${path}/:id/revisions`, "evaluate", async (call) => {
       const { id } = readPath(call, DatasetPath);
       const query = readQuery(call, DatasetUploadQuery);
       refuseUnknownFields(DatasetUploadQuery, query, "query");

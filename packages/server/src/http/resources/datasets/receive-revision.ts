@@ -3,6 +3,7 @@ import type { UploadedRevision } from "../../../evaluation/datasets/upload/uploa
 import type { EvaluationServices } from "../../../evaluation/evaluation-services.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { receiveUpload } from "../../request/receive-upload.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 
 /** Stores the lines of a request's body as a revision, as they arrive. */
 export async function receiveRevision(
@@ -11,11 +12,11 @@ export async function receiveRevision(
   { id, format, isAppended }: { id: string; format: DatasetFormat | undefined; isAppended: boolean },
 ): Promise<UploadedRevision> {
   const { maxBytes, quotaBytes, uploads } = datasets;
-  const { accountId } = call.caller;
+  const { accountId, actor } = requesterOf(call);
   try {
     return await receiveUpload(call, (body, { isGzip }) =>
       uploads.uploadRevision(
-        { accountId, datasetId: id, format, isGzip, isAppended, maxBytes, quotaBytes },
+        { accountId, actor, datasetId: id, format, isGzip, isAppended, maxBytes, quotaBytes },
         body,
         call.request.signal,
       ),

@@ -30,8 +30,8 @@ export async function reviseFromEpisodes(
   keepOpen(call);
   reserveStored(call.exchange, bytesOfEpisode);
   const { maxBytes, quotaBytes, uploads, sweeper } = datasets;
-  const { accountId } = call.caller;
-  const upload = { accountId, datasetId: id, format: "presage" as const, isGzip: false, isAppended };
+  const { accountId, actor } = requesterOf(call);
+  const upload = { accountId, actor, datasetId: id, format: "presage" as const, isGzip: false, isAppended };
   const lines = readEpisodeLines(environments, requesterOf(call), toWantedEpisodes(selection));
   try {
     return await uploads.uploadRevision({ ...upload, maxBytes, quotaBytes }, lines, call.request.signal);

@@ -30,7 +30,7 @@ const bytesOfPiece = 1_000_000;
 export function sampleRoutes(services: Services, path: string): Route[] {
   const { evaluation } = services;
   return [
-    withCaller("GET", `${path}/:id/samples`, async (call) => {
+    withCaller("GET", `${path}/:id/samples`, "read", async (call) => {
       const { limit, after, ...wanted } = readQuery(call, DatasetSampleListQuery);
       const page = { limit: Number(limit ?? defaultSampleLimit), after: Number(after ?? 0) };
       const found = await pageOfSamples(evaluation, requesterOf(call), wantedRevision(call, wanted), page);
@@ -38,7 +38,7 @@ export function sampleRoutes(services: Services, path: string): Route[] {
       const next = found.next === undefined ? null : String(found.next);
       return await streamList(services, call, name, found.samples, asJson, { next });
     }),
-    withCaller("GET", `${path}/:id/trajectories`, async (call) => {
+    withCaller("GET", `${path}/:id/trajectories`, "read", async (call) => {
       const { limit, order = "trajectory_id", after, ...query } = readQuery(call, DatasetTrajectoryListQuery);
       const { trajectories, next } = await listTrajectories(
         evaluation,
@@ -57,7 +57,7 @@ export function sampleRoutes(services: Services, path: string): Route[] {
         next: next === undefined ? null : `${next.steps}.${next.trajectoryId}`,
       });
     }),
-    withCaller("GET", `${path}/:id/trajectories/:trajectory_id`, async (call) => {
+    withCaller("GET", `${path}/:id/trajectories/:trajectory_id`, "read", async (call) => {
       const { trajectory_id } = readPath(call, DatasetTrajectoryPath);
       const { limit, after, ...query } = readQuery(call, DatasetTrajectoryQuery);
       const wanted = { ...wantedRevision(call, query), trajectoryId: trajectory_id };
@@ -71,7 +71,7 @@ export function sampleRoutes(services: Services, path: string): Route[] {
         next: next === undefined ? null : String(next),
       });
     }),
-    withCaller("GET", `${path}/:id/export`, async (call) => {
+    withCaller("GET", `${path}/:id/export`, "read", async (call) => {
       const wanted = wantedRevision(call, readQuery(call, DatasetRevisionQuery));
       const pieces = await exportSamples(evaluation, requesterOf(call), wanted);
       reserveStored(call.exchange, bytesOfPiece);

@@ -8,7 +8,7 @@ import type { Services } from "../../services.ts";
 
 export function deploymentRoutes({ deployments, store }: Services): Route[] {
   return [
-    withCaller("GET", "/v1/deployments", async ({ caller }) => {
+    withCaller("GET", "/v1/deployments", "read", async ({ caller }) => {
       const showsReplicas = await isOperator(store.database, caller);
       const byDefault = deployments.getDefault();
       const data = deployments.all().map(

@@ -124,22 +124,34 @@ type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary"> 
   description: string;
 };
 
-/** Adds the 403 of every changing operation that needs a caller: a session whose CSRF token is missing or invalid. */
+/** What every caller may do, whatever their role and scopes. */
+const forEveryCaller: ReadonlySet<string> = new Set([
+  "/v1/me",
+  "/v1/whoami",
+  "/v1/models",
+  "/v1/models/{id}",
+]);
+
+/** Adds the 403 of every operation that needs a caller who may do it and, if it changes something, a session's CSRF token. */
 export function withForbidden(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
-  const forbidden = {
-    "403": errorResponse(
-      "The request uses a session, and its X-CSRF-Token is missing or invalid",
-      "Missing or invalid X-CSRF-Token. Reload the page and try again.",
-    ),
-  };
-  const described = Object.entries(paths).map(([path, { get, ...changing }]) => {
-    const changed = Object.entries(changing).map(([method, described]) => [
-      method,
-      { ...described, responses: { ...described.responses, ...forbidden } },
-    ]);
-    return [path, { ...(get === undefined ? {} : { get }), ...Object.fromEntries(changed) }];
+  const described = Object.entries(paths).map(([path, operations]) => {
+    const ofPath = Object.entries(operations).map(([method, described]) => {
+      const isOpen = described.security?.length === 0;
+      if (method === "get" && (isOpen || forEveryCaller.has(path))) return [method, described];
+      const forbidden = forbiddenResponse(method !== "get");
+      return [method, { ...described, responses: { ...described.responses, "403": forbidden } }];
+    });
+    return [path, Object.fromEntries(ofPath)];
   });
   return Object.fromEntries(described);
+}
+
+function forbiddenResponse(isChange: boolean) {
+  const why = "The role of the user or the scopes of the key do not allow it";
+  return errorResponse(
+    isChange ? `${why}, or the request uses a session, and its X-CSRF-Token is missing or invalid` : why,
+    'This API key does not have the scope "evaluate"; it has "predict", "read". Use a key with that scope.',
+  );
 }
 
 /** An operation that needs an API key or a session. */

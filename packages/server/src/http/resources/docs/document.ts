@@ -1,6 +1,7 @@
 import { createDocument } from "zod-openapi";
 import { apiKeyPaths } from "../api-keys/openapi.ts";
 import { appPaths } from "../apps/openapi.ts";
+import { auditEventPaths } from "../audit/openapi.ts";
 import { comparisonPaths } from "../comparisons/openapi.ts";
 import { datasetPaths } from "../datasets/openapi.ts";
 import { deploymentPaths } from "../deployments/openapi.ts";
@@ -11,6 +12,7 @@ import { evaluatorPaths } from "../evaluators/openapi.ts";
 import { experimentPaths } from "../experiments/openapi.ts";
 import { keptPredictionPaths } from "../kept-predictions/openapi.ts";
 import { mePaths } from "../me/openapi.ts";
+import { memberPaths } from "../members/openapi.ts";
 import { openEnvDescription, openEnvPaths } from "../openenv/openapi.ts";
 import { predictionPaths } from "../predictions/openapi.ts";
 import { probePaths } from "../probes/openapi.ts";
@@ -73,6 +75,8 @@ export function openApiDocument() {
       ...mePaths,
       ...sessionPaths,
       ...apiKeyPaths,
+      ...memberPaths,
+      ...auditEventPaths,
       ...usagePaths,
       ...evaluatePaths,
       ...evaluationResultPaths,

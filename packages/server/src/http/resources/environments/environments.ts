@@ -40,13 +40,13 @@ export function environmentRoutes({ environments, settings }: Services): Route[]
   const nameOf = (call: CallWithCaller) => readPath(call, EnvironmentPath).name;
 
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const page = readKeysetPage(readQuery(call, EnvironmentListQuery));
       const { environments: found, next } = await listEnvironments(environments, requesterOf(call), page);
       const response: EnvironmentListResponse = { data: found.map(toEnvironment), next: toCursor(next) };
       return Response.json(response);
     }),
-    withCaller("POST", path, async (call) => {
+    withCaller("POST", path, "evaluate", async (call) => {
       const body = await readBody(call, EnvironmentCreateRequest, maxShortBodyBytes);
       const { name, ...config } = body;
       const wanted = { name, config, userId: call.caller.userId };
@@ -56,22 +56,22 @@ export function environmentRoutes({ environments, settings }: Services): Route[]
       );
       return Response.json(toEnvironment(environment), { status: 201 });
     }),
-    withCaller("GET", `${path}/:name`, async (call) =>
+    withCaller("GET", `${path}/:name`, "read", async (call) =>
       Response.json(toEnvironment(await findEnvironment(environments, requesterOf(call), nameOf(call)))),
     ),
-    withCaller("PATCH", `${path}/:name`, async (call) => {
+    withCaller("PATCH", `${path}/:name`, "evaluate", async (call) => {
       const changes = await readBody(call, EnvironmentConfig, maxShortBodyBytes);
       const revised = reviseEnvironment(environments, requesterOf(call), nameOf(call), changes);
       return Response.json(toEnvironment(await revised.catch(toInvalidRequest)));
     }),
-    withCaller("DELETE", `${path}/:name`, async (call) => {
+    withCaller("DELETE", `${path}/:name`, "evaluate", async (call) => {
       const name = nameOf(call);
       const query = readQuery(call, EnvironmentDeleteQuery);
       const withEpisodes = isTrueWord(query.with_episodes ?? "false");
       await deleteEnvironment(environments, requesterOf(call), { name, withEpisodes });
       return new Response(null, { status: 204 });
     }),
-    withCaller("GET", `${path}/:name/revisions`, async (call) => {
+    withCaller("GET", `${path}/:name/revisions`, "read", async (call) => {
       const { limit, after } = readQuery(call, EnvironmentRevisionListQuery);
       const page = {
         limit: Number(limit ?? defaultRevisionLimit),
@@ -89,7 +89,7 @@ export function environmentRoutes({ environments, settings }: Services): Route[]
       };
       return Response.json(response);
     }),
-    withCaller("GET", `${path}/:name/tasks`, async (call) => {
+    withCaller("GET", `${path}/:name/tasks`, "read", async (call) => {
       const { split = "train", limit, after } = readQuery(call, TaskListQuery);
       const from = Number(after ?? 0);
       const count = Number(limit ?? defaultTaskLimit);
@@ -101,7 +101,7 @@ export function environmentRoutes({ environments, settings }: Services): Route[]
       };
       return Response.json(response);
     }),
-    withCaller("POST", `${path}/:name/tasks`, async (call) => {
+    withCaller("POST", `${path}/:name/tasks`, "evaluate", async (call) => {
       const name = nameOf(call);
       const tasks = await readTasks(environments, call, maxBodyBytes);
       const once = readOnce(call, "add tasks", tasks);

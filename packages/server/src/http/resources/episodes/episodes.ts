@@ -36,7 +36,7 @@ export function episodeRoutes(services: Services): Route[] {
   const idOf = (call: CallWithCaller) => readPath(call, EpisodePath).id;
 
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const query = readQuery(call, EpisodeListQuery);
       const page = readKeysetPage(query);
       const wanted = readFilter(query);
@@ -44,7 +44,7 @@ export function episodeRoutes(services: Services): Route[] {
       const response: EpisodeListResponse = { data: rows.map(toEpisodeSummary), next: toCursor(next) };
       return Response.json(response);
     }),
-    withCaller("POST", path, async (call) => {
+    withCaller("POST", path, "predict", async (call) => {
       const body = await readBody(call, EpisodeCreateRequest, maxShortBodyBytes);
       const { proof } = call.caller;
       const wanted = {
@@ -58,7 +58,7 @@ export function episodeRoutes(services: Services): Route[] {
       const episode = await startEpisode(environments, requesterOf(call), wanted, once);
       return Response.json(toEpisodeStart(episode), { status: 201 });
     }),
-    withCaller("GET", `${path}/figures`, async (call) => {
+    withCaller("GET", `${path}/figures`, "read", async (call) => {
       const { by = "environment", environment, from, to } = readQuery(call, EpisodeFiguresQuery);
       const wanted = {
         by,
@@ -70,16 +70,16 @@ export function episodeRoutes(services: Services): Route[] {
       const response: EpisodeFiguresResponse = { data: counts.map((one) => toEpisodeFigures(by, one)) };
       return Response.json(response);
     }),
-    withCaller("GET", `${path}/:id`, async (call) => {
+    withCaller("GET", `${path}/:id`, "read", async (call) => {
       const episode = await findEpisode(environments, requesterOf(call), idOf(call));
       const steps = await selectSteps(store.briefReader(requesterOf(call)), episode.row.id, 0);
       return Response.json(toEpisode(episode, steps));
     }),
-    withCaller("DELETE", `${path}/:id`, async (call) => {
+    withCaller("DELETE", `${path}/:id`, "predict", async (call) => {
       await deleteEpisode(environments, requesterOf(call), idOf(call));
       return new Response(null, { status: 204 });
     }),
-    withCaller("POST", `${path}/:id/step`, async (call) => {
+    withCaller("POST", `${path}/:id/step`, "predict", async (call) => {
       countUsage(call, "predict");
       await admit(admission, call);
       const { action } = await readBody(call, StepRequest, maxShortBodyBytes);

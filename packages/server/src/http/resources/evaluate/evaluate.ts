@@ -7,6 +7,7 @@ import {
 } from "../../../evaluation/evaluate/evaluation-request.ts";
 import { findEvaluatorIssues } from "../../../evaluation/evaluate/resolve-evaluators.ts";
 import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
+import { actorOf } from "../../../identity/caller.ts";
 import { admit, countUsage } from "../../pipeline/exchange.ts";
 import { reserveResults } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -32,7 +33,7 @@ export function evaluateRoutes(services: Services): Route[] {
   const { evaluation } = services;
   const { maxBodyBytes } = services.settings;
   return [
-    withCaller("POST", "/v1/evaluate", async (call) => {
+    withCaller("POST", "/v1/evaluate", "evaluate", async (call) => {
       const { request, exchange, caller } = call;
       const { accountId } = caller;
       countUsage(call, "evaluate");
@@ -56,6 +57,7 @@ export function evaluateRoutes(services: Services): Route[] {
       });
       const evaluationRequest: EvaluationRequest = {
         accountId,
+        actor: actorOf(caller, exchange.requestId),
         keyId: exchange.keyId,
         sample,
         evaluators,

@@ -25,7 +25,7 @@ export function evaluatorRoutes({ evaluation: { registry, hasModel } }: Services
     evaluator_families: registry.families.map((family) => toFamily(family, hasModel)),
   };
   return [
-    withCaller("GET", "/v1/evaluators", (call) => {
+    withCaller("GET", "/v1/evaluators", "read", (call) => {
       const { by_alias_or_id: wanted } = readQuery(call, EvaluatorListQuery);
       if (wanted === undefined) return Response.json(evaluators);
       const id = registry.find(wanted)?.id;
@@ -34,7 +34,7 @@ export function evaluatorRoutes({ evaluation: { registry, hasModel } }: Services
       };
       return Response.json(found);
     }),
-    withCaller("GET", "/v1/evaluator-families", () => Response.json(families)),
+    withCaller("GET", "/v1/evaluator-families", "read", () => Response.json(families)),
   ];
 }
 

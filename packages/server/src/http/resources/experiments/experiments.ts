@@ -29,14 +29,14 @@ const path = "/v1/experiments";
 export function experimentRoutes(services: Services): Route[] {
   const maxBodyBytes = services.settings.maxShortBodyBytes;
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const query = readQuery(call, ExperimentListQuery);
       const page = { projectId: query.project_id, ...readPage(query, defaultPageLimit) };
       const name: keyof ExperimentListResponse = "experiments";
       const found = await listExperiments(services.evaluation, requesterOf(call), page);
       return await streamList(services, call, name, found, (one) => JSON.stringify(toExperiment(one)));
     }),
-    withCaller("POST", path, async (call) => {
+    withCaller("POST", path, "evaluate", async (call) => {
       const body = await readExactBody(call, ExperimentCreateRequest, maxBodyBytes);
       const newExperiment = {
         projectId: body.project_id,
@@ -57,10 +57,10 @@ export function experimentRoutes(services: Services): Route[] {
       });
       return toResponse(experiment, 201);
     }),
-    withCaller("GET", `${path}/:id`, async (call) =>
+    withCaller("GET", `${path}/:id`, "read", async (call) =>
       toResponse(await findExperiment(services.evaluation, requesterOf(call), idOf(call)), 200),
     ),
-    withCaller("POST", `${path}/:id`, async (call) => {
+    withCaller("POST", `${path}/:id`, "evaluate", async (call) => {
       const { metadata } = await readExactBody(call, ExperimentUpdateRequest, maxBodyBytes);
       return toResponse(
         await updateExperiment(services.evaluation, requesterOf(call), idOf(call), metadata),

@@ -43,7 +43,7 @@ const path = "/v1/predictions";
 export function keptPredictionRoutes(services: Services): Route[] {
   const { store } = services;
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const query = readQuery(call, KeptPredictionListQuery);
       refuseUnknownFields(KeptPredictionListQuery, query, "query");
       const requester = requesterOf(call);
@@ -58,7 +58,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const data = rows.map((row) => toKeptPrediction(row, showsReplicas));
       return Response.json({ data, next: toCursor(next) } satisfies KeptPredictionListResponse);
     }),
-    withCaller("DELETE", path, async (call) => {
+    withCaller("DELETE", path, "manage", async (call) => {
       const query = readQuery(call, KeptPredictionDeleteQuery);
       refuseUnknownFields(KeptPredictionDeleteQuery, query, "query");
       keepOpen(call);
@@ -67,7 +67,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const { deleted, hasMore } = await deletePredictionsBefore(services, requesterOf(call), wanted);
       return Response.json({ deleted, has_more: hasMore } satisfies KeptPredictionDeleteResponse);
     }),
-    withCaller("GET", `${path}/count`, async (call) => {
+    withCaller("GET", `${path}/count`, "read", async (call) => {
       const query = readQuery(call, KeptPredictionCountQuery);
       refuseUnknownFields(KeptPredictionCountQuery, query, "query");
       const requester = requesterOf(call);
@@ -77,7 +77,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const count = Math.min(found, maxCountedPredictions);
       return Response.json({ count, has_more: found > count } satisfies KeptPredictionCountResponse);
     }),
-    withCaller("GET", `${path}/:id`, async (call) => {
+    withCaller("GET", `${path}/:id`, "read", async (call) => {
       const { id } = readPath(call, KeptPredictionPath);
       const requester = requesterOf(call);
       const { characters, ...prediction } = await findPrediction(services, requester, id);
@@ -89,7 +89,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const detail = toKeptPredictionDetail(toKeptPrediction(prediction, showsReplicas), payload, prompt);
       return jsonResponse(detail, undefined, logBrokenResponse(services, call));
     }),
-    withCaller("DELETE", `${path}/:id`, async (call) => {
+    withCaller("DELETE", `${path}/:id`, "manage", async (call) => {
       const { id } = readPath(call, KeptPredictionPath);
       await deletePrediction(services, requesterOf(call), id);
       return new Response(null, { status: 204 });

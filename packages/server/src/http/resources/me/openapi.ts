@@ -13,6 +13,7 @@ export const mePaths: ZodOpenApiPathsObject = {
           name: "Sam Doe",
           oidc_issuer: "https://accounts.example.com",
           oidc_subject: "248289761001",
+          role: "member",
           capture: { setting: "off", max_age_days: 30 },
           server_version: "0.1.0",
         }),
@@ -31,6 +32,8 @@ export const mePaths: ZodOpenApiPathsObject = {
             api_key: {
               id: "01a2015d-17cc-778e-bb65-bb9788f05399",
               account: { id: "01a2015d-17ca-76a6-84a3-fcf32365f7d8", name: "default" },
+              role: "owner",
+              scopes: null,
             },
           },
         }),

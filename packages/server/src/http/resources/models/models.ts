@@ -22,7 +22,7 @@ export function modelRoutes({ deployments, settings }: Services): Route[] {
   }
 
   return [
-    withCaller("GET", listPath, async (call) => {
+    withCaller("GET", listPath, "nothing", async (call) => {
       const own = listDeployments();
       const { bytes, models } = await listUpstream(call);
       if (own.length === 0) return new Response(bytes, { headers: { "content-type": "application/json" } });
@@ -30,7 +30,7 @@ export function modelRoutes({ deployments, settings }: Services): Route[] {
       return Response.json({ object: "list", data: [...own, ...models.filter(({ id }) => !names.has(id))] });
     }),
     // Not `:id`: the slashes of an id such as `org/model` are encoded by some clients and not by others.
-    withCaller("GET", `${listPath}/*`, async (call) => {
+    withCaller("GET", `${listPath}/*`, "nothing", async (call) => {
       const id = decoded(requestAddress(call.request).pathname.slice(listPath.length + 1));
       const isNamed = (listed: ListedModel) => listed.id === id;
       const model = listDeployments().find(isNamed) ?? (await listUpstream(call)).models.find(isNamed);

@@ -45,7 +45,7 @@ export function acceptSocket(
     leave = services.sockets.add(caller.accountId, socket);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    refusal = toError({ code: "CAPACITY_REACHED", message: "Too many sockets are open. Try again later." });
+    refusal = toError({ code: "CAPACITY_REACHED", message: error.message });
   }
   if (server.upgrade(request, { data: socket })) return new Response(null, { status: 101 });
   socket.closed();

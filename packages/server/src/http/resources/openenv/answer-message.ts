@@ -1,5 +1,6 @@
 import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
 import { ClientDisconnectedError } from "../../../errors.ts";
+import { checkAccess } from "../../../identity/access.ts";
 import { type Caller, notAuthenticated } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import type { Requester } from "../../../storage/reader.ts";
@@ -110,6 +111,7 @@ async function authenticate(
     exchange.keyId = caller.proof.keyId;
     exchange.keyName = caller.proof.keyName;
   }
+  checkAccess(caller, "predict");
   return caller;
 }
 
@@ -152,13 +154,14 @@ function describe(
   const message = String(body.detail);
   if (error instanceof UnknownMessageError)
     return { status, code: "UNKNOWN_TYPE", reply: { text: toError({ code: "UNKNOWN_TYPE", message }) } };
-  if (reason !== "unauthenticated")
+  if (reason !== "unauthenticated" && reason !== "forbidden")
     return {
       status,
       code: "EXECUTION_ERROR",
       reply: { text: toError({ code: "EXECUTION_ERROR", message }) },
     };
-  const close = { code: closeCode.refused, reason: "The API key is not valid any more." };
+  const why = reason === "forbidden" ? "may not play" : "is not valid";
+  const close = { code: closeCode.refused, reason: `The API key ${why} any more.` };
   return {
     status,
     code: "SESSION_ERROR",

@@ -42,7 +42,7 @@ export function openEnvRoutes(services: Services): Route[] {
     findEnvironment(services.environments, requesterOf(call), readPath(call, EnvironmentPath).name);
 
   const forEnvironment = (method: "GET" | "POST", name: string, response: object) =>
-    forPrograms(method, `${path}/${name}`, async (call) => {
+    forPrograms(method, `${path}/${name}`, "predict", async (call) => {
       await environmentOf(call);
       return Response.json(response);
     });
@@ -52,7 +52,7 @@ export function openEnvRoutes(services: Services): Route[] {
     forEnvironment("GET", "health", { status: "healthy" }),
     forEnvironment("GET", "openapi.json", serverDescription),
     forEnvironment("POST", "mcp", noTools),
-    forPrograms("GET", `${path}/metadata`, async (call) => {
+    forPrograms("GET", `${path}/metadata`, "predict", async (call) => {
       const { name, revision, config } = await environmentOf(call);
       const response: OpenEnvMetadataResponse = {
         name,
@@ -61,7 +61,7 @@ export function openEnvRoutes(services: Services): Route[] {
       };
       return Response.json(response);
     }),
-    forPrograms("GET", `${path}/ws`, async (call) => {
+    forPrograms("GET", `${path}/ws`, "predict", async (call) => {
       const { name } = await environmentOf(call);
       return acceptSocket(services, call, { environment: name, path: `${path}/ws` });
     }),

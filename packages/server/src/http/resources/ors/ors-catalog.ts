@@ -6,13 +6,13 @@ import { toolOf } from "../../../environments/ors/read-action.ts";
 import { listTasks } from "../../../environments/tasks/list-tasks.ts";
 import type { IndexedTask } from "../../../environments/tasks/tasks-store.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
-import { type CallWithCaller, type Route, withKey } from "../../pipeline/route.ts";
+import type { CallWithCaller, Route } from "../../pipeline/route.ts";
 import { readBody } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
-import { readEnvironmentName, withEnvironment } from "./read-ors-request.ts";
+import { readEnvironmentName, toPlay, withEnvironment } from "./read-ors-request.ts";
 
 const tasksAtOnce = 500;
 
@@ -42,7 +42,7 @@ export function orsCatalogRoutes(services: Services): Route[] {
   }
 
   return [
-    withKey("GET", "/list_environments", async (call) => {
+    toPlay("GET", "/list_environments", async (call) => {
       const names: string[] = [];
       for await (const { name } of listAllEnvironments(environments, requesterOf(call))) names.push(name);
       return Response.json(names);

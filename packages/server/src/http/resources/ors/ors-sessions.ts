@@ -2,7 +2,7 @@ import { orsText } from "@presage/contract";
 import { createSession } from "../../../environments/ors/create-session.ts";
 import { deleteSession, pingSession, storedIdOf } from "../../../environments/ors/find-session.ts";
 import { openSession } from "../../../environments/ors/open-session.ts";
-import { type CallWithCaller, type Route, withKey } from "../../pipeline/route.ts";
+import type { CallWithCaller, Route } from "../../pipeline/route.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import type { Services } from "../../services.ts";
 import { toTools } from "./ors-catalog.ts";
@@ -11,6 +11,7 @@ import {
   readEnvironmentName,
   readSessionId,
   readWantedSession,
+  toPlay,
   withEnvironment,
 } from "./read-ors-request.ts";
 import { eventStreamHeaders, toEvent } from "./result-events.ts";
@@ -26,28 +27,28 @@ export function orsSessionRoutes({ environments, settings }: Services): Route[] 
 
   return [
     // Nothing is stored: clients make a session for every question about tasks, and most are never created.
-    withKey("POST", "/create_session", ({ caller }) => {
+    toPlay("POST", "/create_session", ({ caller }) => {
       const id = environments.ors.ids.newSession(caller.accountId);
       return new Response(toEvent("task_id", id) + toEvent("end", ""), { headers: eventStreamHeaders });
     }),
-    withKey("POST", "/delete_session", (call) => {
+    toPlay("POST", "/delete_session", (call) => {
       const sid = readSessionId(call);
       storedIdOf(environments, requesterOf(call), sid);
       return Response.json({ sid });
     }),
-    withKey("POST", "/create", async (call) => {
+    toPlay("POST", "/create", async (call) => {
       const sid = readSessionId(call);
       const wanted = await readWantedSession(call, settings.maxShortBodyBytes);
       const apiKeyId = apiKeyIdOf(call);
       await createSession(environments, requesterOf(call), { sessionId: sid, apiKeyId, ...wanted });
       return Response.json({ sid });
     }),
-    withKey("POST", "/delete", async (call) => {
+    toPlay("POST", "/delete", async (call) => {
       const sid = readSessionId(call);
       await deleteSession(environments, requesterOf(call), sid);
       return Response.json({ sid });
     }),
-    withKey("POST", "/ping", async (call) => {
+    toPlay("POST", "/ping", async (call) => {
       await pingSession(environments, requesterOf(call), readSessionId(call));
       return Response.json({ status: "ok" });
     }),

@@ -13,12 +13,17 @@ import {
 import { readJsonBody } from "../../request/read-json.ts";
 import { InvalidRequestError, validate } from "../../request/validate.ts";
 
-/** A route below an environment's name, and without one: OpenReward's own client sends the name as `X-Deployment`. */
-export function withEnvironment(method: "GET" | "POST", path: string, handle: KeyHandle): Route[] {
-  return [withKey(method, `/:${environmentParameter}${path}`, handle), withKey(method, path, handle)];
+/** A route of the protocol: whoever calls it plays. */
+export function toPlay(method: "GET" | "POST", path: string, handle: KeyHandle): Route {
+  return withKey(method, path, "predict", handle);
 }
 
-type KeyHandle = Parameters<typeof withKey>[2];
+/** A route below an environment's name, and without one: OpenReward's own client sends the name as `X-Deployment`. */
+export function withEnvironment(method: "GET" | "POST", path: string, handle: KeyHandle): Route[] {
+  return [toPlay(method, `/:${environmentParameter}${path}`, handle), toPlay(method, path, handle)];
+}
+
+type KeyHandle = Parameters<typeof withKey>[3];
 
 /** The environment that a request names, whatever the case; the built-in one if it names none. */
 export function readEnvironmentName({ request }: Call): string {

@@ -42,7 +42,7 @@ export function predictionRoutes({ deployments, admission, settings, capture }: 
   }
 
   return [
-    withCaller("POST", "/v1/predict", async (call) => {
+    withCaller("POST", "/v1/predict", "predict", async (call) => {
       const { request, exchange } = call;
       countUsage(call, "predict");
       await admit(admission, call);
@@ -59,7 +59,7 @@ export function predictionRoutes({ deployments, admission, settings, capture }: 
       reserveBytesAnyway(exchange, exchange.reservedBytes + reservedBytes);
       return Response.json(response);
     }),
-    withCaller("POST", "/v1/chat/completions", async (call) => {
+    withCaller("POST", "/v1/chat/completions", "predict", async (call) => {
       const { request, exchange } = call;
       countUsage(call, "chat");
       await admit(admission, call);

@@ -50,7 +50,7 @@ function routesUnder({ path, one, many }: ProfileNaming, services: Services): Ro
   }
 
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const query = readQuery(call, EvaluatorProfileListQuery);
       const filter = toFilter(query, services.evaluation.registry);
       const page = readPage(query, defaultRevisionLimit);
@@ -59,7 +59,7 @@ function routesUnder({ path, one, many }: ProfileNaming, services: Services): Ro
         await listProfiles(services.evaluation, requesterOf(call), filter, page),
       );
     }),
-    withCaller("POST", path, async (call) => {
+    withCaller("POST", path, "evaluate", async (call) => {
       const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
       const newProfile = {
         config: await readNewConfig(services.evaluation, call, body),
@@ -69,7 +69,7 @@ function routesUnder({ path, one, many }: ProfileNaming, services: Services): Ro
       const once = readOnce(call, "create profile", body);
       return toResponse(await createProfile(services.evaluation, requesterOf(call), newProfile, once));
     }),
-    withCaller("PATCH", `${path}/:public_id/archive`, async (call) => {
+    withCaller("PATCH", `${path}/:public_id/archive`, "evaluate", async (call) => {
       const body = await readBody(call, optionalArchiveRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
       const { evaluator_family } = await findOwnProfile(services.evaluation, call.caller.accountId, publicId);
@@ -79,7 +79,7 @@ function routesUnder({ path, one, many }: ProfileNaming, services: Services): Ro
         await archiveProfile(services.evaluation, requesterOf(call), publicId),
       );
     }),
-    withCaller("POST", `${path}/:public_id/revision`, async (call) => {
+    withCaller("POST", `${path}/:public_id/revision`, "evaluate", async (call) => {
       const body = await readExactBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
       const { evaluator_family } = await findOwnProfile(services.evaluation, call.caller.accountId, publicId);
@@ -91,12 +91,12 @@ function routesUnder({ path, one, many }: ProfileNaming, services: Services): Ro
       const once = readOnce(call, "revise profile", body);
       return toResponse(await reviseProfile(services.evaluation, requesterOf(call), revision, once));
     }),
-    withCaller("GET", `${path}/:public_id/agreement`, async (call) => {
+    withCaller("GET", `${path}/:public_id/agreement`, "read", async (call) => {
       const publicId = publicIdOf(call);
       const revisions = await measureAgreement(services.evaluation, requesterOf(call), publicId);
       return Response.json(toAgreementResponse(publicId, revisions));
     }),
-    withCaller("GET", `${path}/:public_id/disagreements`, async (call) => {
+    withCaller("GET", `${path}/:public_id/disagreements`, "read", async (call) => {
       const limit = Number(readQuery(call, DisagreementQuery).limit ?? defaultDisagreements);
       const found = await listDisagreements(services.evaluation, requesterOf(call), publicIdOf(call), limit);
       const response: DisagreementListResponse = { data: found.map(toDisagreement) };

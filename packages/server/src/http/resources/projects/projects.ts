@@ -24,14 +24,14 @@ const path = "/v1/projects";
 
 export function projectRoutes(services: Services): Route[] {
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const page = readPage(readQuery(call, ProjectListQuery), defaultPageLimit);
       const requester = requesterOf(call);
       const found = await selectProjects(services.store.briefReader(requester), requester.accountId, page);
       const response: ProjectListResponse = { projects: found.map(toProject) };
       return Response.json(response);
     }),
-    withCaller("POST", path, async (call) => {
+    withCaller("POST", path, "evaluate", async (call) => {
       const body = await readBody(call, ProjectCreateRequest, services.settings.maxShortBodyBytes);
       const newProject = { name: body.name, userId: call.caller.userId };
       const once = readOnce(call, "create project", body);
@@ -44,7 +44,7 @@ export function projectRoutes(services: Services): Route[] {
       // The clients that create projects read this response without a wrapper.
       return Response.json(toProject(project), { status: isNew ? 201 : 200 });
     }),
-    withCaller("GET", `${path}/:id`, async (call) => {
+    withCaller("GET", `${path}/:id`, "read", async (call) => {
       const { id } = readPath(call, ProjectPath);
       const project = await findProject(services.evaluation, requesterOf(call), id);
       const response: ProjectResponse = { project: toProject(project) };

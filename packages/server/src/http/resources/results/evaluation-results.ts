@@ -62,13 +62,13 @@ export function evaluationResultRoutes(services: Services): Route[] {
   }
 
   return [
-    withCaller("GET", `${path}/:id`, async (call) => {
+    withCaller("GET", `${path}/:id`, "read", async (call) => {
       await reserveResult(call);
       const result = toEvaluationResult(await findResult(services.evaluation, requesterOf(call), idOf(call)));
       const response = { evaluation_result: result, evaluation_results: [result] };
       return jsonResponse(response satisfies EvaluationResultResponse, undefined, onBroken(call));
     }),
-    withCaller("GET", `${path}/tags`, async (call) => {
+    withCaller("GET", `${path}/tags`, "read", async (call) => {
       const { limit, after } = readQuery(call, EvaluationTagListQuery);
       const page = {
         limit: Number(limit ?? defaultTagLimit),
@@ -85,10 +85,11 @@ export function evaluationResultRoutes(services: Services): Route[] {
       };
       return Response.json(response);
     }),
-    withCaller("POST", `${path}/search`, async (call) => {
+    withCaller("POST", `${path}/search`, "read", async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxShortBodyBytes);
       refuseUnknownFields(EvaluationResultSearchRequest, body, "body");
-      const filter = await readSearchFilter(services.evaluation, call, body);
+      const datasetSampleIds = body.dataset_sample_ids ?? undefined;
+      const filter = { ...(await readSearchFilter(services.evaluation, call, body)), datasetSampleIds };
       const page = {
         order: readSearchOrder(body.order),
         limit: body.limit ?? defaultLimit,
@@ -98,7 +99,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
       const name: keyof EvaluationResultSearchResponse = "results";
       return await streamList(services, call, name, found, toResultJson);
     }),
-    withCaller("GET", `${path}/export`, async (call) => {
+    withCaller("GET", `${path}/export`, "read", async (call) => {
       const query = readQuery(call, EvaluationResultExportQuery);
       refuseUnknownFields(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
@@ -115,7 +116,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
         },
       });
     }),
-    withCaller("POST", `${path}/summary`, async (call) => {
+    withCaller("POST", `${path}/summary`, "read", async (call) => {
       const body = await readBody(call, EvaluationSummaryRequest, maxShortBodyBytes);
       const dimensions = body.group_by ?? [];
       if (dimensions.includes("tag") && !body.tag) {
@@ -133,7 +134,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
       );
       return Response.json(toSummaryResponse(summary));
     }),
-    withCaller("POST", `${path}/review`, async (call) => {
+    withCaller("POST", `${path}/review`, "read", async (call) => {
       const body = await readBody(call, ReviewQueueRequest, maxShortBodyBytes);
       refuseUnknownFields(ReviewQueueRequest, body, "body");
       const queue = await queueForReview(services.evaluation, requesterOf(call), {
@@ -144,14 +145,14 @@ export function evaluationResultRoutes(services: Services): Route[] {
       });
       return Response.json(toQueueResponse(queue));
     }),
-    withCaller("DELETE", `${path}/:id/correction`, async (call) => {
+    withCaller("DELETE", `${path}/:id/correction`, "evaluate", async (call) => {
       const withdrawal = { userId: call.caller.userId, resultId: idOf(call) };
       await reserveResult(call);
       const result = await withdrawCorrection(services.evaluation, requesterOf(call), withdrawal);
       const response: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
       return jsonResponse(response, undefined, onBroken(call));
     }),
-    withCaller("POST", `${path}/:id/correction`, async (call) => {
+    withCaller("POST", `${path}/:id/correction`, "evaluate", async (call) => {
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxShortBodyBytes);
       await reserveResult(call);

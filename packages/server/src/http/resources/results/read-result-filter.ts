@@ -10,8 +10,8 @@ import {
 import type { EvaluationServices } from "../../../evaluation/evaluation-services.ts";
 import { resolveEvaluatorId } from "../../../evaluation/results/search/resolve-evaluator-id.ts";
 import type {
+  ColumnOrder,
   ResultFilter,
-  SampleOrder,
   SearchFilter,
   TimeOrder,
 } from "../../../evaluation/results/search/result-filter.ts";
@@ -68,9 +68,16 @@ function readOrder(order: "-created_at" | "created_at" | undefined): TimeOrder {
   return order === "created_at" ? "oldest-first" : "newest-first";
 }
 
-export function readSearchOrder(order: EvaluationResultSearchRequest["order"]): TimeOrder | SampleOrder {
-  if (order === "dataset_sample_id") return "first-sample-first";
-  return order === "-dataset_sample_id" ? "last-sample-first" : readOrder(order ?? undefined);
+const columnOrders = {
+  dataset_sample_id: "first-sample-first",
+  "-dataset_sample_id": "last-sample-first",
+  score_raw: "lowest-score-first",
+  "-score_raw": "highest-score-first",
+} as const;
+
+export function readSearchOrder(order: EvaluationResultSearchRequest["order"]): TimeOrder | ColumnOrder {
+  if (order === "created_at" || order === "-created_at" || !order) return readOrder(order ?? undefined);
+  return columnOrders[order];
 }
 
 /** The query of an export, in the types of a search. */

@@ -28,7 +28,7 @@ const path = "/v1/evaluation-results";
 
 export function resultDeletionRoutes({ evaluation }: Services): Route[] {
   return [
-    withCaller("DELETE", path, async (call) => {
+    withCaller("DELETE", path, "manage", async (call) => {
       const query = readQuery(call, EvaluationResultDeleteQuery);
       refuseUnknownFields(EvaluationResultDeleteQuery, query, "query");
       const { dry_run, expected_count: expected, ...filters } = query;
@@ -46,11 +46,11 @@ export function resultDeletionRoutes({ evaluation }: Services): Route[] {
       const deletion = await startDeletion(evaluation, requester, wanted);
       return Response.json(toDeletion(deletion), { status: 202 });
     }),
-    withCaller("GET", "/v1/evaluation-result-deletions/:id", async (call) => {
+    withCaller("GET", "/v1/evaluation-result-deletions/:id", "read", async (call) => {
       const { id } = readPath(call, EvaluationResultDeletionPath);
       return Response.json(toDeletion(await findDeletion(evaluation, requesterOf(call), id.toLowerCase())));
     }),
-    withCaller("DELETE", `${path}/:id`, async (call) => {
+    withCaller("DELETE", `${path}/:id`, "manage", async (call) => {
       const { id } = readPath(call, EvaluationResultPath);
       await deleteResult(evaluation, requesterOf(call), readResultId(id));
       return new Response(null, { status: 204 });

@@ -35,14 +35,14 @@ export function resultImportRoutes(services: Services): Route[] {
   }
 
   return [
-    withCaller("POST", "/v1/evaluation-results/batch", async (call) => {
+    withCaller("POST", "/v1/evaluation-results/batch", "evaluate", async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBodyBytes);
       const results = readImportedResults(body.evaluation_results, call.caller.userId);
       const receipts = await store(call, results, readOnce(call, "import results", body));
       const response: EvaluationResultBatchResponse = { evaluation_results: receipts.map(toJson) };
       return Response.json(response, { status: 201 });
     }),
-    withCaller("POST", "/v1/evaluations/batch", async (call) => {
+    withCaller("POST", "/v1/evaluations/batch", "evaluate", async (call) => {
       const body = await readExactBody(call, ClientEvaluationBatchRequest, maxBodyBytes);
       const { evaluations } = body;
       // The client repeats a batch until it succeeds, and sends no key. Its ids tell the batch from every other one.

@@ -22,7 +22,7 @@ const usualReportBytes = 2_000_000;
 export function runReportRoutes(services: Services): Route[] {
   const { evaluation } = services;
   return [
-    withCaller("GET", "/v1/runs/:id/report", async (call) => {
+    withCaller("GET", "/v1/runs/:id/report", "read", async (call) => {
       const { id } = readPath(call, RunPath);
       const query = readQuery(call, RunReportQuery);
       refuseUnknownFields(RunReportQuery, query, "query");

@@ -3,6 +3,7 @@ import { RunPath } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import { hasEnded, type Run } from "../../../evaluation/runs/run.ts";
+import { checkAccess } from "../../../identity/access.ts";
 import { authenticate } from "../../pipeline/authenticate.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readPath } from "../../request/read-request.ts";
@@ -69,14 +70,17 @@ export function runEventRoute(services: Services, path: string): Route {
     }
   }
 
+  /** Its key or session is still valid, and its role has not changed to one that may not. */
   async function isStillAllowed({ request }: CallWithCaller): Promise<boolean> {
-    return await authenticate(services, request).then(
-      () => true,
-      () => false,
-    );
+    try {
+      checkAccess(await authenticate(services, request), "read");
+      return true;
+    } catch {
+      return false;
+    }
   }
 
-  return withCaller("GET", `${path}/:id/events`, async (call) => {
+  return withCaller("GET", `${path}/:id/events`, "read", async (call) => {
     const run = await findRun(services.evaluation, requesterOf(call), readPath(call, RunPath).id);
     enter(call.caller.userId);
     const body = await streamTexts(events(call, run), logBrokenResponse(services, call));

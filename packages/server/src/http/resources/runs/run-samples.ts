@@ -29,7 +29,7 @@ const bytesOfPiece = 1_000_000;
 export function runSampleRoutes(services: Services, path: string): Route[] {
   const { evaluation } = services;
   return [
-    withCaller("GET", `${path}/:id/samples`, async (call) => {
+    withCaller("GET", `${path}/:id/samples`, "read", async (call) => {
       const query = readQuery(call, RunSampleListQuery);
       const run = await findRun(evaluation, requesterOf(call), readPath(call, RunPath).id);
       const filter = {
@@ -62,18 +62,18 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
       };
       return Response.json(response);
     }),
-    withCaller("POST", `${path}/:id/predictions`, async (call) => {
+    withCaller("POST", `${path}/:id/predictions`, "evaluate", async (call) => {
       const { id: runId } = readPath(call, RunPath);
       const { uploads, maxBytes } = evaluation.datasets;
-      const { accountId } = call.caller;
+      const { accountId, actor } = requesterOf(call);
       const { predictions } = await receiveUpload(call, (body, { isGzip }) =>
-        uploads.uploadPredictions({ accountId, runId, isGzip, maxBytes }, body, call.request.signal),
+        uploads.uploadPredictions({ accountId, actor, runId, isGzip, maxBytes }, body, call.request.signal),
       );
       evaluation.runs.wake();
       const response: RunUpload = { predictions };
       return Response.json(response);
     }),
-    withCaller("GET", `${path}/:id/export`, async (call) => {
+    withCaller("GET", `${path}/:id/export`, "read", async (call) => {
       const lines = await exportRun(evaluation, requesterOf(call), readPath(call, RunPath).id);
       reserveStored(call.exchange, bytesOfPiece);
       const texts = keepOpenForEach(call, lines);

@@ -34,14 +34,14 @@ export function runRoutes(services: Services): Route[] {
   const idOf = (call: CallWithCaller) => readPath(call, RunPath).id;
 
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const query = readQuery(call, RunListQuery);
       const filter = { datasetId: query.dataset_id, status: query.status, name: query.name };
       const { rows, next } = await listRuns(evaluation, requesterOf(call), filter, readKeysetPage(query));
       const response: RunListResponse = { data: rows.map(toRun), next: toCursor(next) };
       return Response.json(response);
     }),
-    withCaller("POST", path, async (call) => {
+    withCaller("POST", path, "evaluate", async (call) => {
       const body = await readBody(call, RunCreateRequest, maxShortBodyBytes);
       const references = readReferences(body);
       const wanted = {
@@ -57,14 +57,14 @@ export function runRoutes(services: Services): Route[] {
       });
       return Response.json(toRun(run), { status: 201 });
     }),
-    withCaller("GET", `${path}/:id`, async (call) =>
+    withCaller("GET", `${path}/:id`, "read", async (call) =>
       Response.json(toRun(await findRun(evaluation, requesterOf(call), idOf(call)))),
     ),
-    withCaller("DELETE", `${path}/:id`, async (call) => {
+    withCaller("DELETE", `${path}/:id`, "evaluate", async (call) => {
       await deleteRun(evaluation, requesterOf(call), idOf(call));
       return new Response(null, { status: 204 });
     }),
-    withCaller("POST", `${path}/:id/evaluators`, async (call) => {
+    withCaller("POST", `${path}/:id/evaluators`, "evaluate", async (call) => {
       const body = await readBody(call, RunEvaluatorsRequest, maxShortBodyBytes);
       const references = readReferences(body);
       const wanted = references.map(toWantedEvaluator);
@@ -74,13 +74,13 @@ export function runRoutes(services: Services): Route[] {
       });
       return Response.json(toRun(run));
     }),
-    withCaller("POST", `${path}/:id/cancel`, async (call) =>
+    withCaller("POST", `${path}/:id/cancel`, "evaluate", async (call) =>
       Response.json(toRun(await cancelRun(evaluation, requesterOf(call), idOf(call)))),
     ),
-    withCaller("POST", `${path}/:id/pause`, async (call) =>
+    withCaller("POST", `${path}/:id/pause`, "evaluate", async (call) =>
       Response.json(toRun(await pauseRun(evaluation, requesterOf(call), idOf(call)))),
     ),
-    withCaller("POST", `${path}/:id/resume`, async (call) =>
+    withCaller("POST", `${path}/:id/resume`, "evaluate", async (call) =>
       Response.json(toRun(await resumeRun(evaluation, requesterOf(call), idOf(call)))),
     ),
     runEventRoute(services, path),

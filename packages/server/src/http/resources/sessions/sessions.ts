@@ -11,14 +11,14 @@ import { toIsoInstant } from "../../../storage/micros.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readPath, readQuery } from "../../request/read-request.ts";
-import { requesterOf } from "../../request/requester-of.ts";
+import { accessChangerOf, requesterOf } from "../../request/requester-of.ts";
 import type { Services } from "../../services.ts";
 
 const signedOutPath = "/sign-in?signed_out";
 
 export function sessionRoutes(services: Services): Route[] {
   return [
-    withCaller("GET", "/v1/sessions", async (call) => {
+    withCaller("GET", "/v1/sessions", "own-access", async (call) => {
       const { userId, proof } = call.caller;
       const page = readKeysetPage(readQuery(call, SessionListQuery));
       const { rows, next } = await listSessions(services.identity, requesterOf(call), userId, page);
@@ -32,22 +32,17 @@ export function sessionRoutes(services: Services): Route[] {
       }));
       return Response.json({ data, next: toCursor(next) } satisfies SessionListResponse);
     }),
-    withCaller("DELETE", "/v1/sessions/:session_id", async (call) => {
+    withCaller("DELETE", "/v1/sessions/:session_id", "own-access", async (call) => {
       const { session_id } = readPath(call, SessionPath);
-      const changer = { caller: call.caller, signal: call.request.signal };
-      await endSession(services.identity, changer, session_id.toLowerCase());
+      await endSession(services.identity, accessChangerOf(call), session_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
-    withCaller("POST", "/auth/sign-out", async ({ caller, request }) => {
-      const { proof } = caller;
+    withCaller("POST", "/auth/sign-out", "nothing", async (call) => {
+      const { proof } = call.caller;
       if (proof.kind !== "session") {
         throw new ServiceError("forbidden", "An API key cannot sign out. To stop its use, revoke it.");
       }
-      const redirectTo = await signOut(
-        services.identity,
-        { caller, signal: request.signal },
-        proof.sessionId,
-      );
+      const redirectTo = await signOut(services.identity, accessChangerOf(call), proof.sessionId);
       const response: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
       const headers = { "set-cookie": services.sessionCookie.clear(), "clear-site-data": '"cache"' };
       return Response.json(response, { headers });

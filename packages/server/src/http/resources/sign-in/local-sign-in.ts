@@ -16,7 +16,7 @@ const maxBodyBytes = 1_000;
 export function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
   return [
     openPage("/sign-in", () => localSignInPage()),
-    open("POST", "/auth/local", async ({ request }) => {
+    open("POST", "/auth/local", async ({ request, exchange }) => {
       if (!isSameOrigin(request.headers)) {
         throw new ServiceError("forbidden", "Only the sign-in page may send this request.");
       }
@@ -24,7 +24,7 @@ export function localSignInRoutes(services: Services, { tokenDigest }: LocalSign
       const body = { redirect_to: readReturnTo(requestAddress(request)) };
       const headers = { "cache-control": "no-store" };
       try {
-        const setCookie = await rotateSession(services, request, (browser) =>
+        const setCookie = await rotateSession(services, { request, exchange }, (browser) =>
           useSignInToken(services.identity, tokenDigest, token, browser),
         );
         return Response.json(body, { headers: { ...headers, "set-cookie": setCookie } });

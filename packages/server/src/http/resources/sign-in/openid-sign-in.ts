@@ -11,7 +11,7 @@ import { openidSignInPage } from "./sign-in-page.ts";
 /** Sign-in with an OpenID provider: `/auth/sign-in` redirects the browser there, and it returns to `/auth/callback`. */
 export function openidSignInRoutes(
   services: Services,
-  { issuer, publicUrl, attempts, provider }: OpenidSignIn,
+  { issuer, newUserRole, publicUrl, attempts, provider }: OpenidSignIn,
 ): Route[] {
   return [
     openPage("/sign-in", ({ request }) => {
@@ -24,7 +24,7 @@ export function openidSignInRoutes(
       const { address, attempt } = await provider.begin(readReturnTo(requestAddress(request)));
       return redirect(address.href, await attempts.set(request.headers, attempt));
     }),
-    openRedirect("/auth/callback", async ({ request }) => {
+    openRedirect("/auth/callback", async ({ request, exchange }) => {
       const { search, searchParams } = requestAddress(request);
       const state = searchParams.get("state") ?? "";
       const attempt = await attempts.read(request.headers, state);
@@ -36,9 +36,10 @@ export function openidSignInRoutes(
         );
       }
       const { identity, idToken } = await provider.complete(attempt, search);
-      const userId = await provisionUser(services.store.database, identity);
-      const setCookie = await rotateSession(services, request, (browser) =>
-        startSession(services.identity, { userId, idToken }, browser),
+      const { requestId } = exchange;
+      const user = await provisionUser(services.store.database, identity, { newUserRole, requestId });
+      const setCookie = await rotateSession(services, { request, exchange }, (browser) =>
+        startSession(services.identity, { ...user, idToken }, browser),
       );
       return redirect(attempt.returnTo, [setCookie, attempts.clear(state)]);
     }),

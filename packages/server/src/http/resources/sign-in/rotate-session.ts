@@ -1,13 +1,16 @@
 import type { SessionBrowser } from "../../../identity/sessions/start-session.ts";
 import { findSession, type SessionServices } from "../../pipeline/authenticate.ts";
+import type { Call } from "../../pipeline/route.ts";
 
 /** Starts a new session for a browser and ends its previous one. Returns the cookie to set. */
 export async function rotateSession(
   services: SessionServices,
-  { headers }: Request,
+  { request: { headers }, exchange }: Pick<Call, "request" | "exchange">,
   start: (browser: SessionBrowser) => Promise<string>,
 ): Promise<string> {
   const caller = (await findSession(services, headers))?.caller;
   const earlier = caller && { userId: caller.userId, sessionId: caller.proof.sessionId };
-  return services.sessionCookie.set(await start({ userAgent: headers.get("user-agent"), earlier }));
+  return services.sessionCookie.set(
+    await start({ userAgent: headers.get("user-agent"), earlier, requestId: exchange.requestId }),
+  );
 }

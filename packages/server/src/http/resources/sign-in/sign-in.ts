@@ -1,3 +1,4 @@
+import type { Role } from "@presage/contract";
 import type { KeyDigest } from "../../../identity/api-keys/verify-api-key.ts";
 import type { OpenidProvider } from "../../../identity/openid/openid-provider.ts";
 import fonts from "../../pages/fonts.css" with { type: "text" };
@@ -21,6 +22,8 @@ export interface LocalSignIn {
 export interface OpenidSignIn {
   kind: "openid";
   issuer: string;
+  /** Of users who sign in for the first time. */
+  newUserRole: Role;
   /** The origin to which the provider redirects browsers. */
   publicUrl: string;
   provider: OpenidProvider;

@@ -48,13 +48,13 @@ const path = "/v1/error-taxonomy-revision";
 export function errorTaxonomyRoutes(services: Services): Route[] {
   const maxBodyBytes = services.settings.maxShortBodyBytes;
   return [
-    withCaller("GET", path, async (call) => {
+    withCaller("GET", path, "read", async (call) => {
       const query = readQuery(call, ErrorTaxonomyRevisionListQuery);
       const revisions = await listRevisions(services.evaluation, requesterOf(call), toFilter(query));
       const name: keyof ErrorTaxonomyRevisionListResponse = "data";
       return await streamList(services, call, name, revisions, toJson);
     }),
-    withCaller("POST", path, async (call) => {
+    withCaller("POST", path, "evaluate", async (call) => {
       const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
       const newRevision = toNewRevision(body);
       const once = readOnce(call, "create error taxonomy revision", body);
@@ -62,11 +62,11 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
       const response = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(response satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),
-    withCaller("GET", `${path}/:revision_id`, async (call) => {
+    withCaller("GET", `${path}/:revision_id`, "read", async (call) => {
       const revision = await findRevision(services.store.database, call.caller.accountId, revisionIdOf(call));
       return Response.json(toResponse(revision));
     }),
-    withCaller("GET", `${path}/:revision_id/findings`, async (call) => {
+    withCaller("GET", `${path}/:revision_id/findings`, "read", async (call) => {
       const { since, until } = readQuery(call, ErrorTaxonomyFindingsQuery);
       const period = {
         since: since === undefined ? undefined : readInstant(since),
@@ -80,14 +80,14 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
       );
       return Response.json(toFindingsResponse(found));
     }),
-    withCaller("GET", `${path}/:revision_id/recent-findings`, async (call) => {
+    withCaller("GET", `${path}/:revision_id/recent-findings`, "read", async (call) => {
       const found = await findRecentFindings(services.evaluation, requesterOf(call), revisionIdOf(call));
       return Response.json(toRecentFindingsResponse(found));
     }),
-    withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>
+    withCaller("POST", `${path}/:revision_id/set-labels`, "evaluate", (call) =>
       changeLabels(call, ErrorTaxonomySetLabelsRequest, setLabels),
     ),
-    withCaller("POST", `${path}/:revision_id/remove-labels`, (call) =>
+    withCaller("POST", `${path}/:revision_id/remove-labels`, "evaluate", (call) =>
       changeLabels(call, ErrorTaxonomyRemoveLabelsRequest, removeLabels),
     ),
   ];
@@ -172,11 +172,17 @@ function toFindingsResponse({ evaluated, findings }: ErrorFindings): ErrorTaxono
 function toRecentFindingsResponse({
   examples,
   models,
+  runs,
   ...counts
 }: RecentFindings): RecentErrorFindingsResponse {
   return {
     ...counts,
     models: models.map(({ model, ...rest }) => ({ ...rest, model: model ?? null })),
+    runs: runs.map(({ runId, name, ...rest }) => ({
+      ...rest,
+      evaluation_run_id: runId ?? null,
+      name: name ?? null,
+    })),
     examples: examples.map(({ path, results }) => ({
       path,
       results: results.map(({ id, createdAt, model, reason }) => ({

@@ -117,7 +117,7 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
   "/v1/error-taxonomy-revision/{revision_id}/recent-findings": {
     get: operation("listRecentErrorFindings", tag, "Show what the newest evaluations found", {
       description:
-        "Looks at the account's newest 2,000 verdicts of error taxonomies: what those of the revision found, by model, with examples of each error.",
+        "Looks at the account's newest 2,000 verdicts of error taxonomies: what those of the revision found, by model and by run, with examples of each error.",
       requestParams,
       responses: {
         "200": response("The errors that the newest evaluations found", RecentErrorFindingsResponse, {
@@ -126,6 +126,14 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
           models: [
             {
               model: "world-model-7b",
+              evaluated: 120,
+              findings: [{ path: ["doors", "opened by itself"], count: 7 }],
+            },
+          ],
+          runs: [
+            {
+              evaluation_run_id: "nightly-12",
+              name: null,
               evaluated: 120,
               findings: [{ path: ["doors", "opened by itself"], count: 7 }],
             },

@@ -16,7 +16,7 @@ const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
 
 export function usageRoutes({ store, prices }: Services): Route[] {
   return [
-    withCaller("GET", "/v1/usage", async (call) => {
+    withCaller("GET", "/v1/usage", "read", async (call) => {
       const query = readQuery(call, UsageQuery);
       refuseUnknownFields(UsageQuery, query, "query");
       const period = readUsagePeriod(query);
@@ -27,7 +27,7 @@ export function usageRoutes({ store, prices }: Services): Route[] {
       reserveResponse(call.exchange, report.steps.length * bytesPerRow);
       return Response.json(toUsageResponse(period, report, list?.currency));
     }),
-    withCaller("GET", "/v1/usage/latency", async (call) => {
+    withCaller("GET", "/v1/usage/latency", "read", async (call) => {
       const query = readQuery(call, LatencyQuery);
       refuseUnknownFields(LatencyQuery, query, "query");
       const period = readUsagePeriod(query);

@@ -2,7 +2,8 @@ import type { Dataset, DatasetRevision } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { Download, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
-import { Button, buttonClass } from "../../../ui/button.tsx";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { buttonClass } from "../../../ui/button.tsx";
 import { DeleteDatasetDialog } from "./delete-dataset-dialog.tsx";
 
 interface DatasetActionsProps {
@@ -16,9 +17,14 @@ export function DatasetActions({ dataset, revision, onUpload }: DatasetActionsPr
   const [isDeleteOpen, setDeleteOpen] = useState(false);
   return (
     <>
-      <Button variant="quiet" icon={<Trash2 aria-hidden />} onClick={() => setDeleteOpen(true)}>
+      <AllowedButton
+        needs="evaluate"
+        variant="quiet"
+        icon={<Trash2 aria-hidden />}
+        onClick={() => setDeleteOpen(true)}
+      >
         Delete
-      </Button>
+      </AllowedButton>
       {revision !== undefined && (
         <a
           href={`/v1/datasets/${dataset.id}/export?revision=${revision.revision}`}
@@ -30,9 +36,9 @@ export function DatasetActions({ dataset, revision, onUpload }: DatasetActionsPr
           Download
         </a>
       )}
-      <Button icon={<Upload aria-hidden />} onClick={onUpload}>
+      <AllowedButton needs="evaluate" icon={<Upload aria-hidden />} onClick={onUpload}>
         Upload revision
-      </Button>
+      </AllowedButton>
       {revision !== undefined && (
         <Link
           to="/runs/new"

@@ -5,7 +5,8 @@ import { Upload } from "lucide-react";
 import { useState } from "react";
 import { datasetQuery, revisionsQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { Button, buttonClass } from "../../../ui/button.tsx";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -65,7 +66,11 @@ function LoadedDataset({ dataset }: { dataset: Dataset }) {
           <EmptyState
             icon={Upload}
             title="No samples yet"
-            actions={<Button onClick={openUpload}>Upload a file</Button>}
+            actions={
+              <AllowedButton needs="evaluate" onClick={openUpload}>
+                Upload a file
+              </AllowedButton>
+            }
           >
             An upload of recorded transitions makes the first revision.
           </EmptyState>

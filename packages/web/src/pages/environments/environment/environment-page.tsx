@@ -6,7 +6,8 @@ import { useState } from "react";
 import { environmentQuery, episodeFiguresQuery } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
-import { Button, buttonClass } from "../../../ui/button.tsx";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
@@ -77,9 +78,13 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
                 icon={<Trash2 aria-hidden />}
                 onClick={() => setDeleteOpen(true)}
               />
-              <Button icon={<Pencil aria-hidden />} onClick={() => setReviseOpen(true)}>
+              <AllowedButton
+                needs="evaluate"
+                icon={<Pencil aria-hidden />}
+                onClick={() => setReviseOpen(true)}
+              >
                 Revise
-              </Button>
+              </AllowedButton>
             </>
           )}
           <Link

@@ -4,7 +4,8 @@ import { Globe, Play, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { environmentsQuery, episodeFiguresQuery } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { Button, buttonClass } from "../../../ui/button.tsx";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
@@ -57,9 +58,14 @@ function EnvironmentsPage() {
             <Play aria-hidden />
             Play the sandbox
           </Link>
-          <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setNewOpen(true)}>
+          <AllowedButton
+            needs="evaluate"
+            variant="primary"
+            icon={<Plus aria-hidden />}
+            onClick={() => setNewOpen(true)}
+          >
             New environment
-          </Button>
+          </AllowedButton>
         </>
       }
     >

@@ -1,6 +1,6 @@
 import { CornerDownLeft } from "lucide-react";
 import { type KeyboardEvent, type Ref, useEffect, useRef, useState } from "react";
-import { Button } from "../../../ui/button.tsx";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";
 
 interface ActionInputProps {
@@ -78,7 +78,8 @@ export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, o
         // Phones zoom into smaller ones.
         className="h-10 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-3 text-base text-ink transition-colors placeholder:text-ink-3 hover:border-ink-3 md:text-sm"
       />
-      <Button
+      <AllowedButton
+        needs="predict"
         type="submit"
         variant="primary"
         className="h-10!"
@@ -87,7 +88,7 @@ export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, o
         icon={<CornerDownLeft aria-hidden />}
       >
         Send
-      </Button>
+      </AllowedButton>
     </form>
   );
 }

@@ -6,7 +6,7 @@ import { useCallback, useMemo, useState } from "react";
 import { taskPagesQuery } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
-import { Button } from "../../../ui/button.tsx";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
@@ -68,9 +68,14 @@ export function TasksTab({ environment }: { environment: Environment }) {
         />
         <span className="flex-1" />
         {!isBuiltIn && (
-          <Button size="small" icon={<Plus aria-hidden />} onClick={() => setAddOpen(true)}>
+          <AllowedButton
+            needs="evaluate"
+            size="small"
+            icon={<Plus aria-hidden />}
+            onClick={() => setAddOpen(true)}
+          >
             Add tasks
-          </Button>
+          </AllowedButton>
         )}
         <TableTools table={table} />
       </div>
@@ -87,7 +92,13 @@ export function TasksTab({ environment }: { environment: Environment }) {
             <EmptyState
               icon={ListPlus}
               title={`No tasks in ${split}`}
-              actions={!isBuiltIn && <Button onClick={() => setAddOpen(true)}>Add tasks</Button>}
+              actions={
+                !isBuiltIn && (
+                  <AllowedButton needs="evaluate" onClick={() => setAddOpen(true)}>
+                    Add tasks
+                  </AllowedButton>
+                )
+              }
             >
               A task is a start: a first observation, what the agent is told, and the goal.
             </EmptyState>

@@ -1,33 +1,52 @@
 import type { RecentErrorFindingsResponse } from "@presage/sdk";
 import type { UseQueryResult } from "@tanstack/react-query";
-import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { Link } from "@tanstack/react-router";
+import { formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { ResultDrawer } from "../../evaluations/drawer/result-drawer.tsx";
+import { KindShare } from "./kind-share.tsx";
 import { pathKey } from "./walk-nodes.ts";
 
 interface KindCardProps {
   recent: UseQueryResult<RecentErrorFindingsResponse>;
   /** The key of its path; undefined if none was found. */
   kind: string | undefined;
+  /** Whose errors are shown. */
+  by: "model" | "run";
+  onBy(by: "model" | "run"): void;
   openId: string | undefined;
   onOpen(id: string | undefined): void;
 }
 
-/** One kind of error: how often each model makes it, and examples. */
-export function KindCard({ recent: { data, error, refetch }, kind, openId, onOpen }: KindCardProps) {
+const choices = [
+  { value: "model", label: "By model" },
+  { value: "run", label: "By run" },
+] as const;
+
+/** One kind of error: how often each model makes it or each run has it, and examples. */
+export function KindCard({
+  recent: { data, error, refetch },
+  kind,
+  by,
+  onBy,
+  openId,
+  onOpen,
+}: KindCardProps) {
   const path = kind === undefined ? [] : readPath(kind);
   const examples = data?.examples.find((of) => pathKey(of.path) === kind)?.results ?? [];
   return (
     <Card
-      title={path.length === 0 ? "By model" : <InlineText text={path.join(" / ")} />}
+      title={path.length === 0 ? "Who makes it" : <InlineText text={path.join(" / ")} />}
+      actions={<Segmented label="Whose errors" value={by} options={choices} onChange={onBy} />}
       hint={
         data === undefined
           ? "…"
-          : `In the newest ${formatCount(data.evaluated)} ${data.evaluated === 1 ? "evaluation" : "evaluations"} with this revision, by the model that wrote the output.`
+          : `In the newest ${formatCount(data.evaluated)} ${data.evaluated === 1 ? "evaluation" : "evaluations"} with this revision, by the ${by === "run" ? "run that they belong to" : "model that wrote the output"}.`
       }
       className="min-h-80 lg:sticky lg:top-4"
     >
@@ -39,14 +58,27 @@ export function KindCard({ recent: { data, error, refetch }, kind, openId, onOpe
         <SkeletonRows count={4} />
       ) : data.evaluated === 0 ? (
         <p className="px-4 py-3 text-sm text-ink-2">
-          Once evaluations have used this revision, this shows which model makes which error, with examples.
+          Once evaluations have used this revision, this shows which model makes which error and in which run,
+          with examples.
         </p>
       ) : (
         <>
           <ul className="flex flex-col gap-2.5 px-4 py-3">
-            {data.models.map((of) => (
-              <ModelRow key={of.model ?? ""} of={of} kind={kind} />
-            ))}
+            {by === "run"
+              ? data.runs.map((of) => (
+                  <KindShare key={of.evaluation_run_id ?? ""} of={of} kind={kind} subject="of this run">
+                    <RunName run={of} />
+                  </KindShare>
+                ))
+              : data.models.map((of) => (
+                  <KindShare key={of.model ?? ""} of={of} kind={kind} subject="of this model’s outputs">
+                    {of.model === null ? (
+                      <span className="text-ink-3">Unnamed model</span>
+                    ) : (
+                      <InlineText text={of.model} />
+                    )}
+                  </KindShare>
+                ))}
           </ul>
           <h3 className="border-t border-line px-4 pt-3 text-xs font-medium text-ink-3">Examples</h3>
           {examples.length === 0 ? (
@@ -84,35 +116,25 @@ export function KindCard({ recent: { data, error, refetch }, kind, openId, onOpe
   );
 }
 
-function ModelRow({
-  of: { model, evaluated, findings },
-  kind,
+/** A run of Presage has a page; other runs have results. */
+function RunName({
+  run: { evaluation_run_id: id, name },
 }: {
-  of: RecentErrorFindingsResponse["models"][number];
-  kind: string | undefined;
+  run: RecentErrorFindingsResponse["runs"][number];
 }) {
-  const count = findings.find(({ path }) => pathKey(path) === kind)?.count ?? 0;
-  const share = evaluated === 0 ? 0 : count / evaluated;
+  if (id === null) return <span className="text-ink-3">Without a run</span>;
+  const className = "text-accent-ink underline-offset-2 hover:underline";
+  if (name !== null) {
+    return (
+      <Link to="/runs/$runId" params={{ runId: id }} className={className}>
+        <InlineText text={name} />
+      </Link>
+    );
+  }
   return (
-    <li
-      className="flex flex-col gap-1 text-sm"
-      title={`Found in ${formatCount(count)} of the newest ${formatCount(evaluated)} evaluations of this model’s outputs.`}
-    >
-      <span className="flex justify-between gap-3">
-        <span className="min-w-0 truncate">
-          {model === null ? <span className="text-ink-3">Unnamed model</span> : <InlineText text={model} />}
-        </span>
-        <span className="whitespace-nowrap tabular-nums">
-          {formatShare(share)}{" "}
-          <span className="text-xs text-ink-3">
-            {formatCount(count)} of {formatCount(evaluated)}
-          </span>
-        </span>
-      </span>
-      <span aria-hidden className="h-1.5 overflow-hidden rounded-full bg-sunken">
-        <span className="block h-full rounded-full bg-fail" style={{ width: `${share * 100}%` }} />
-      </span>
-    </li>
+    <Link to="/evaluations" search={{ run: id, family: "error-taxonomy" }} className={className}>
+      <InlineText text={id} />
+    </Link>
   );
 }
 

@@ -3,6 +3,7 @@ import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { useId } from "react";
 import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { Explained } from "../../../ui/overlay/explained.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { CountFindings } from "./count-findings.ts";
 import { type NodePath, pathKey } from "./walk-nodes.ts";
@@ -185,10 +186,17 @@ function FindingBar({ count, evaluated, isCategory }: FindingBarProps) {
           <span className="w-14 text-right text-ink-2">{count === 0 ? "" : formatShare(share)}</span>
         </>
       )}
-      <span className={count === 0 ? "w-12 text-right text-ink-3" : "w-12 text-right font-medium"}>
+      <Explained
+        text={
+          isCategory
+            ? `Findings of all kinds of this category together. An evaluation can have several.`
+            : `Found in ${formatCount(count)} of ${formatCount(evaluated)} evaluations with this revision.`
+        }
+        className={count === 0 ? "w-12 text-right text-ink-3" : "w-12 text-right font-medium"}
+      >
         {formatCount(count)}
         <span className="sr-only"> found</span>
-      </span>
+      </Explained>
     </div>
   );
 }

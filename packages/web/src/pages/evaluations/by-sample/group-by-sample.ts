@@ -10,7 +10,7 @@ export interface SampleRow {
   results: readonly ResultRow[];
 }
 
-/** Results in the order of their samples as one row a sample, dataset and run. */
+/** Results as one row a sample, dataset and run, in the order in which these come first. */
 export function groupBySample(results: readonly ResultRow[]): SampleRow[] {
   const rows = new Map<string, SampleRow & { results: ResultRow[] }>();
   for (const result of results) {
@@ -21,7 +21,13 @@ export function groupBySample(results: readonly ResultRow[]): SampleRow[] {
     if (row === undefined) rows.set(key, { id: result.id, sampleId, datasetId, runId, results: [result] });
     else row.results.push(result);
   }
-  return [...rows.values()];
+  return [...rows.values()].map((row) => ({ ...row, results: oldestFirst(row.results) }));
+}
+
+/** Each result once. Ids are in the order of time. */
+function oldestFirst(results: readonly ResultRow[]): ResultRow[] {
+  const each = new Map(results.map((result) => [result.id, result]));
+  return [...each.values()].sort((one, other) => Number(one.id) - Number(other.id));
 }
 
 /** An evaluator with a profile, whose verdicts are a column. */

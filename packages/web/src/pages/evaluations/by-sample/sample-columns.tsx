@@ -33,13 +33,13 @@ export function sampleColumns(judges: readonly Judge[]): DataColumn<SampleRow>[]
     },
     ...judges.map(
       (judge, index): DataColumn<SampleRow> => ({
-        id: `e${index}`,
+        id: judgeColumnId(index),
         label: nameOf(judge, judges),
-        hint: `The last verdict and score by ${judge.evaluator}${judge.profile === null ? "" : `, ${judge.profile}`}. A person’s correction counts.`,
+        hint: `The last verdict and score by ${judge.evaluator}${judge.profile === null ? "" : `, ${judge.profile}`}. A person’s correction counts. Sorted, samples without its score are left out.`,
         value: (row) => scoreOf(row, judge),
         cell: (row) => <LastVerdict row={row} judge={judge} />,
         isNumber: true,
-        isSortable: false,
+        isSortable: true,
         widthPx: 120,
       }),
     ),
@@ -66,6 +66,11 @@ export function sampleColumns(judges: readonly Judge[]): DataColumn<SampleRow>[]
       isWideOnly: true,
     },
   ];
+}
+
+/** The column of the judge at this place. */
+export function judgeColumnId(index: number): string {
+  return `e${index}`;
 }
 
 function scoreOf(row: SampleRow, judge: Judge): number | null | undefined {

@@ -2,10 +2,12 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ListChecks } from "lucide-react";
 import { useCallback, useMemo } from "react";
 import { resultPagesQuery, resultRatesQuery } from "../../../data/evaluation/evaluation-results.ts";
+import { samplePagesQuery } from "../../../data/evaluation/sample-pages.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import type { Sort } from "../../../ui/data-table/table-search.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
@@ -19,7 +21,10 @@ import { SummaryLine } from "../summary-line.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { groupBySample } from "./group-by-sample.ts";
 import { judgesOf, sampleColumns } from "./sample-columns.tsx";
+import { readSampleSort, sortOf, writeSampleSort } from "./sample-sort.ts";
 import { SampleVerdicts } from "./sample-verdicts.tsx";
+
+const noOrder = { evaluator: "", profile: null, isDescending: false };
 
 /** The same results, one row a sample and one column an evaluator. */
 export function SamplesView({ explorer }: { explorer: Explorer }) {
@@ -27,14 +32,30 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
   const { search, change } = explorer;
   const filter = toResultFilter(search);
   const rates = useQuery(resultRatesQuery(presage, filter));
-  const list = useInfiniteQuery(resultPagesQuery(presage, filter, "dataset_sample_id"));
+  const order = readSampleSort(search.sort);
+  const bySample = useInfiniteQuery({
+    ...resultPagesQuery(presage, filter, "dataset_sample_id"),
+    enabled: order === undefined,
+  });
+  const byScore = useInfiniteQuery({
+    ...samplePagesQuery(presage, filter, order ?? noOrder),
+    enabled: order !== undefined,
+  });
+  const list = order === undefined ? bySample : byScore;
+  const isByScore = order !== undefined;
   const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
   const columns = useMemo(() => sampleColumns(judges), [judges]);
   const rows = useMemo(() => {
     // Without the columns there is nothing to show yet.
-    return rates.data && list.data && groupBySample(list.data.pages.flat());
-  }, [rates.data, list.data]);
-  const view = useTableView("evaluations-by-sample", columns);
+    const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
+    return rates.data && pages && groupBySample(pages.flat());
+  }, [rates.data, isByScore, bySample.data, byScore.data]);
+  const view = {
+    ...useTableView("evaluations-by-sample", columns),
+    sort: sortOf(order, judges),
+    changeSort: (sort: Sort | undefined) =>
+      change({ sort: writeSampleSort(sort, judges) }, { replace: true }),
+  };
   const open = rows?.find(({ results }) => results.some(({ id }) => id === search.result));
   const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
   const loadMore = useCallback(() => {

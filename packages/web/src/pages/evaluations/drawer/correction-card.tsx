@@ -1,6 +1,7 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useCorrectResult } from "../../../data/evaluation/evaluation-results.ts";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
@@ -83,9 +84,15 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
             <Button size="small" variant="quiet" onClick={discard}>
               Cancel
             </Button>
-            <Button size="small" variant="primary" type="submit" isBusy={save.isPending}>
+            <AllowedButton
+              needs="evaluate"
+              size="small"
+              variant="primary"
+              type="submit"
+              isBusy={save.isPending}
+            >
               Save correction
-            </Button>
+            </AllowedButton>
           </div>
         </form>
       )}

@@ -2,7 +2,8 @@ import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { Archive, ClipboardCheck, ListChecks, Pencil } from "lucide-react";
 import { useState } from "react";
-import { Button, buttonClass } from "../../../ui/button.tsx";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { buttonClass } from "../../../ui/button.tsx";
 import { ProfileDialog } from "../profile-form/profile-dialog.tsx";
 import { ArchiveProfileDialog } from "./archive-profile-dialog.tsx";
 
@@ -29,17 +30,18 @@ export function ProfileActions({ family, profile }: ProfileActionsProps) {
       </Link>
       {!isFixed && (
         <>
-          <Button icon={<Archive aria-hidden />} onClick={() => setOpen("archive")}>
+          <AllowedButton needs="evaluate" icon={<Archive aria-hidden />} onClick={() => setOpen("archive")}>
             Archive
-          </Button>
-          <Button
+          </AllowedButton>
+          <AllowedButton
+            needs="evaluate"
             variant="primary"
             icon={<Pencil aria-hidden />}
             disabled={family === undefined}
             onClick={() => setOpen("revise")}
           >
             Revise
-          </Button>
+          </AllowedButton>
           <ArchiveProfileDialog isOpen={open === "archive"} onClose={close} profile={profile} />
           {family !== undefined && (
             <ProfileDialog

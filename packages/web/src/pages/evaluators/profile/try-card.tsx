@@ -3,6 +3,7 @@ import { Play } from "lucide-react";
 import { useEvaluate } from "../../../data/evaluation/evaluations.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
@@ -90,9 +91,15 @@ export function TryCard({ family, profile }: TryCardProps) {
           );
         })}
         <div className="flex items-center gap-2">
-          <Button type="submit" variant="primary" icon={<Play aria-hidden />} isBusy={attempt.isPending}>
+          <AllowedButton
+            needs="evaluate"
+            type="submit"
+            variant="primary"
+            icon={<Play aria-hidden />}
+            isBusy={attempt.isPending}
+          >
             Evaluate
-          </Button>
+          </AllowedButton>
           {isChanged && (
             <Button
               variant="quiet"

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { DatabaseZap, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useDeletePrediction } from "../../../data/kept-predictions.ts";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
@@ -54,9 +55,14 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
         Add to dataset
       </Button>
       {prediction.source === "live" && (
-        <Button size="small" icon={<Trash2 aria-hidden />} onClick={() => setAsking("delete")}>
+        <AllowedButton
+          needs="manage"
+          size="small"
+          icon={<Trash2 aria-hidden />}
+          onClick={() => setAsking("delete")}
+        >
           Delete this one
-        </Button>
+        </AllowedButton>
       )}
       <ConfirmDialog
         isOpen={asking === "replace"}

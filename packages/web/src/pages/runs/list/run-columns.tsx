@@ -6,6 +6,7 @@ import { formatCount, formatShare } from "../../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../../format/short-evaluator-names.ts";
 import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { Explained } from "../../../ui/overlay/explained.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -148,9 +149,9 @@ function PassRate({ row: { run, headline } }: { row: RunRow }) {
   const { pass_rate, pass_interval, no_change } = headline;
   const name = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator))(headline.evaluator);
   return (
-    <span
+    <Explained
       className="flex items-center gap-2"
-      title={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
+      text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
     >
       <span aria-hidden className="min-w-16 flex-1">
         <IntervalBar
@@ -164,6 +165,6 @@ function PassRate({ row: { run, headline } }: { row: RunRow }) {
       <span className="w-20 text-left text-xs text-ink-3 max-sm:hidden">
         {pass_interval === null ? "no interval" : describeInterval(pass_interval)}
       </span>
-    </span>
+    </Explained>
   );
 }

@@ -7,7 +7,8 @@ import { evaluatorFamiliesQuery } from "../../../data/evaluation/evaluators.ts";
 import { datasetsQuery } from "../../../data/runs/datasets.ts";
 import { useCreateRun } from "../../../data/runs/runs.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { Button, buttonClass } from "../../../ui/button.tsx";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { FieldGroup } from "../../../ui/form/field.tsx";
@@ -154,9 +155,9 @@ function NewRunPage() {
             <Link to="/runs" className={buttonClass({ variant: "quiet" })}>
               Cancel
             </Link>
-            <Button type="submit" variant="primary" isBusy={create.isPending}>
+            <AllowedButton needs="evaluate" type="submit" variant="primary" isBusy={create.isPending}>
               Start the run
-            </Button>
+            </AllowedButton>
           </div>
         </div>
       </form>

@@ -15,6 +15,7 @@ import {
 import { useState } from "react";
 import { isActive } from "../../../data/runs/recent-runs.ts";
 import { useChangeRun, useDeleteRun } from "../../../data/runs/runs.ts";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -33,18 +34,24 @@ export function RunActions({ run }: { run: Run }) {
   return (
     <>
       {(run.status === "running" || run.status === "queued") && (
-        <Button icon={<Pause aria-hidden />} isBusy={change.isPending} onClick={() => change.mutate("pause")}>
+        <AllowedButton
+          needs="evaluate"
+          icon={<Pause aria-hidden />}
+          isBusy={change.isPending}
+          onClick={() => change.mutate("pause")}
+        >
           Pause
-        </Button>
+        </AllowedButton>
       )}
       {run.status === "paused" && (
-        <Button
+        <AllowedButton
+          needs="evaluate"
           icon={<CirclePlay aria-hidden />}
           isBusy={change.isPending}
           onClick={() => change.mutate("resume")}
         >
           Resume
-        </Button>
+        </AllowedButton>
       )}
       <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
         <GitCompareArrows aria-hidden /> Compare

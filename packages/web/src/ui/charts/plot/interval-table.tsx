@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../button.tsx";
 import { CopyButton } from "../../copy-button.tsx";
+import { Explained } from "../../overlay/explained.tsx";
 import { ScrollRegion } from "../../scroll-region.tsx";
 import { ExplainedName } from "./explained-name.tsx";
 import { copyableTable } from "./figures-table.ts";
@@ -113,7 +114,7 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
                 <th scope="col" className="text-right">
                   <ExplainedName
                     name="n"
-                    explanation="Samples with a verdict. How many trajectories they are in, and how many failed, is shown where a row is pointed at, and copied."
+                    explanation="Samples with a verdict. How many trajectories they are in, and how many failed, is shown where a value is pointed at or focused, and copied."
                   />
                 </th>
               )}
@@ -123,7 +124,6 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
             {shown.map((row) => (
               <tr
                 key={row.key}
-                title={row.basis}
                 className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 hover:bg-hover/60"
               >
                 <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
@@ -132,7 +132,9 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
                 <td aria-hidden>
                   <IntervalRowMark mark={mark} row={row} domain={domain} />
                 </td>
-                <td className="text-right font-medium whitespace-nowrap">{show(row.value, format)}</td>
+                <td className="text-right font-medium whitespace-nowrap">
+                  <Explained text={row.basis}>{show(row.value, format)}</Explained>
+                </td>
                 {hasIntervals && (
                   <td className="text-right text-xs whitespace-nowrap text-ink-2">
                     {intervalText(row, format)}

@@ -110,3 +110,8 @@ test("figures stay readable in Markdown, and rows cannot start lists", () => {
     "| A: b |\n| --- |\n| 0.800 to 0.900 |\n| &#45; |\n| open&#95;door |\n\n1&#46; first\n",
   );
 });
+
+test("a rate of thousands is written without an exponent", () => {
+  const document = reportDocument({ ...reportOf("plain"), predictions_per_second: 1_204.7 });
+  expect(toMarkdown(document)).toContain("| Predictions a second | 1200 |");
+});

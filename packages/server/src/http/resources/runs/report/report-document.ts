@@ -158,7 +158,7 @@ function predictionRows({ latency_ms: latency, tokens, failures, ...report }: Ru
     ...(latency === null
       ? []
       : [["Latency", `${latency.p50} ms (median), ${latency.p95} ms (p95), ${latency.p99} ms (p99)`]]),
-    ...(rate === null ? [] : [["Predictions a second", rate.toPrecision(3)]]),
+    ...(rate === null ? [] : [["Predictions a second", String(Number(rate.toPrecision(3)))]]),
     ["Tokens of prompts", `${tokens.prompt}, of which ${tokens.cached} were cached`],
     ["Tokens of completions", String(tokens.completion)],
     ...costRows(report),

@@ -1,0 +1,24 @@
+import type { Part } from "../part.ts";
+import { findProblems } from "../report/problems.ts";
+import { measureBeside } from "./beside/measure-beside.ts";
+import { judgeThroughput } from "./judge-evaluations.ts";
+import { fullEvaluationsPlan, quickEvaluationsPlan } from "./plan-evaluations.ts";
+import { measureThroughput } from "./throughput/measure-throughput.ts";
+import { writeBeside, writeThroughput } from "./write-evaluations.ts";
+
+export const evaluationsPart: Part = {
+  title: "Evaluations",
+  measure: async ({ group, upstream, quick }) => {
+    const plan = quick ? quickEvaluationsPlan : fullEvaluationsPlan;
+    const throughput = await measureThroughput(group, (await upstream()).origin, plan.throughput);
+    const beside = await measureBeside(group, await upstream(), plan.beside);
+    return {
+      goals: [judgeThroughput(throughput, plan.throughput)],
+      problems: [
+        ...findProblems(throughput, ({ round }) => `evaluations, round ${round + 1}`),
+        ...findProblems(beside, ({ round }) => `predictions beside evaluations, round ${round + 1}`),
+      ],
+      text: writeThroughput(throughput, plan.throughput) + writeBeside(beside, plan.beside),
+    };
+  },
+};

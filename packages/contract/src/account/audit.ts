@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { dateTime } from "../date-time.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+
+/** What was done to what: the part before the dot is the kind of object, whose id the event has. */
+export const AuditAction = z.enum([
+  "api_key.create",
+  "api_key.update",
+  "api_key.revoke",
+  "dataset.create",
+  "dataset.delete",
+  "dataset.add_revision",
+  "environment.create",
+  "environment.revise",
+  "environment.add_tasks",
+  "environment.delete",
+  "episode.delete",
+  "error_taxonomy.add_revision",
+  "error_taxonomy.set_labels",
+  "error_taxonomy.remove_labels",
+  "evaluation_result.correct",
+  "evaluation_result.delete",
+  "evaluation_result.withdraw_correction",
+  "evaluator_profile.create",
+  "evaluator_profile.revise",
+  "evaluator_profile.archive",
+  "experiment.create",
+  "experiment.update",
+  "prediction.delete",
+  "project.create",
+  "run.create",
+  "run.add_evaluators",
+  "run.add_predictions",
+  "run.pause",
+  "run.resume",
+  "run.cancel",
+  "run.delete",
+  "session.start",
+  "session.end",
+  "user.create",
+  "user.change_account",
+  "user.change_role",
+  "user.end_access",
+  "user.erase",
+]);
+export type AuditAction = z.infer<typeof AuditAction>;
+
+export const AuditActorKind = z.enum(["api_key", "session", "sign_in", "command_line"]);
+export type AuditActorKind = z.infer<typeof AuditActorKind>;
+
+const instant = z.iso.datetime({ offset: true });
+
+/** Who changed what, and when. */
+export const AuditEvent = z
+  .object({
+    id: z.uuid().meta({ description: "The event's id." }),
+    created_at: instant.meta({ description: "When it happened." }),
+    action: AuditAction.meta({ description: "What was done." }),
+    object_id: z
+      .string()
+      .meta({ description: "Of what it was done to; its kind is the part of `action` before the dot." }),
+    actor: z
+      .object({
+        kind: AuditActorKind.meta({
+          description:
+            "`api_key` or `session`: what authenticated the request; `sign_in`: the user, who signed in; `command_line`: `presage` on the server's machine.",
+        }),
+        user_id: z
+          .string()
+          .nullable()
+          .meta({ description: "Whose key or session it is; null for the command line." }),
+        email: z
+          .string()
+          .nullable()
+          .meta({ description: "The user's address now; null if none is known, or the user is gone." }),
+        id: z.string().nullable().meta({ description: "The key's or session's id." }),
+        name: z
+          .string()
+          .nullable()
+          .meta({ description: "The key's name; for the command line, the operating system's user." }),
+      })
+      .meta({ description: "Who did it." }),
+    request_id: z
+      .string()
+      .nullable()
+      .meta({ description: "The `x-request-id` of the request, also in the log; null if there was none." }),
+    detail: z.record(z.string(), z.unknown()).meta({
+      description: "A few words on what changed, such as names, scopes and counts; no texts and no secrets.",
+    }),
+  })
+  .meta({ id: "AuditEvent" });
+export type AuditEvent = z.infer<typeof AuditEvent>;
+
+const objectId = z.string().min(1).max(200);
+
+/** Query of `GET /v1/audit-events`. */
+export const AuditEventListQuery = z.object({
+  action: AuditAction.optional().meta({ description: "Only this action." }),
+  actor_user_id: z
+    .guid()
+    .optional()
+    .meta({ format: "uuid", description: "Only what this user did, with keys and sessions." }),
+  object_id: objectId.optional().meta({ description: "Only what was done to this object." }),
+  from: dateTime().optional().meta({ description: "From this time." }),
+  to: dateTime().optional().meta({ description: "Before this time." }),
+  ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
+});
+export type AuditEventListQuery = z.infer<typeof AuditEventListQuery>;
+
+export const AuditEventListResponse = z
+  .object({ data: z.array(AuditEvent).meta({ description: "Newest first." }), next: nextCursor })
+  .meta({ id: "AuditEventListResponse" });
+export type AuditEventListResponse = z.infer<typeof AuditEventListResponse>;

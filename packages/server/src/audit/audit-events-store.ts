@@ -1,0 +1,70 @@
+import type { AuditAction } from "@presage/contract";
+import type { Selectable } from "kysely";
+import { isAfter, type KeysetPage, type ListPart, toListPart } from "../storage/keyset.ts";
+import type { Micros } from "../storage/micros.ts";
+import type { AuditEventsTable } from "../storage/schema/audit.ts";
+import type { Database } from "../storage/schema/tables.ts";
+
+/** An event with its actor's e-mail address as it is now. */
+export type StoredAuditEvent = Omit<Selectable<AuditEventsTable>, "account_id"> & { email: string | null };
+
+export interface AuditFilter {
+  action?: AuditAction;
+  actorUserId?: string;
+  objectId?: string;
+  from?: Micros;
+  to?: Micros;
+}
+
+export async function insertAuditEvent(transaction: Database, row: AuditEventsTable): Promise<void> {
+  await transaction.insertInto("audit_events").values(row).execute();
+}
+
+/** Of an event whose change goes on. */
+export async function updateAuditDetail(transaction: Database, id: string, detail: object): Promise<void> {
+  await transaction
+    .updateTable("audit_events")
+    .set({ detail: JSON.stringify(detail) })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** A page of an account's events, newest first. */
+export async function selectAuditEvents(
+  reader: Database,
+  accountId: string,
+  { action, actorUserId, objectId, from, to }: AuditFilter,
+  { limit, after }: KeysetPage,
+): Promise<ListPart<StoredAuditEvent>> {
+  let page = reader.selectFrom("audit_events").selectAll().where("account_id", "=", accountId);
+  if (action !== undefined) page = page.where("action", "=", action);
+  if (actorUserId !== undefined) page = page.where("actor_user_id", "=", actorUserId);
+  if (objectId !== undefined) page = page.where("object_id", "=", objectId);
+  if (from !== undefined) page = page.where("created_at", ">=", from);
+  if (to !== undefined) page = page.where("created_at", "<", to);
+  if (after !== undefined) page = page.where(isAfter(after));
+  page = page
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit + 1);
+  const rows = await reader
+    .selectFrom(page.as("event"))
+    .leftJoin("users", "users.id", "event.actor_user_id")
+    .select([
+      "event.id",
+      "event.created_at",
+      "event.action",
+      "event.object_id",
+      "event.actor_kind",
+      "event.actor_user_id",
+      "event.actor_id",
+      "event.actor_name",
+      "event.request_id",
+      "event.detail",
+      "users.email",
+    ])
+    .orderBy("event.created_at", "desc")
+    .orderBy("event.id", "desc")
+    .execute();
+  return toListPart(rows, limit);
+}

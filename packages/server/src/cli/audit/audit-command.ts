@@ -1,0 +1,33 @@
+import type { Command } from "commander";
+import type { Config } from "../../config.ts";
+import { examples } from "../help/examples.ts";
+
+/** `presage audit`. `configure` reads the configuration, `json` is the option that every list has. */
+export function addAuditCommand(
+  program: Command,
+  configure: () => Config,
+  json: readonly [flags: string, description: string],
+): void {
+  program
+    .command("audit")
+    .description("list who made, changed or ended what")
+    .option("--action <action>", "only this action, such as api_key.create")
+    .option("--user <user>", "only what this user did, by id or e-mail address")
+    .option("--object <id>", "only what was done to this object")
+    .option("--from <time>", "from this time, as a date or date-time")
+    .option("--to <time>", "before this time")
+    .option("--account <name>", "of this account; by default the owner's")
+    .option("--limit <number>", "at most so many events", "100")
+    .option(...json)
+    .addHelpText(
+      "after",
+      examples(
+        "presage audit",
+        "presage audit --action user.change_role --from 2027-01-01",
+        "presage audit --user ada@example.org --json",
+      ),
+    )
+    .action(async (options) =>
+      (await import("./list-audit-events.ts")).listAuditEvents(configure(), options),
+    );
+}

@@ -1,0 +1,22 @@
+import { userInfo } from "node:os";
+import type { Actor, Changer } from "../audit/actor.ts";
+import type { User } from "../identity/users/users-store.ts";
+
+/** A command on the server's machine, in the audit log. */
+export function commandLineActor(): Actor {
+  return { kind: "command_line", userId: null, id: null, name: userName(), requestId: null };
+}
+
+/** The command line as somebody who changes what is in a user's account. */
+export function changerFor(user: Pick<User, "account_id">): Pick<Changer, "accountId" | "actor"> {
+  return { accountId: user.account_id, actor: commandLineActor() };
+}
+
+/** In a container there may be a number and no name. */
+function userName(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../config.ts";
+import { exportMetrics } from "../observability/export-metrics.ts";
+import { exportTraces } from "../observability/export-traces.ts";
+import { forwardTraces } from "../observability/forward-traces.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import type { LogExport } from "../observability/otlp-exporter.ts";
+import type { Tracing } from "../observability/tracing.ts";
+import { watchOutage } from "../observability/watch-outage.ts";
+
+/** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
+export async function composeTelemetry(
+  { telemetry: { attributes, traces, metrics } }: Pick<Config, "telemetry">,
+  logger: Logger,
+  { registry }: Pick<Metrics, "registry">,
+  instanceId: string,
+): Promise<Tracing> {
+  // Several processes count apart.
+  const ofProcess = { ...attributes, "service.instance.id": `${instanceId}/${process.pid}` };
+  const exported =
+    metrics && (await exportMetrics(metrics, ofProcess, logEnds(logger, "metrics", metrics.url), registry));
+  const tracing =
+    traces === undefined
+      ? forwardTraces(exported?.chats)
+      : await exportTraces(traces, ofProcess, logEnds(logger, "traces", traces.url), exported?.chats);
+  return {
+    ...tracing,
+    async stop() {
+      const timeoutMs = Math.max(0, ...[traces, metrics].map((target) => target?.timeoutMs ?? 0));
+      const sent = Promise.all([tracing.stop(), exported?.stop()]);
+      // The SDK waits for several exports, one after the other.
+      await Promise.race([sent, sleep(timeoutMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** The error may name the address, which has no credentials; headers are in none. */
+function logEnds(logger: Logger, signal: "traces" | "metrics", url: string): LogExport {
+  const outage = watchOutage(logger, {
+    begins: `could not send ${signal}; those in between are lost`,
+    ends: `${signal} are sent again`,
+    fields: { url },
+  });
+  return (error) => {
+    if (error === undefined) outage.responded();
+    else outage.failed("export", () => ({ reason: error.message }));
+  };
+}

@@ -1,0 +1,65 @@
+import {
+  AuditEventListQuery,
+  type AuditEventListResponse,
+  type AuditEvent as EventBody,
+  readInstant,
+} from "@presage/contract";
+import {
+  type AuditFilter,
+  type StoredAuditEvent,
+  selectAuditEvents,
+} from "../../../audit/audit-events-store.ts";
+import { defined } from "../../../defined.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
+import { readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { refuseUnknownFields } from "../../request/validate.ts";
+import type { Services } from "../../services.ts";
+
+export function auditEventRoutes({ store }: Services): Route[] {
+  return [
+    withCaller("GET", "/v1/audit-events", "manage", async (call) => {
+      const query = readQuery(call, AuditEventListQuery);
+      refuseUnknownFields(AuditEventListQuery, query, "query");
+      const { action, actor_user_id, object_id, from, to } = query;
+      const filter: AuditFilter = defined({
+        action,
+        actorUserId: actor_user_id?.toLowerCase(),
+        objectId: object_id,
+        from: from === undefined ? undefined : readInstant(from),
+        to: to === undefined ? undefined : readInstant(to),
+      });
+      const requester = requesterOf(call);
+      const reader = store.briefReader(requester);
+      const { rows, next } = await selectAuditEvents(
+        reader,
+        requester.accountId,
+        filter,
+        readKeysetPage(query),
+      );
+      const response: AuditEventListResponse = { data: rows.map(toAuditEvent), next: toCursor(next) };
+      return Response.json(response);
+    }),
+  ];
+}
+
+export function toAuditEvent(event: StoredAuditEvent): EventBody {
+  const { id, created_at, action, object_id, request_id, detail } = event;
+  return {
+    id,
+    created_at: toIsoInstant(created_at),
+    action,
+    object_id,
+    actor: {
+      kind: event.actor_kind,
+      user_id: event.actor_user_id,
+      email: event.email,
+      id: event.actor_id,
+      name: event.actor_name,
+    },
+    request_id,
+    detail: JSON.parse(detail),
+  };
+}

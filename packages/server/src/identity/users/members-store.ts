@@ -1,0 +1,59 @@
+import type { Role } from "@presage/contract";
+import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import { localIssuer, type User } from "./users-store.ts";
+
+export type Member = Pick<User, "id" | "email" | "name" | "role" | "created_at">;
+
+/** A page of an account's users, newest first. */
+export async function selectMembers(
+  reader: Database,
+  accountId: string,
+  { limit, after }: KeysetPage,
+): Promise<ListPart<Member>> {
+  let query = reader
+    .selectFrom("users")
+    .select(["id", "email", "name", "role", "created_at"])
+    .where("account_id", "=", accountId);
+  if (after !== undefined) query = query.where(isAfter(after));
+  const rows = await query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+  return toListPart(rows, limit);
+}
+
+export async function updateRole(transaction: Database, userId: string, role: Role): Promise<void> {
+  await transaction.updateTable("users").set({ role }).where("id", "=", userId).execute();
+}
+
+/** Whether an account has an owner besides a user, who can sign in now: in local mode with a link, else at the provider. */
+export async function hasOtherOwner(
+  transaction: Database,
+  accountId: string,
+  userId: string,
+  isLocalMode: boolean,
+): Promise<boolean> {
+  const owner = await transaction
+    .selectFrom("users")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("role", "=", "owner")
+    .where("id", "!=", userId)
+    .where("oidc_issuer", isLocalMode ? "=" : "!=", localIssuer)
+    .limit(1)
+    .executeTakeFirst();
+  return owner !== undefined;
+}
+
+/** The digests of a user's keys that are not revoked. */
+export async function selectDigestsOf(database: Database, userId: string): Promise<string[]> {
+  const keys = await database
+    .selectFrom("api_keys")
+    .select("digest")
+    .where("user_id", "=", userId)
+    .where("revoked_at", "is", null)
+    .execute();
+  return keys.map(({ digest }) => digest);
+}

@@ -1,0 +1,172 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { AuditEventListResponse, KeyScope, Member, Role } from "@presage/contract";
+import { provisionUser } from "../../src/identity/openid/provision-user.ts";
+import { changeRoleOf } from "../../src/identity/users/change-role.ts";
+import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
+import { callWithKey } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { makeKey, makeUser, signInAddressOf } from "../support/sign-in/make-user.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
+
+type Headers = Record<string, string>;
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  let store: Awaited<ReturnType<typeof openStore>>;
+
+  beforeAll(async () => {
+    store = await openStore(presage.databaseUrl);
+    return async () => await store.database.destroy();
+  });
+
+  const call = (headers: Headers, method: string, path: string, body?: unknown) =>
+    callWithKey(presage.url, method, path, body, headers);
+  const statusOf = async (...request: Parameters<typeof call>) => (await call(...request)).status;
+  const setRole = (userId: string, role: Role, headers?: Headers) =>
+    headers === undefined
+      ? presage.call("PATCH", `/v1/members/${userId}`, { role })
+      : call(headers, "PATCH", `/v1/members/${userId}`, { role });
+
+  async function sessionFor(userId: string): Promise<Headers> {
+    const signInAddress = await signInAddressOf(store, presage.url, userId);
+    const browser = await signInLocally({ url: presage.url, signInAddress });
+    return (await sessionOf(browser, presage.databaseUrl)).headers;
+  }
+
+  async function create(headers: Headers, scopes?: KeyScope[] | null) {
+    const response = await call(headers, "POST", "/v1/api-keys", { name: "new", scopes });
+    const body = (await response.json()) as { key: string; scopes: KeyScope[] | null; detail: string };
+    return { status: response.status, ...body };
+  }
+
+  test("A lower role holds at the next request, for sessions, keys and open sockets", async () => {
+    const userId = await makeUser(store, "member");
+    const [key, session] = [await makeKey(store, userId), await sessionFor(userId)];
+    const socket = await openEnvSocket(presage.url, "sandbox", key);
+    await socket.reset();
+    for (const headers of [key, session])
+      expect(await statusOf(headers, "POST", "/v1/projects", { name: "made" })).toBeLessThan(300);
+    const changed = await setRole(userId, "viewer");
+    expect([changed.status, ((await changed.json()) as Member).role]).toEqual([200, "viewer"]);
+    for (const headers of [key, session]) {
+      const refused = await call(headers, "POST", "/v1/projects", { name: "made" });
+      expect(refused.status).toBe(403);
+      expect(await refused.json()).toEqual({
+        detail:
+          "Your role is viewer; this request needs the role member or owner. An owner of your account can change your role.",
+      });
+      expect(await statusOf(headers, "GET", "/v1/projects")).toBe(200);
+    }
+    expect(await socket.step("look around")).toMatchObject({ type: "error" });
+    expect(await socket.closed).toMatchObject({ code: 1008 });
+    await setRole(userId, "member");
+    expect(await statusOf(key, "POST", "/v1/projects", { name: "made" })).toBe(200);
+  });
+
+  test("A key is created with scopes in their order, and never with more than its creator has", async () => {
+    const owner = await makeUser(store, "owner");
+    const [all, manages] = [await makeKey(store, owner), await makeKey(store, owner, ["read", "manage"])];
+    expect(await create(all, ["read", "predict", "read"])).toMatchObject({
+      status: 201,
+      scopes: ["predict", "read"],
+    });
+    expect(await create(manages, ["manage"])).toMatchObject({ status: 201, scopes: ["manage"] });
+    for (const scopes of [undefined, null, ["predict"], ["read", "evaluate"]] as const) {
+      const { status, detail } = await create(manages, scopes as KeyScope[] | null);
+      expect([status, detail]).toEqual([403, expect.stringContaining(`scopes "read", "manage"`)]);
+    }
+    const viewer = await makeKey(store, await makeUser(store, "viewer"));
+    expect(await create(viewer, ["read", "manage"])).toMatchObject({ status: 201 });
+    expect(await create(viewer)).toMatchObject({ status: 201, scopes: null });
+    expect(await create(viewer, ["read", "predict"])).toMatchObject({
+      status: 403,
+      detail: 'Your role is viewer, so your keys cannot have the scope "predict".',
+    });
+    for (const scopes of [[], ["write"], "read"])
+      expect(await statusOf(all, "POST", "/v1/api-keys", { name: "x", scopes })).toBe(422);
+  });
+
+  test("whoami says the role now and the scopes", async () => {
+    const userId = await makeUser(store, "member");
+    const key = await makeKey(store, userId, ["predict"]);
+    const whoAmI = async () => await (await call(key, "GET", "/v1/whoami")).json();
+    expect(await whoAmI()).toMatchObject({ caller: { api_key: { role: "member", scopes: ["predict"] } } });
+    await setRole(userId, "viewer");
+    expect(await whoAmI()).toMatchObject({ caller: { api_key: { role: "viewer", scopes: ["predict"] } } });
+    expect(await (await call(await sessionFor(userId), "GET", "/v1/me")).json()).toMatchObject({
+      role: "viewer",
+    });
+  });
+
+  test("An account keeps an owner, even if its last two demote each other at the same time", async () => {
+    for (const { id, role } of await members()) {
+      if (role === "owner" && id !== store.owner.id) await setRole(id, "member");
+    }
+    const last = await setRole(store.owner.id, "member");
+    expect(last.status).toBe(409);
+    expect(await last.json()).toMatchObject({
+      detail: expect.stringContaining("Make somebody else an owner first"),
+    });
+    const other = await makeUser(store, "owner");
+    const key = await makeKey(store, other);
+    const statuses = await Promise.all([
+      setRole(other, "viewer"),
+      setRole(store.owner.id, "viewer", key),
+    ]).then((responses) => responses.map(({ status }) => status).sort());
+    // The other is the last owner by then, or the caller none any more.
+    expect(statuses[0]).toBe(200);
+    expect([403, 409]).toContain(statuses[1] ?? 0);
+    const left = await store.database.selectFrom("users").select("id").where("role", "=", "owner").execute();
+    expect(left.filter(({ id }) => [store.owner.id, other].includes(id))).toHaveLength(1);
+    // The way back in, on the server's machine.
+    const change = { userId: store.owner.id, role: "owner", isLocalMode: true } as const;
+    await changeRoleOf(store.database, anyRequester(store.owner.account_id), change);
+  });
+
+  async function members(): Promise<Member[]> {
+    // The command line's change reaches keys that this server knows within 5 s; a session is looked up each time.
+    const headers = await sessionFor(store.owner.id);
+    return ((await (await call(headers, "GET", "/v1/members?limit=1000")).json()) as { data: Member[] }).data;
+  }
+
+  test("Members are those of the account, and each change of a role is in the audit log once", async () => {
+    const userId = await makeUser(store, "viewer", "ada@example.org");
+    expect((await members())[0]).toEqual({
+      id: userId,
+      email: "ada@example.org",
+      name: "viewer",
+      role: "viewer",
+      created_at: expect.any(String),
+    });
+    const session = await sessionFor(store.owner.id);
+    for (const role of ["member", "member", "owner"] as const) await setRole(userId, role, session);
+    const path = `/v1/audit-events?object_id=${userId}`;
+    const { data } = (await (await call(session, "GET", path)).json()) as AuditEventListResponse;
+    expect(data).toMatchObject([
+      { action: "user.change_role", detail: { from: "member", to: "owner" } },
+      { action: "user.change_role", detail: { from: "viewer", to: "member" } },
+    ]);
+    expect((await setRole(crypto.randomUUID(), "owner", session)).status).toBe(404);
+  });
+
+  test("The first who signs in to an account owns it, others get the configured role, and moving takes none along", async () => {
+    const signIn = async (subject: string, accountName: string) => {
+      const identity = { issuer: "https://issuer.example", subject, email: null, name: null, accountName };
+      const admittance = { newUserRole: "viewer", requestId: "r" } as const;
+      const { userId } = await provisionUser(store.database, identity, admittance);
+      return await store.database
+        .selectFrom("users")
+        .select("role")
+        .where("id", "=", userId)
+        .executeTakeFirstOrThrow();
+    };
+    const together = await Promise.all(["a", "b", "c"].map((subject) => signIn(subject, "team")));
+    expect(together.map(({ role }) => role).sort()).toEqual(["owner", "viewer", "viewer"]);
+    expect((await signIn("d", "other team")).role).toBe("owner");
+    expect((await signIn("d", "other team")).role).toBe("owner");
+    expect((await signIn("d", "team")).role).toBe("viewer");
+  });
+});

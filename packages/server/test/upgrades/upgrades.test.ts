@@ -1,0 +1,133 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Kysely, sql } from "kysely";
+import pMap from "p-map";
+import { migrate } from "../../src/storage/migrate.ts";
+import { migrations } from "../../src/storage/migrations/index.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
+import { saveSetting } from "../../src/storage/settings-store.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
+import { openMigratedTo } from "../support/store/open-migrated-to.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { expectReadable } from "../support/upgrades/expect-readable.ts";
+import { createRowWriter, type RowWriter } from "../support/upgrades/row-writer.ts";
+import { writeRows } from "../support/upgrades/write-rows.ts";
+
+const versions = Object.keys(migrations);
+/** Each waits for its database most of the time. */
+const atOnce = 4;
+
+/** What a later version has made of a table's rows on purpose: docs/upgrades.md. */
+const replaced: Record<string, string> = {
+  experiments: "021-external-runs: they are runs",
+};
+
+/** Rows of this version, in the newest schema. The last one's show that the rows themselves are good. */
+async function upgrade(database: TestDatabase, version: string): Promise<void> {
+  const url = await database.createEmpty();
+  const earlier = await openMigratedTo(url, version);
+  const writer = await createRowWriter(earlier, version);
+  try {
+    await writeRows(writer);
+    await expectRowsInEveryTable(earlier, writer);
+    const later = versions.slice(versions.indexOf(version) + 1);
+    expect(await migrate(earlier as Database)).toEqual({ applied: later, newer: [] });
+    await expectSameRows(earlier, writer);
+  } finally {
+    await earlier.destroy();
+  }
+  const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
+  try {
+    await expectReadable(presage, writer);
+  } finally {
+    await presage.stop();
+  }
+}
+
+async function expectRowsInEveryTable(earlier: Kysely<unknown>, { covered, version }: RowWriter) {
+  const tables = await earlier.introspection.getTables();
+  const empty = tables.map(({ name }) => name).filter((name) => !covered.has(name));
+  if (empty.length > 0)
+    throw new Error(
+      `No rows are written to ${empty.join(", ")}, which ${version} has. ` +
+        "Add rows as this version writes them to test/support/upgrades/write-rows.ts, " +
+        "and what a client reads of them to expect-readable.ts beside it.",
+    );
+}
+
+async function expectSameRows(upgraded: Kysely<unknown>, { written }: RowWriter): Promise<void> {
+  for (const [table, rows] of Map.groupBy(written, ({ table }) => table)) {
+    if (table in replaced) continue;
+    const columns = sql.join(Object.keys(rows[0]?.row ?? {}).map((column) => sql.ref(column)));
+    const now = await sql`select ${columns} from ${sql.table(table)}`.execute(upgraded);
+    const before = rows.map(({ row }) => row);
+    const missing = before.filter((row) => !now.rows.some((other) => Bun.deepEquals(row, other)));
+    expect({ table, missing }).toEqual({ table, missing: [] });
+  }
+}
+
+/** The schema from which an upgrade is killed, and the migrations at whose end it is. */
+const killedFrom = "008-session-issuers";
+const killedIn = ["009-result-numbers", "012-projects", "021-external-runs", versions.at(-1) ?? ""];
+const dying = join(import.meta.dir, "../support/upgrades/die-in-migration.ts");
+
+async function killInMigration(url: string, migration: string): Promise<void> {
+  const child = Bun.spawn([process.execPath, dying, url, migration], { stdout: "ignore", stderr: "inherit" });
+  await child.exited;
+  expect({ migration, signal: child.signalCode }).toEqual({ migration, signal: "SIGKILL" });
+}
+
+onEachDatabase((database) => {
+  test("an upgrade that is killed leaves the schema and the rows of before, and the next start does all of it", async () => {
+    const url = await database.createEmpty();
+    const earlier = await openMigratedTo(url, killedFrom);
+    const writer = await createRowWriter(earlier, killedFrom);
+    await writeRows(writer);
+    const tables = await earlier.introspection.getTables();
+    try {
+      for (const migration of killedIn) {
+        await killInMigration(url, migration);
+        expect(await earlier.introspection.getTables()).toEqual(tables);
+        await expectSameRows(earlier, writer);
+      }
+    } finally {
+      await earlier.destroy();
+    }
+    const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
+    await expectReadable(presage, writer).finally(() => presage.stop());
+  });
+
+  test("a version runs on a newer schema if that says so, and otherwise refuses it", async () => {
+    const url = await database.create();
+    const schema = "999-from-the-future";
+    const say = async (oldest: string) => {
+      await using store = await openStore(url);
+      await saveSetting(store.database, "oldest_version", JSON.stringify({ schema, oldest }));
+    };
+    await say(versions.at(-1) ?? "");
+    const future = await openMigratedTo(url, versions.at(-1) ?? "");
+    await sql`insert into kysely_migration (name, timestamp) values (${schema}, '2031')`.execute(future);
+    await sql`create table of_the_future (id text)`.execute(future);
+    const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
+    expect((await presage.call("POST", "/v1/api-keys", { name: "by the earlier version" })).status).toBe(201);
+    await presage.stop();
+    await say(schema);
+    await future.destroy();
+    await expect(startPresage({ PRESAGE_DATABASE_URL: url })).rejects.toThrow(/^The database is newer/);
+  });
+
+  test("rows that each version wrote are all there after the upgrade, with the meaning that they had", async () => {
+    await pMap(
+      versions,
+      async (version) => {
+        await upgrade(database, version).catch((error: unknown) => {
+          throw new Error(`From ${version}: ${error instanceof Error ? error.message : error}`, {
+            cause: error,
+          });
+        });
+      },
+      { concurrency: atOnce },
+    );
+  }, 300_000);
+});

@@ -1,0 +1,24 @@
+import type { Presage, Role } from "@presage/sdk";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { meQueryKey } from "./me.ts";
+import { usePresage } from "./use-presage.ts";
+
+const queryKey = ["members"];
+
+export function membersQuery(presage: Presage) {
+  return queryOptions({ queryKey, queryFn: ({ signal }) => presage.members.list({ signal }) });
+}
+
+export function useChangeRole() {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, role }: { id: string; role: Role }) => presage.members.update(id, { role }),
+    // On failure too: somebody else may have changed it.
+    onSettled: async () => {
+      await queryClient.invalidateQueries({ queryKey });
+      // It may be the user's own.
+      await queryClient.invalidateQueries({ queryKey: meQueryKey });
+    },
+  });
+}

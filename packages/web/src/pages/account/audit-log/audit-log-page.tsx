@@ -1,0 +1,111 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { createLazyRoute } from "@tanstack/react-router";
+import { RefreshCw, ScrollText } from "lucide-react";
+import { useCallback } from "react";
+import { auditEventsQuery } from "../../../data/audit-events.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { OwnersOnly } from "../../../session/owners-only.tsx";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
+import { SearchInput } from "../../../ui/form/search-input.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { actionWords } from "./action-words.ts";
+import { auditColumns } from "./audit-columns.tsx";
+import { readAuditLogSearch } from "./audit-log-search.ts";
+
+export const auditLogRoute = createLazyRoute("/account/audit-log")({ component: AuditLogPage });
+
+function AuditLogPage() {
+  return (
+    <Page
+      title="Audit log"
+      hint="Who made, changed or ended what: by the API, these pages and the command line. Predictions, evaluations and steps of episodes have records of their own."
+      isFull
+    >
+      <OwnersOnly>
+        <AuditLog />
+      </OwnersOnly>
+    </Page>
+  );
+}
+
+function AuditLog() {
+  const presage = usePresage();
+  const { action, object } = auditLogRoute.useSearch();
+  const navigate = auditLogRoute.useNavigate();
+  const change = (part: { action?: string | undefined; object?: string | undefined }) =>
+    navigate({ search: (search) => readAuditLogSearch({ ...search, ...part }), replace: true });
+  const filter = { ...(action && { action }), ...(object && { object_id: object }) };
+  const { data: events, error, refetch, ...list } = useInfiniteQuery(auditEventsQuery(presage, filter));
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const view = useTableView("audit-log", auditColumns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Audit log",
+    view,
+    columns: auditColumns,
+    rows: events,
+    rowId: ({ id }) => id,
+    rowName: ({ action }) => actionWords[action],
+    sorting: "server",
+    isMain: true,
+  });
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return (
+    <section
+      aria-label="Audit log"
+      className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+    >
+      <header className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-4 py-1">
+        <Select
+          aria-label="Action"
+          value={action ?? ""}
+          onChange={({ target }) => change({ action: target.value })}
+        >
+          <option value="">All actions</option>
+          {Object.entries(actionWords).map(([known, words]) => (
+            <option key={known} value={known}>
+              {words}
+            </option>
+          ))}
+        </Select>
+        <SearchInput
+          label="Id of what was changed"
+          words={object ?? ""}
+          onSearch={(words) => change({ object: words.trim() })}
+        />
+        <span className="flex-1" />
+        <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={() => refetch()} />
+        <TableTools table={table} />
+      </header>
+      {error !== null && (
+        <div className="p-4">
+          <ErrorNotice error={error} onRetry={refetch} />
+        </div>
+      )}
+      {(error === null || events !== undefined) && (
+        <DataTable
+          table={table}
+          isFull
+          expectedRows={12}
+          empty={
+            <EmptyState icon={ScrollText} title="No changes">
+              Nothing in the log matches.
+            </EmptyState>
+          }
+          onNearEnd={hasNextPage ? loadMore : undefined}
+          end={
+            isFetchingNextPage && <p className="sticky left-0 px-4 py-3 text-xs text-ink-3">Loading more…</p>
+          }
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,126 @@
+import type { Member, Role } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { meQuery } from "../../../data/me.ts";
+import { membersQuery, useChangeRole } from "../../../data/members.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { OwnersOnly } from "../../../session/owners-only.tsx";
+import { Badge } from "../../../ui/badge.tsx";
+import { Card } from "../../../ui/card.tsx";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
+
+export const membersRoute = createLazyRoute("/account/members")({ component: MembersPage });
+
+/** From the one that may most. */
+const roles: readonly Role[] = ["owner", "member", "viewer"];
+
+function MembersPage() {
+  return (
+    <Page
+      title="Members"
+      hint="Who is in your account. Owners may do everything, members may predict and evaluate, viewers may look. A role holds at once, also for the keys of the user."
+    >
+      <OwnersOnly>
+        <MembersCard />
+      </OwnersOnly>
+    </Page>
+  );
+}
+
+function MembersCard() {
+  const presage = usePresage();
+  const { data: members, error, refetch } = useQuery(membersQuery(presage));
+  const { data: me } = useQuery(meQuery(presage));
+  const change = useChangeRole();
+  const { mutate } = change;
+  const columns = useMemo(() => memberColumns(me?.id, mutate), [me?.id, mutate]);
+  const view = useTableView("members", columns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Members",
+    view,
+    columns,
+    rows: members,
+    rowId: ({ id }) => id,
+    rowName: nameOf,
+    isMain: true,
+  });
+  return (
+    <>
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {change.error !== null && <ErrorNotice error={change.error} />}
+      {(members !== undefined || error === null) && (
+        <Card title="Members" actions={<TableTools table={table} />}>
+          <DataTable table={table} expectedRows={3} empty={null} />
+        </Card>
+      )}
+    </>
+  );
+}
+
+function memberColumns(
+  ownId: string | undefined,
+  onChange: (change: { id: string; role: Role }) => void,
+): DataColumn<Member>[] {
+  return [
+    {
+      id: "name",
+      label: "Name",
+      value: nameOf,
+      cell: (member) => (
+        <span className="flex items-center gap-2 font-medium">
+          <span className="truncate">{nameOf(member)}</span>
+          {member.id === ownId && <Badge tone="accent">You</Badge>}
+        </span>
+      ),
+      widthPx: 160,
+      isElastic: true,
+      isFixed: true,
+    },
+    { id: "email", label: "Email", value: ({ email }) => email ?? "–", widthPx: 200, isWideOnly: true },
+    {
+      id: "created",
+      label: "Since",
+      value: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+      widthPx: 112,
+      isWideOnly: true,
+      isNewestFirst: true,
+    },
+    {
+      id: "role",
+      label: "Role",
+      value: ({ role }) => role,
+      cell: (member) => (
+        <Select
+          aria-label={`Role of ${nameOf(member)}`}
+          value={member.role}
+          onChange={({ target }) => {
+            const role = roles.find((known) => known === target.value);
+            if (role !== undefined) onChange({ id: member.id, role });
+          }}
+        >
+          {roles.map((role) => (
+            <option key={role} value={role}>
+              {role}
+            </option>
+          ))}
+        </Select>
+      ),
+      widthPx: 128,
+      isFixed: true,
+    },
+  ];
+}
+
+function nameOf({ name, email, id }: Member): string {
+  return name ?? email ?? id;
+}

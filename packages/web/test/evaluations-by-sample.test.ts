@@ -1,0 +1,53 @@
+import { expect } from "bun:test";
+import { eventually } from "../../server/test/support/eventually.ts";
+import { dashboardTests } from "./support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+
+dashboardTest("Samples are sorted by the scores of one evaluator, as the address says", async (visitor) => {
+  const { visit, client } = visitor;
+  const verdict = (dataset_sample_id: string | null, evaluator_id: string, score_raw: number) => ({
+    evaluator_id,
+    pass: score_raw >= 0.5,
+    score_raw,
+    evaluated_model_output: `output of ${dataset_sample_id}`,
+    dataset_id: "d",
+    dataset_sample_id,
+    app: "sorted",
+  });
+  // More than a page of samples, of which the one in the middle has the highest score.
+  const scoreOf = (index: number) => (index === 30 ? 1 : index / 100);
+  const samples = Array.from({ length: 60 }, (_, index) => index);
+  await client.results.importBatch([
+    ...samples.map((index) => verdict(`room/${index}`, "graded", scoreOf(index))),
+    ...samples.map((index) => verdict(`room/${index}`, "other", 0)),
+    verdict(null, "graded", 0.99),
+    verdict("room/60", "other", 1),
+  ]);
+  const page = await visit("/evaluations?app=sorted&view=samples");
+  const firstRows = async (shown: typeof page) =>
+    (await shown.locator("[data-row-link]").allTextContents()).slice(0, 3);
+  const showsFirst = async (shown: typeof page, expected: string[]) =>
+    expect(
+      await eventually(
+        () => firstRows(shown),
+        (rows) => rows.join() === expected.join(),
+      ),
+    ).toEqual(expected);
+  await showsFirst(page, ["room/0", "room/1", "room/2"]);
+  const header = page.getByRole("columnheader", { name: "graded" });
+  await header.getByRole("button").focus();
+  await page.keyboard.press("Enter");
+  await showsFirst(page, ["room/30", "room/59", "room/58"]);
+  const best = page.locator("[data-row]").first();
+  expect(await best.getByRole("img").evaluateAll((marks) => marks.map((mark) => mark.ariaLabel))).toEqual([
+    "Pass",
+    "Fail",
+  ]);
+  const { pathname, search } = new URL(page.url());
+  const elsewhere = await visit(pathname + search);
+  await showsFirst(elsewhere, ["room/30", "room/59", "room/58"]);
+  await page.keyboard.press("Enter");
+  await showsFirst(page, ["room/0", "room/1", "room/2"]);
+  expect(await header.getAttribute("aria-sort")).toBe("ascending");
+});

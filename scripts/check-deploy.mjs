@@ -1,0 +1,161 @@
+// `npm run check:deploy`: the chart and the monitoring in deploy/, with Helm's, Kubernetes' and Prometheus' own programs. They are
+// Go programs that no test can install everywhere, so what is missing is left out, and said.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { root } from "./ensure-installed.mjs";
+
+const chart = join(root, "deploy/helm/presage");
+const monitoring = join(root, "deploy/monitoring");
+/** The oldest that the chart is for, and the newest that there are schemas of. */
+const kubernetesVersions = ["1.30.0", "1.37.0"];
+/** A Python package that carries the schemas of Kubernetes; kubeconform would fetch them from GitHub. */
+const schemaPackage = "kubernetes-validate==1.37.0";
+const programs = {
+  helm: "go install helm.sh/helm/v4/cmd/helm@v4.3.1",
+  kubeconform: "go install github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
+  promtool: "apt-get install prometheus",
+};
+const work = mkdtempSync(join(tmpdir(), "presage-deploy-"));
+const problems = [];
+
+try {
+  if (isThere("promtool")) checkMonitoring();
+  if (isThere("helm")) checkChart(isThere("kubeconform") ? schemas() : undefined);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function checkMonitoring() {
+  expectSuccess("promtool check rules", "promtool", ["check", "rules", join(monitoring, "alerts.yaml")]);
+  expectSuccess("promtool test rules", "promtool", ["test", "rules", join(monitoring, "alerts.test.yaml")]);
+}
+
+function checkChart(schemaFolder) {
+  const example = (name) => ["--values", join(chart, "ci", name)];
+  for (const name of readdirSync(join(chart, "ci"))) {
+    expectSuccess(`helm lint, ${name}`, "helm", ["lint", "--strict", chart, ...example(name)]);
+    for (const version of kubernetesVersions) {
+      const manifests = render(["--kube-version", version, ...example(name)]).stdout;
+      checkPods(name, manifests);
+      if (schemaFolder !== undefined)
+        checkSchemas(`${name}, Kubernetes ${version}`, manifests, schemaFolder, version);
+    }
+  }
+  const smallest = example("smallest-values.yaml");
+  const everything = example("everything-values.yaml");
+  expectRefusal("image.repository is not set", []);
+  expectRefusal("PRESAGE_BOOTSTRAP_KEY", [...smallest, "--set", "environment.PRESAGE_BOOTSTRAP_KEY=secret"]);
+  expectRefusal("replica", [...smallest, "--set", "replica=3"]);
+  expectRefusal("publicUrl is not set", [...smallest, "--set", "ingress.enabled=true"]);
+  expectRefusal("PRESAGE_METRICS_TOKEN", [...smallest, "--set", "podMonitor.enabled=true"]);
+  expectRefusal("kubeVersion", [...everything, "--kube-version", "1.29.0"]);
+}
+
+/** What Kubernetes lets a pod do is a default of its own unless the pod says otherwise, so each of these must be said. */
+function checkPods(name, manifests) {
+  const documents = parseAllDocuments(manifests).map((document) => document.toJS());
+  const { spec } = documents.find(({ kind }) => kind === "Deployment").spec.template;
+  const [{ securityContext, env }] = spec.containers;
+  const facts = {
+    "no token of the cluster": spec.automountServiceAccountToken === false,
+    "not root": spec.securityContext.runAsNonRoot && spec.securityContext.runAsUser === 65532,
+    "a read-only root": securityContext.readOnlyRootFilesystem,
+    "no more rights": securityContext.allowPrivilegeEscalation === false,
+    "no capabilities": securityContext.capabilities.drop.join() === "ALL",
+    "nothing to write to": (spec.volumes ?? []).every(({ configMap }) => configMap !== undefined),
+    "no link variables": spec.enableServiceLinks === false,
+    "each variable once": new Set(env.map((variable) => variable.name)).size === env.length,
+    "only texts as values": env.every(
+      ({ value, valueFrom }) => valueFrom !== undefined || typeof value === "string",
+    ),
+    "numbers as they were written": env.every(({ value = "" }) => !/e[+]/.test(value)),
+    "only references to secrets": documents.every(({ kind }) => kind !== "Secret"),
+  };
+  for (const [fact, holds] of Object.entries(facts))
+    if (!holds) problems.push(`${name}: a pod lacks ${fact}`);
+}
+
+function checkSchemas(what, manifests, folder, version) {
+  const file = join(work, "manifests.yaml");
+  writeFileSync(file, manifests);
+  const location = join(schemasOf(folder, version), "{{ .ResourceKind }}{{ .KindSuffix }}.json");
+  const checked = [
+    "-strict",
+    "-summary",
+    "-schema-location",
+    location,
+    "-skip",
+    "HTTPRoute,PodMonitor",
+    file,
+  ];
+  expectSuccess(`kubeconform, ${what}`, "kubeconform", checked);
+}
+
+/** A folder with Kubernetes' schemas, or undefined if they cannot be had. */
+function schemas() {
+  const target = join(work, "schemas");
+  const { status, stderr } = run("python3", [
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--no-deps",
+    "--target",
+    target,
+    schemaPackage,
+  ]);
+  if (status !== 0) {
+    process.stdout.write(`left out: kubeconform, as pip could not install ${schemaPackage}: ${stderr}\n`);
+    return undefined;
+  }
+  const folder = join(target, "kubernetes_validate/kubernetes-json-schema");
+  for (const version of kubernetesVersions) makeLocal(schemasOf(folder, version));
+  return folder;
+}
+
+function schemasOf(folder, version) {
+  return join(folder, `v${version}-local-strict`);
+}
+
+/** kubeconform would look for the definitions at the root of the file system, and for the meaning of schemas in the internet. */
+function makeLocal(folder) {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(
+      path,
+      text.replaceAll('"/api/_definitions', '"_definitions').replace(/^ *"\$schema": "http.*",\n/m, ""),
+    );
+  }
+}
+
+function render(values) {
+  return run("helm", ["template", "presage", chart, ...values]);
+}
+
+function expectRefusal(reason, values) {
+  const { status, stderr } = render(values);
+  if (status !== 0 && stderr.includes(reason)) process.stdout.write(`good: refused: ${reason}\n`);
+  else problems.push(`${values.join(" ")} is not refused because of "${reason}": ${stderr}`);
+}
+
+function expectSuccess(what, program, args) {
+  const { status, stdout, stderr } = run(program, args);
+  if (status === 0) process.stdout.write(`good: ${what}\n`);
+  else problems.push(`${what}: ${stdout}${stderr}`);
+}
+
+function isThere(program) {
+  if (process.env.PATH.split(delimiter).some((folder) => existsSync(join(folder, program)))) return true;
+  process.stdout.write(`left out: ${program} was not found (${programs[program]})\n`);
+  return false;
+}
+
+function run(program, args) {
+  return spawnSync(program, args, { encoding: "utf8", maxBuffer: 1e8 });
+}

@@ -1,0 +1,85 @@
+// `npm run check:upgrade -- [git ref]`: upgrades PostgreSQL from the code of an earlier commit to this one under load, old and new
+// processes side by side, and counts what was lost. Without a ref: the last tag, or else where the newest migration was added, less one.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
+import { runOrExit } from "./run-or-exit.mjs";
+
+await ensureInstalled({ forDevelopment: true });
+const ref = process.argv[2] ?? lastTag() ?? beforeTheNewestMigration();
+const commit = git("rev-parse", "--verify", `${ref}^{commit}`);
+const folder = mkdtempSync(join(tmpdir(), "presage-earlier-"));
+try {
+  expectPrefix();
+  process.stdout.write(
+    `From ${ref} (${git("log", "-1", "--format=%h of %as, %s", commit)}) to this clone.\n`,
+  );
+  unpack();
+  install();
+  const check = join(root, "packages", "server", "test", "upgrades", "check-rolling-upgrade.ts");
+  const { status } = spawnSync(bun, [check, join(folder, "packages", "server", "src", "main.ts")], {
+    stdio: "inherit",
+  });
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Branches numbered their migrations at the same time: a commit in the middle of one may have a schema that was never on main. */
+function expectPrefix() {
+  const folder = "packages/server/src/storage/migrations";
+  const namesAt = (at) =>
+    git("ls-tree", "--name-only", `${at}:${folder}`)
+      .split("\n")
+      .filter((name) => /^\d/.test(name));
+  const now = namesAt("HEAD");
+  const unlike = namesAt(commit).find((name, index) => name !== now[index]);
+  if (unlike === undefined) return;
+  throw new Error(`No version began with the migrations of ${ref}: ${unlike} is not where it is today.`);
+}
+
+/** The files of the commit; the clone's own are not touched. */
+function unpack() {
+  const archive = join(folder, "earlier.tar");
+  runOrExit("git", ["-C", root, "archive", "--output", archive, commit], { quiet: true });
+  runOrExit("tar", ["-xf", archive, "-C", folder], { quiet: true });
+}
+
+/** The packages that the commit names. Those of this clone are the same where the lock files are. */
+function install() {
+  const lock = (directory) => readFileSync(join(directory, "package-lock.json"), "utf8");
+  if (lock(folder) !== lock(root))
+    return runOrExit(
+      "npm",
+      ["install", "--no-save", "--no-fund", "--no-audit", "--omit=dev", "--prefix", folder],
+      {
+        quiet: true,
+      },
+    );
+  for (const place of [".", "packages/server"]) {
+    const modules = join(root, place, "node_modules");
+    mkdirSync(join(folder, place), { recursive: true });
+    // Links to the workspace's packages lead to those of the commit.
+    cpSync(modules, join(folder, place, "node_modules"), { recursive: true, verbatimSymlinks: true });
+  }
+}
+
+function lastTag() {
+  const { status, stdout } = spawnSync("git", ["-C", root, "describe", "--tags", "--abbrev=0"], {
+    encoding: "utf8",
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+function beforeTheNewestMigration() {
+  const migrations = "packages/server/src/storage/migrations/0*.ts";
+  return `${git("log", "--diff-filter=A", "-1", "--format=%H", "--", migrations)}~1`;
+}
+
+function git(...args) {
+  const { status, stdout, stderr } = spawnSync("git", ["-C", root, ...args], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`git ${args[0]} failed: ${stderr}`);
+  return stdout.trim();
+}
