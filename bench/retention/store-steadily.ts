@@ -52,6 +52,7 @@ export const storeSteadily = async (
   await watching;
   await Promise.all(pending);
   tookMs.sort((a, b) => a - b);
-  const at = (share: number) => tookMs[Math.min(Math.floor(tookMs.length * share), tookMs.length - 1)] ?? Number.NaN;
+  const at = (share: number) =>
+    tookMs[Math.min(Math.floor(tookMs.length * share), tookMs.length - 1)] ?? Number.NaN;
   return { stored: tookMs.length, failed, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 };

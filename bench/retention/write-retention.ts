@@ -1,7 +1,7 @@
-import { fullRetentionPlan, type RetentionPlan } from "./plan-retention.ts";
-import type { RetentionSample } from "./run-retention.ts";
 import type { Goal } from "../report/goal.ts";
 import { table } from "../report/markdown.ts";
+import { fullRetentionPlan, type RetentionPlan } from "./plan-retention.ts";
+import type { RetentionSample } from "./run-retention.ts";
 
 /** 2.5 million in an hour. */
 const leastPerSecond = 2_500_000 / 3_600;
@@ -11,16 +11,10 @@ const mostTransactionS = 0.05;
 const perSecond = ({ deleted, deletedInS }: RetentionSample): number => deleted / deletedInS;
 const times = ({ before, beside }: RetentionSample): number => beside.p99Ms / before.p99Ms;
 
-const of = (
-  samples: readonly RetentionSample[],
-  show: (sample: RetentionSample) => string,
-): string =>
+const of = (samples: readonly RetentionSample[], show: (sample: RetentionSample) => string): string =>
   samples.map((sample) => `${sample.database} ${show(sample)}`).join(", ");
 
-export const judgeRetention = (
-  samples: readonly RetentionSample[],
-  { results }: RetentionPlan,
-): Goal[] => {
+export const judgeRetention = (samples: readonly RetentionSample[], { results }: RetentionPlan): Goal[] => {
   const isWhole = results >= fullRetentionPlan.results;
   return [
     {

@@ -90,7 +90,9 @@ export function composeRetention(
   const age = startSweeper({
     async sweep(signal) {
       if (performance.now() < nextAtMs) return;
-      const isDone = await alone("retention", signal, (held, until) => deleteWhatIsOld(held, retention, until));
+      const isDone = await alone("retention", signal, (held, until) =>
+        deleteWhatIsOld(held, retention, until),
+      );
       if (!isDone || signal.aborted) return;
       nextAtMs = performance.now() + ageIntervalMs;
       metrics.deletionsComplete.set(Date.now() / 1_000);

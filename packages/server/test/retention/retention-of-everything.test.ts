@@ -30,7 +30,9 @@ onEachDatabase((database) => {
     };
     const [gone, inDataset, young] = [await play(), await play(), await play()];
     const { id } = (await post("/v1/datasets", { name: "played" })) as { id: string };
-    const made = await presage.call("POST", `/v1/datasets/${id}/revisions?from=episodes`, { ids: [inDataset] });
+    const made = await presage.call("POST", `/v1/datasets/${id}/revisions?from=episodes`, {
+      ids: [inDataset],
+    });
     expect(made.status).toBe(201);
     await presage.stop();
     await store
@@ -39,7 +41,13 @@ onEachDatabase((database) => {
       .where("id", "in", [gone, inDataset])
       .execute();
     const usage = { account_id: opened.owner.account_id, key_id: "", operation: "predict" as const };
-    const counts = { requests: 1, prompt_tokens: 1, completion_tokens: 1, cached_tokens: 0, outcome: "" as const };
+    const counts = {
+      requests: 1,
+      prompt_tokens: 1,
+      completion_tokens: 1,
+      cached_tokens: 0,
+      outcome: "" as const,
+    };
     await store
       .insertInto("usage_counts")
       .values([10, 11, 5_000].map((hour) => ({ ...usage, ...counts, hour })))
@@ -73,7 +81,10 @@ onEachDatabase((database) => {
     const url = await database.create();
     await using opened = await openStore(url);
     const { account_id } = opened.owner;
-    const fields = Array.from({ length: 1_500 }, (_, index) => ({ ...resultAt(index), createdAt: old + index }));
+    const fields = Array.from({ length: 1_500 }, (_, index) => ({
+      ...resultAt(index),
+      createdAt: old + index,
+    }));
     await storeResults(opened.database, account_id, fields);
     const young = Array.from({ length: 50 }, (_, index) => {
       const { createdAt: _createdAt, ...rest } = resultAt(index);

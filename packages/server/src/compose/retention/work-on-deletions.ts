@@ -55,7 +55,7 @@ export async function deleteWhatIsOld(
     for (const accountId of await selectAccountIds(database)) {
       if (episodes !== undefined) {
         await deleteInBatches(
-      database,
+          database,
           (place: Extract<DeletionStep, { kind: "episodes" }>["place"], limit) =>
             takeStep({ kind: "episodes", before: before(episodes), accountId, place, limit }),
           options("episodes"),
@@ -63,7 +63,7 @@ export async function deleteWhatIsOld(
       }
       if (usage === undefined) continue;
       await deleteInBatches(
-      database,
+        database,
         (_: true | undefined, limit) => takeStep({ kind: "usage", before: before(usage), accountId, limit }),
         options("usage"),
       );
@@ -77,8 +77,12 @@ export async function deleteWhatIsOld(
 
 /** Deletes the results of all deletions by filter that wait. */
 export async function deleteWhatIsChosen(work: DeletionWork, signal: AbortSignal): Promise<void> {
-  await deleteInBatches(work.database, (_: true | undefined, limit) => work.takeStep({ kind: "chosen results", limit }), {
-    signal,
-    onDeleted: (rows, heldMs) => work.onDeleted("chosen results", rows, heldMs),
-  });
+  await deleteInBatches(
+    work.database,
+    (_: true | undefined, limit) => work.takeStep({ kind: "chosen results", limit }),
+    {
+      signal,
+      onDeleted: (rows, heldMs) => work.onDeleted("chosen results", rows, heldMs),
+    },
+  );
 }
