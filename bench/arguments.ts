@@ -4,8 +4,6 @@ import { type TargetName, targetNames } from "./targets/target.ts";
 
 export interface BenchArguments {
   readonly quick: boolean;
-  /** `--results NUMBER`: how many retention works on. Undefined: as planned. */
-  readonly results: number | undefined;
   readonly parts: readonly PartName[];
   /** Which targets predictions are measured through. */
   readonly targets: readonly TargetName[];
@@ -23,7 +21,6 @@ const options = {
   quick: { type: "boolean", default: false },
   only: { type: "string" },
   data: { type: "string" },
-  results: { type: "string" },
   python: { type: "string", default: "python3" },
 } as const;
 
@@ -44,7 +41,6 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
   const targets = targetNames.filter((name) => wanted.includes(name));
   return {
     quick: values.quick,
-    results: values.results === undefined ? undefined : Number(values.results),
     parts: partNames.filter(
       (name) => wanted.includes(name) || (name === "predictions" && targets.length > 0),
     ),

@@ -5,11 +5,13 @@ import { findingId, findViolations, learn } from "./check/find-violations.ts";
 import { createFindings, type Example, type Finding } from "./check/findings.ts";
 import { compileResponseSchemas } from "./document/compile-response-schemas.ts";
 import { readDocument } from "./document/read-document.ts";
+import { collectLimits } from "./generate/collect-limits.ts";
 import { applyMutations, createRequestMaker } from "./generate/make-request.ts";
 import { reduceExample } from "./reduce-example.ts";
 import { type Connection, openConnection } from "./send/connection.ts";
 import { createRecentRequests } from "./send/recent-requests.ts";
 import { type Exchange, sendRequest } from "./send/send-request.ts";
+import { fuzzSockets } from "./sockets/fuzz-sockets.ts";
 import type { Target, UpstreamKind } from "./target/start-target.ts";
 import { watchHealth } from "./target/watch-health.ts";
 
@@ -39,6 +41,8 @@ export interface FuzzReport {
 }
 
 const timeoutMs = 60_000;
+/** How many messages are sent on WebSockets for each request. */
+const messagesByRequest = 0.2;
 /** Wait after the last request before the memory is measured. */
 const settleMs = 300;
 
@@ -111,6 +115,14 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     connection.close();
   }
   await Promise.all(Array.from({ length: plan.concurrency }, work));
+  if (!isOver && plan.requests > 1) {
+    const messages = Math.round(plan.requests * messagesByRequest);
+    await fuzzSockets(
+      target,
+      { seed: plan.seed, messages, limits: collectLimits(document), secrets },
+      findings,
+    );
+  }
   const tookMs = performance.now() - startedAtMs;
   await Bun.sleep(settleMs);
   health.stop();

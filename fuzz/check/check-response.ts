@@ -2,6 +2,7 @@ import type { ResponseSchemas } from "../document/compile-response-schemas.ts";
 import type { Plan } from "../generate/plan.ts";
 import { decodeBody } from "../send/decode-body.ts";
 import type { RawResponse } from "../send/read-response.ts";
+import { readEvents } from "./read-events.ts";
 
 export interface Violation {
   /** Equal for equal violations, whichever request shows them. */
@@ -95,6 +96,7 @@ function bodyViolations(
   if (!expected.includes(mediaType)) {
     return isMalformed ? [] : [`${status} of type ${mediaType} where ${expected.join(" or ")} is documented`];
   }
+  if (mediaType === "text/event-stream" && operation.path.endsWith("/call")) return eventViolations(text);
   if (mediaType !== "application/json") return [];
   let value: unknown;
   try {
@@ -106,4 +108,20 @@ function bodyViolations(
     schemas.of(operation, status) ?? (status >= 400 ? schemas.named("ErrorResponse") : undefined);
   const violation = findViolation?.(value);
   return violation === undefined ? [] : [`${status} breaks its schema: ${violation}`];
+}
+
+/** A call of the Open Reward Standard names its task, and then has one result or says that there is no such task. */
+function eventViolations(text: string): string[] {
+  const events = readEvents(text);
+  if (events === undefined) return ["events that a client cannot read"];
+  const [first, ...others] = events;
+  if (first?.name === "error") return others.length === 0 ? [] : ["events after an error"];
+  if (first?.name !== "task_id" || others.at(-1)?.name !== "end")
+    return ["a call without its task or its end"];
+  try {
+    const { ok } = JSON.parse(others.map(({ data }) => data).join("")) as { ok?: unknown };
+    return typeof ok === "boolean" ? [] : ["a result that does not say whether it is one"];
+  } catch {
+    return ["a result that is not JSON"];
+  }
 }

@@ -3,6 +3,7 @@ import { decodeBody } from "../send/decode-body.ts";
 import type { Exchange } from "../send/send-request.ts";
 import type { Target } from "../target/start-target.ts";
 import { checkResponse, type ResponseRules, type Violation } from "./check-response.ts";
+import { readEvents } from "./read-events.ts";
 
 /** Everything that is wrong with the outcome of a request. */
 export function findViolations(
@@ -28,10 +29,11 @@ export function findingId({ operation }: Plan, { what, isTransport = false }: Vi
   return isTransport ? what : `${operation.id}: ${what}`;
 }
 
-/** Whether the request succeeded although its path names an object of another account. */
+/** Whether the request succeeded although its path or its session is of another account. */
 function isForeign(plan: Plan, { account, written }: Exchange, status: number, { known }: Target): boolean {
   if (status >= 300 || !isKnownCaller(plan)) return false;
-  return written.target.split(/[/?]/).some((text) => {
+  const sessions = written.headers.filter(([name]) => name === "X-Session-ID").map(([, value]) => value);
+  return [...written.target.split(/[/?]/), ...sessions].some((text) => {
     const owner = known.ownerOf(text);
     return owner !== undefined && owner !== account;
   });
@@ -50,10 +52,16 @@ export function learn(plan: Plan, { outcome, account }: Exchange, target: Target
     plan.method === "HEAD"
   )
     return;
-  if (outcome.response.headers.get("content-type")?.startsWith("application/json") !== true) return;
+  const type = outcome.response.headers.get("content-type") ?? "";
   const text = decodeBody(outcome.response);
+  if (text === undefined) return;
+  if (type.startsWith("text/event-stream")) {
+    const [event] = readEvents(text) ?? [];
+    if (event?.name === "task_id") target.known.learn(plan.operation, { task_id: event.data }, account);
+  }
+  if (!type.startsWith("application/json")) return;
   try {
-    if (text !== undefined) target.known.learn(plan.operation, JSON.parse(text), account);
+    target.known.learn(plan.operation, JSON.parse(text), account);
   } catch {
     // Invalid JSON has already been reported as a finding.
   }

@@ -10,7 +10,7 @@ export interface MadeKey {
 /** The objects in responses so far. */
 export interface KnownObjects {
   /** Stores the ids of a response for later requests. `owner` is the caller's account. */
-  learn(operation: Operation, response: unknown, owner: string): void;
+  learn(operation: Pick<Operation, "id">, response: unknown, owner: string): void;
   find(kind: ReferenceKind, number: number): string;
   /** The account that owns an object; undefined if unknown or if everyone may access it. */
   ownerOf(id: string): string | undefined;
@@ -36,6 +36,10 @@ const sources: Record<string, Partial<Record<string, ReferenceKind>>> = {
   reviseEvaluatorProfile: { public_id: "profile" },
   listEvaluatorProfiles: { public_id: "profile", name: "profileName" },
   createErrorTaxonomyRevision: { id: "revision", error_taxonomy_id: "taxonomy" },
+  startEpisode: { episode_id: "episode" },
+  makeOrsSession: { task_id: "orsSession" },
+  callOrsTool: { task_id: "orsTask" },
+  callOrsToolWithoutPath: { task_id: "orsTask" },
   listErrorTaxonomyRevisions: { id: "revision", error_taxonomy_id: "taxonomy" },
 };
 

@@ -1,3 +1,4 @@
+import { openRewardStandardPaths } from "./open-reward-standard.ts";
 import type { Schema, Schemas } from "./schema.ts";
 
 export interface Parameter {
@@ -31,7 +32,7 @@ export interface Document {
   schemas: Schemas;
 }
 
-interface RawOperation {
+export interface RawOperation {
   operationId: string;
   security?: unknown[];
   parameters?: Parameter[];
@@ -44,7 +45,7 @@ interface RawDocument {
   components: { schemas: Schemas };
 }
 
-/** Reads a server's `/openapi.json`. */
+/** Reads a server's `/openapi.json`. The paths of the Open Reward Standard, which it does not have, are added. */
 export async function readDocument(url: string): Promise<Document> {
   return listOperations((await (await fetch(`${url}/openapi.json`)).json()) as RawDocument);
 }
@@ -52,7 +53,8 @@ export async function readDocument(url: string): Promise<Document> {
 export function listOperations({ paths, components }: RawDocument): Document {
   // One line of JSON lines is JSON too.
   const contentOf = ({ requestBody }: RawOperation) => Object.values(requestBody?.content ?? {})[0];
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  const all = { ...paths, ...openRewardStandardPaths() };
+  const operations = Object.entries(all).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) => ({
       id: raw.operationId,
       method: method.toUpperCase(),

@@ -3,6 +3,7 @@ import type { Draw } from "./draw.ts";
 import { instanceOf, type Source } from "./instance-of.ts";
 import { type Caller, type Plan, usualHost } from "./plan.ts";
 import { writeJson } from "./raw-json.ts";
+import { reference } from "./references.ts";
 
 const callers: readonly Caller[] = [
   ...Array<Caller>(14).fill("owner"),
@@ -18,7 +19,12 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
   const drawn = (place: string): [string, string][] =>
     operation.parameters
       .filter((parameter) => parameter.in === place && (parameter.required || draw.chance(0.25)))
-      .map(({ name, schema }) => [name, asText(instanceOf(schema, draw, source, name))]);
+      .map(({ name, schema }) => [
+        name,
+        isEpisode(operation, name) && draw.chance(0.8)
+          ? reference(draw, "episode")
+          : asText(instanceOf(schema, draw, source, name)),
+      ]);
   return {
     operation,
     method: operation.method,
@@ -43,6 +49,11 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
     mayBeUnknown: false,
     isMalformed: false,
   };
+}
+
+/** Its parameter says no more than `id`. */
+function isEpisode({ path }: Operation, name: string): boolean {
+  return name === "id" && path.startsWith("/v1/episodes/{id}");
 }
 
 function asText(value: unknown): string {

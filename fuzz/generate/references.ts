@@ -8,7 +8,10 @@ export type ReferenceKind =
   | "profile"
   | "profileName"
   | "revision"
-  | "taxonomy";
+  | "taxonomy"
+  | "orsSession"
+  | "orsTask"
+  | "episode";
 
 const pattern = /@@(\w+):(\d+)@@/g;
 

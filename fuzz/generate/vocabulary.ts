@@ -40,6 +40,12 @@ const words: Record<string, readonly string[]> = {
   evaluated_model_input: samples,
   evaluated_model_output: samples,
   evaluated_model_gold_answer: samples,
+  env: ["sandbox"],
+  env_name: ["sandbox", "Sandbox", "nowhere"],
+  environment: ["sandbox"],
+  "X-Deployment": ["sandbox", "somebody/sandbox"],
+  action: ["look around", "activate lantern", "open door", ""],
+  message: ["look around", "activate lantern", "open door", ""],
   input: samples,
   output: samples,
   text: samples,
@@ -58,6 +64,9 @@ const referenceKinds: Record<string, Parameters<typeof reference>[1]> = {
   criteria: "profileName",
   revision_id: "revision",
   error_taxonomy_id: "taxonomy",
+  episode_id: "episode",
+  "X-Session-ID": "orsSession",
+  task_id: "orsTask",
 };
 
 /** A meaningful text for a field of this name, or undefined if none is known. */

@@ -13,6 +13,7 @@ import {
 } from "../../packages/server/test/support/sign-in/session.ts";
 import { openStore } from "../../packages/server/test/support/store/open-store.ts";
 import { createKnownObjects, type KnownObjects } from "../check/known-objects.ts";
+import { readEvents } from "../check/read-events.ts";
 import type { Schema } from "../document/schema.ts";
 import type { Served } from "../generate/vocabulary.ts";
 import { startFaultyUpstream } from "./faulty-upstream.ts";
@@ -34,6 +35,8 @@ export interface Target extends AsyncDisposable {
 }
 
 const sessionCount = 3;
+/** Requests that make one and start it and use it would hardly ever come in this order. */
+const orsSessionCount = 10;
 
 /** Starts a server as a separate process with an empty database. */
 export async function startTarget(databaseUrl: string, upstream: UpstreamKind): Promise<Target> {
@@ -55,6 +58,8 @@ export async function startTarget(databaseUrl: string, upstream: UpstreamKind): 
   const sessions: TestSession[] = [];
   for (let made = 0; made < sessionCount; made += 1) sessions.push(await signIn(presage, databaseUrl));
   await protectCallers(presage, sessions, known);
+  for (let index = 0; index < orsSessionCount; index += 1)
+    known.learn({ id: "makeOrsSession" }, { task_id: await startOrsSession(presage, index) }, "owner");
   return {
     presage,
     upstream,
@@ -89,6 +94,20 @@ async function protectCallers(
     const id = caller.api_key?.id ?? caller.session?.id;
     if (id !== undefined) known.protect(id);
   }
+}
+
+/** A session of the Open Reward Standard that has begun. */
+async function startOrsSession(presage: SpawnedPresage, index: number): Promise<string> {
+  const made = await presage.call("POST", "/create_session");
+  const [event] = readEvents(await made.text()) ?? [];
+  const id = event?.data ?? "";
+  const wanted = { env_name: "sandbox", split: "train", index };
+  const { status } = await presage.call("POST", "/create", wanted, {
+    "x-api-key": testKey,
+    "x-session-id": id,
+  });
+  if (status !== 200) throw new Error(`No session could be started: ${status}.`);
+  return id;
 }
 
 async function readServed(presage: SpawnedPresage): Promise<Served> {

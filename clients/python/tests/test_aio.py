@@ -1,4 +1,5 @@
 import asyncio
+import os
 import resource
 import socket
 import ssl
@@ -16,6 +17,7 @@ from presage import (
     UnauthenticatedError,
     UnavailableError,
     UnexpectedResponseError,
+    aio,
 )
 from presage.aio import AsyncPresage
 from servers import LosingProxy, ScriptedServer, response, then_close
@@ -168,3 +170,26 @@ def test_a_call_that_is_cancelled_ends_at_once(scripted: ScriptedServer) -> None
                 await task
 
     asyncio.run(play())
+
+
+def test_connections_that_the_server_has_closed_do_not_stay_open(
+    scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aio, "IDLE_S", 0.05)
+    scripted.script(response(200, PREDICTION))
+
+    async def play() -> int:
+        async with AsyncPresage(scripted.url, "a-key") as client:
+            await asyncio.gather(*(client.predict("a", "b") for _ in range(50)))
+            await asyncio.sleep(0.2)
+            before = open_sockets()
+            await client.predict("a", "b")
+            return before - open_sockets()
+
+    assert asyncio.run(play()) >= 40
+
+
+def open_sockets() -> int:
+    """Of this process, as a client."""
+    links = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+    return sum(os.path.exists(link) and os.readlink(link).startswith("socket:") for link in links)

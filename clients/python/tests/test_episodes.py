@@ -60,3 +60,11 @@ def test_each_step_has_a_key_of_its_own(scripted: ScriptedServer) -> None:
     assert keys[0] == keys[1] != keys[2]
     # Whatever is sent for the second step is one step for the server.
     assert len(set(keys[2:])) == 1
+
+
+def test_an_episode_that_is_left_is_not_over(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, STARTED), response(200, STEP))
+    with Presage(scripted.url, "a-key") as client:
+        with client.episode("sandbox") as episode:
+            episode.step("a")
+        assert (episode.steps, episode.is_over) == (1, False)

@@ -1,12 +1,14 @@
 """As a notebook's cells would do it."""
 
+import ssl
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from presage import ConflictError, InvalidRequestError, Presage, UnavailableError
+from presage import ConflictError, ConnectionFailedError, InvalidRequestError, Presage, UnavailableError
 from servers import ScriptedServer, response
 
 THINGS = ("fridge", "oven", "drawer", "door")
@@ -84,3 +86,21 @@ def test_waiting_outlasts_a_restart_of_the_server(scripted: ScriptedServer) -> N
         scripted.script(busy)
         with pytest.raises(UnavailableError):
             client.runs.wait("a", every_s=0, patience_s=0)
+
+
+def test_a_limit_on_reading_is_waited_for(scripted: ScriptedServer) -> None:
+    later = response(429, {"detail": "Later."}, retry_after="0.3")
+    scripted.script(later, response(200, {"id": "a", "status": "finished"}))
+    with Presage(scripted.url, "a-key", retries=0) as client:
+        client.runs.wait("a", every_s=0)
+    assert scripted.received[1].at - scripted.received[0].at >= 0.29
+
+
+def test_a_certificate_does_not_get_better_by_waiting() -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(Path(__file__).parent / "self-signed.pem")
+    server = ScriptedServer(context)
+    with Presage(server.url, "a-key") as client, pytest.raises(ConnectionFailedError, match="certificate"):
+        client.runs.wait("a", every_s=0)
+    assert server.connections == 1
+    server.stop()

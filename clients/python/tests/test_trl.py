@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from presage import ConflictError, InvalidRequestError, UpstreamError
-from presage.trl import TextEnvironment, environment
+from presage.trl import TextEnvironment, environment, tasks
 from servers import ScriptedServer, response
 
 STARTED = {"episode_id": "e", "observation": "A room.", "info": {"prompt": "Leave it."}}
@@ -102,3 +102,21 @@ def test_the_key_is_not_shown_and_goes_with_the_factory() -> None:
     assert "psg_secret" not in repr(factory)
     factory()
     assert isinstance(pickle.loads(pickle.dumps(factory))(), TextEnvironment)
+
+
+def test_a_step_that_nobody_knows_of_is_sent_again(scripted: ScriptedServer) -> None:
+    """It has a key, so that it is taken once."""
+    made = made_for(scripted, 30)
+    unsure = response(503, {"detail": "Perhaps it was stored."}, x_should_retry="false", retry_after="0")
+    scripted.script(response(200, STARTED), *[unsure] * 4, response(200, STEP))
+    made.reset()
+    assert made.act("a") == "B"
+    keys = {received.headers["idempotency-key"] for received in scripted.received[1:]}
+    assert (len(scripted.received), len(keys)) == (6, 1)
+
+
+def test_a_split_without_tasks_is_said(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, {"name": "kitchen", "tasks": {"test": 3}}))
+    with pytest.raises(ValueError, match="no tasks in the split train"):
+        tasks("my kitchen", url=scripted.url, key="a-key")
+    assert scripted.received[0].target == "/v1/environments/my%20kitchen"

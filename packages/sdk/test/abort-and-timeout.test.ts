@@ -27,7 +27,7 @@ describe("the caller's signal", () => {
     setTimeout(() => controller.abort(reason), 150);
     const startedAtMs = performance.now();
     expect(await reasonOf(presage.me({ signal: controller.signal }))).toBe(reason);
-    expect(performance.now() - startedAtMs).toBeLessThan(5000);
+    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
     expect(server.received).toHaveLength(1);
   });
 
@@ -79,7 +79,7 @@ describe("the time limit of a call", () => {
     server.script(json({}, 503, { "retry-after": "0" }), json({}, 503, { "retry-after": "0" }), silence);
     const startedAtMs = performance.now();
     expect((await caught(presage.me({ timeoutMs: 400 }))).category).toBe("timeout");
-    expect(performance.now() - startedAtMs).toBeLessThan(5000);
+    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
     expect(server.received).toHaveLength(3);
   });
 

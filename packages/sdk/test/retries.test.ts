@@ -41,7 +41,7 @@ describe("a call is retried", () => {
     server.script(busy(429, "1"), found);
     await presage.apps.list();
     expect(gapsMs()[0]).toBeGreaterThanOrEqual(990);
-    expect(gapsMs()[0]).toBeLessThan(5000);
+    expect(gapsMs()[0]).toBeLessThan(30_000);
   });
 
   test("not before the date of Retry-After by the server's own clock", async () => {
@@ -49,7 +49,7 @@ describe("a call is retried", () => {
     server.script(busy(503, "Wed, 21 Oct 2015 07:28:01 GMT", clock), found);
     await presage.apps.list();
     expect(gapsMs()[0]).toBeGreaterThanOrEqual(990);
-    expect(gapsMs()[0]).toBeLessThan(5000);
+    expect(gapsMs()[0]).toBeLessThan(30_000);
   });
 
   test("after a growing pause of its own if the server names none", async () => {
@@ -65,7 +65,7 @@ describe("a call is retried", () => {
     const startedAtMs = performance.now();
     const error = await caught(presage.apps.list());
     expect(error).toMatchObject({ category: "rate_limit", retryAfterMs: 3_600_000 });
-    expect(performance.now() - startedAtMs).toBeLessThan(5000);
+    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
     expect(server.received).toHaveLength(1);
   });
 

@@ -89,7 +89,7 @@ dashboardTest(
     await question.waitFor();
     await page.keyboard.press("Escape");
     await question.waitFor({ state: "hidden" });
-    expect(await revoke.evaluate((button) => button === document.activeElement)).toBe(true);
+    await revoke.and(page.locator(":focus")).waitFor();
     const key = (await client.apiKeys.list()).find((listed) => listed.id === id);
     expect(key?.revoked_at).toBeNull();
   },

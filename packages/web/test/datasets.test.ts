@@ -63,6 +63,16 @@ dashboardTest("A step of a trajectory is reached by keyboard and shared by its a
   await page.getByRole("heading", { name: "Step 1" }).waitFor();
   await page.keyboard.press("End");
   await page.getByRole("heading", { name: "Step 4" }).waitFor();
+  await page.keyboard.press("Home");
+  await page.getByRole("heading", { name: "Step 0" }).waitFor();
+  // Two keys before anything is drawn are two steps.
+  await page.evaluate(() => {
+    for (const key of ["j", "j"])
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  });
+  await page.getByRole("heading", { name: "Step 2" }).waitFor();
+  await page.keyboard.press("End");
+  await page.getByRole("heading", { name: "Step 4" }).waitFor();
   await page.keyboard.press("k");
   await page.getByText("open door 3").waitFor();
 

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
 import type { Page } from "playwright-core";
 import { eventually } from "../../server/test/support/eventually.ts";
+import { copiedText, expectCopied } from "./support/copied-text.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { resultTexts, showsResults } from "./support/result-rows.ts";
 import { emptyScroll } from "./support/scrolling.ts";
@@ -67,9 +68,9 @@ dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, c
   expect(corrected).toMatchObject({ pass: false, correction: { pass: true, comment: "just so" } });
 
   await page.keyboard.press("Escape");
-  await drawer(second).waitFor({ state: "hidden" });
+  await drawer(second).waitFor({ state: "detached" });
   const row = page.getByRole("link", { name: `Result ${second}:` });
-  expect(await row.evaluate((link) => link === document.activeElement)).toBe(true);
+  await row.and(page.locator(":focus")).waitFor();
   expect(new URL(page.url()).search).toBe("?app=keys");
 });
 
@@ -103,9 +104,8 @@ dashboardTest("A copied link opens the same result in the same list", async ({ v
   const page = await visit("/evaluations?app=link&verdict=fail", { permissions });
   await page.getByRole("link", { name: `Result ${wrong}:` }).click();
   const drawer = page.getByRole("dialog", { name: `Result ${wrong}` });
-  await drawer.getByRole("button", { name: "Copy link" }).click();
-  await drawer.getByRole("button", { name: "Copied" }).waitFor();
-  const address = await page.evaluate(() => navigator.clipboard.readText());
+  await expectCopied(page, () => drawer.getByRole("button", { name: "Copy link" }).click());
+  const address = await copiedText(page, (text) => text === page.url());
   expect(address).toBe(page.url());
 
   const { pathname, search } = new URL(address);
@@ -135,7 +135,9 @@ dashboardTest("A sample in the drawer finds the results of that sample", async (
   await showsResults(page, 4);
   await page.getByText("d1 8").click();
   const drawer = page.getByRole("dialog");
+  await drawer.getByText("d1 8").first().waitFor();
   await drawer.getByRole("button", { name: "Next" }).click();
+  await drawer.getByText("d1 7").first().waitFor();
   const sample = drawer.locator("dl > div", { has: page.getByText("Sample", { exact: true }) });
   await sample.getByRole("button", { name: "Filter by this value" }).click();
   await showsResults(page, 2);

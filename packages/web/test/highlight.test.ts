@@ -2,8 +2,6 @@ import { expect } from "bun:test";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 
 const dashboardTest = dashboardTests();
-/** Far more than needed. */
-const timeoutMs = 10_000;
 const attack = `<img src=x onerror="window.attacked=1">\u202e`;
 
 dashboardTest("JSON of a model is coloured, and still only text", async ({ visit, client }) => {
@@ -30,14 +28,12 @@ dashboardTest("A megabyte of JSON is coloured where it is seen", async ({ visit,
     { evaluator_id: "theirs", pass: true, evaluated_model_output: JSON.stringify(rooms) },
   ]);
   const page = await visit(`/evaluations?result=${result?.id}`);
-  const startedMs = performance.now();
   await page.getByRole("dialog").getByRole("tab", { name: "Output", exact: true }).click();
   const output = page.getByRole("dialog").getByRole("tabpanel", { name: "Output", exact: true });
   await output.locator(".text-code-property").first().waitFor();
   await output.getByRole("button", { name: /^Show all/ }).click();
   await output.getByRole("region", { name: "Output" }).press("End");
   await output.locator(".text-code-string", { hasText: "room 19999" }).waitFor();
-  expect(performance.now() - startedMs).toBeLessThan(2 * timeoutMs);
   expect(await output.locator("span").count()).toBeLessThan(2_000);
 });
 

@@ -5,8 +5,6 @@ import { sidewaysOverflow } from "./support/scrolling.ts";
 
 const dashboardTest = dashboardTests();
 const megabyte = 1_000_000;
-/** Far more than needed. */
-const timeoutMs = 10_000;
 
 const attack = `<img src=x onerror="window.attacked=1"><script>window.attacked=1</script><svg onload=window.attacked=1>`;
 const outputs = {
@@ -59,14 +57,11 @@ dashboardTest("Hostile model outputs are harmless and readable", async ({ visit,
   );
   await (await open("broken")).getByText(outputs.broken, { exact: true }).waitFor();
 
-  const startedMs = performance.now();
   const long = await open("long");
   await long.getByText("long long").first().waitFor();
-  expect(performance.now() - startedMs).toBeLessThan(timeoutMs);
   await long.getByRole("button", { name: /^Show all/ }).click();
   await long.getByRole("region", { name: "Output" }).press("End");
   await long.getByText("end of the line").waitFor();
-  expect(performance.now() - startedMs).toBeLessThan(2 * timeoutMs);
   // Only the visible part is rendered.
   expect(await page.evaluate(() => document.body.textContent.length)).toBeLessThan(megabyte / 2);
 
@@ -112,7 +107,6 @@ dashboardTest("Hostile names are harmless and fit into narrow pages", async ({ v
     const overflow = await eventually(
       () => sidewaysOverflow(page),
       (pixels) => pixels === 0,
-      2_000,
     );
     expect([path, overflow]).toEqual([path, 0]);
     expect(await page.evaluate(() => "attacked" in window)).toBe(false);

@@ -184,6 +184,15 @@ for (const one of listed) {
   );
 }
 
+dashboardTest("A page is accessible while the server has answered nothing", async ({ visit }) => {
+  const page = await visit("/sign-in", { viewport: wide, reducedMotion });
+  await page.route("**/v1/**", () => {});
+  await page.goto(new URL("/account", page.url()).href);
+  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  await page.getByRole("button", { name: "Account", exact: true }).waitFor();
+  await expectAccessible(page);
+});
+
 dashboardTest("The sign-in page is accessible, wide and narrow, light and dark", async ({ visit }) => {
   const page = await visit("/sign-in", { isSignedIn: false, viewport: wide, reducedMotion });
   await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();

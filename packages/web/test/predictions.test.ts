@@ -41,9 +41,20 @@ dashboardTest(
     const page = await visit("/");
     await page.getByRole("link", { name: "Predictions", exact: true }).click();
     await page.getByText("3 predictions", { exact: true }).waitFor();
+    // The values there are, with how many have them.
+    const chosen = page.getByLabel("Source").locator("option");
+    expect(
+      await eventually(
+        () => chosen.allTextContents(),
+        (texts) => texts.length === 2,
+      ),
+    ).toEqual(["Any source", "Live traffic · 3"]);
+    await page.getByRole("button", { name: "More filters" }).press("Enter");
     await page.getByRole("textbox", { name: "Request id" }).fill(requestId);
     await page.keyboard.press("Enter");
     await page.getByText("1 prediction match", { exact: false }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("textbox", { name: "Request id" }).waitFor({ state: "hidden" });
     await page.getByRole("row").getByRole("link").first().click();
     const drawer = page.getByRole("dialog");
     await drawer.getByText("Action: look around").waitFor();

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Presage } from "@presage/sdk";
+import { copiedText } from "./support/copied-text.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { expectAccessible, wide } from "./support/expect-accessible.ts";
 import { finishRun, uploadHousehold } from "./support/household.ts";
@@ -151,7 +152,7 @@ dashboardTest(
     expect(await Bun.file(await download.path()).text()).toContain("to be shown");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Copy link to this view" }).click();
-    const address = await page.evaluate(() => navigator.clipboard.readText());
+    const address = await copiedText(page, (text) => text.includes("/runs/"));
     expect(address).toEndWith(`/runs/${run.id}?measure=mean`);
     const colleague = await visit(new URL(address).pathname + new URL(address).search);
     const figures = colleague.getByRole("figure", { name: "Mean score by evaluator" });

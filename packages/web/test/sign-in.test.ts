@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { copiedText, expectCopied } from "./support/copied-text.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { signOut } from "./support/sign-out.ts";
 
@@ -42,8 +43,8 @@ dashboardTest(
     expect(loaded).toContain(await fontOf(page));
 
     await page.getByRole("button", { name: "Copy" }).click();
-    await page.getByRole("button", { name: "Copied" }).waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("npx presage sign-in");
+    const command = "npx presage sign-in";
+    expect(await copiedText(page, (text) => text === command)).toBe(command);
   },
 );
 
@@ -56,8 +57,7 @@ dashboardTest("The command can be copied where the clipboard API is missing", as
       document.title = event.clipboardData?.getData("text/plain") ?? "";
     });
   });
-  await page.getByRole("button", { name: "Copy" }).click();
-  await page.getByRole("button", { name: "Copied" }).waitFor();
+  await expectCopied(page, () => page.getByRole("button", { name: "Copy" }).click());
   expect(await page.title()).toBe("npx presage sign-in");
 });
 
@@ -73,6 +73,30 @@ dashboardTest("Signing in leads to the requested page", async ({ visit, newSignI
   await page.waitForURL(`${presage.url}/usage?period=30d`);
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
 });
+
+dashboardTest(
+  "Signing out leads to the page that says so, also while a list is still read",
+  async (visitor) => {
+    const { visit, newSignInAddress } = visitor;
+    const page = await visit(await newSignInAddress(), { isSignedIn: false });
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    const isList = /\/v1\/error-taxonomy-revision/;
+    const isSignedOut = Promise.withResolvers<void>();
+    await page.route(isList, async (route) => {
+      await isSignedOut.promise;
+      await route.fulfill({ status: 401, json: {} });
+    });
+    await page.route("**/auth/sign-out", async (route) => {
+      isSignedOut.resolve();
+      await route.continue();
+    });
+    const asked = page.waitForRequest(isList);
+    await page.getByRole("link", { name: "Error taxonomies" }).click();
+    await asked;
+    await signOut(page);
+    await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+  },
+);
 
 dashboardTest("A second tab is signed in as well", async ({ visit, newSignInAddress, presage }) => {
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
@@ -102,7 +126,9 @@ dashboardTest("After signing out, the back button shows nothing from before", as
 });
 
 dashboardTest("After signing out in one tab, the others leave by themselves", async (visitor) => {
-  const { visit, newSignInAddress, presage } = visitor;
+  const { visit, newSignInAddress, presage, expectErrors } = visitor;
+  // What the other tab was still reading is refused.
+  expectErrors(/status of 401/);
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Usage" }).click();
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();

@@ -39,7 +39,13 @@ class Call:
 
     def request(self, key: str | None) -> tuple[str, bytes | None, dict[str, str]]:
         """Path with query, body and headers. Bytes are sent as they are, anything else as JSON."""
-        query = urlencode(some(**self.query))
+        if not re.fullmatch("/[!-~]*", self.path):
+            raise ValueError("path must begin with a slash, and be URL-encoded.")
+        for name, value in self.headers.items():
+            if not re.fullmatch("[ -~]*", value or ""):
+                raise ValueError(f"The value of the header {name} must consist of visible ASCII characters.")
+        texts = {name: str(value).lower() if isinstance(value, bool) else value for name, value in self.query.items()}
+        query = urlencode(some(**texts))
         headers = {"accept": "application/json", "content-type": "application/json"}
         headers |= some(**self.headers, authorization=Hidden(f"Bearer {key}") if key else None)
         is_json = self.body is not None and not isinstance(self.body, bytes)

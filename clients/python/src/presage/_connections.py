@@ -91,7 +91,12 @@ class Connections:
             limited = connected = connected or self._connect(url.netloc, url.scheme, deadline)
             limited.deadline = deadline
             cast(Any, connection).sock = limited
-            connection.request(call.method, url.path + target, content, headers)
+            try:
+                connection.request(call.method, url.path + target, content, headers)
+            except ConnectionError:
+                if not content:
+                    raise
+                # A server that refuses a body says so, and closes, before it has read all of it.
             response = connection.getresponse()
             is_answered = True
             parts: list[bytes] = []

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from collections import deque
 from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Any
@@ -11,6 +12,8 @@ import httpx
 from ._call import DEFAULT_RETRIES, DEFAULT_TIMEOUT_S, MAX_RESPONSE_BYTES, Call, Item, pause_before_retry, server_of
 from .client import EpisodeState, Prediction, Split, Step, evaluate_call, predict_call, start_call
 from .errors import ConnectionFailedError, PresageError, TimedOutError
+
+IDLE_S = 25.0  # The server closes a connection after 30 s.
 
 
 class AsyncPresage:
@@ -31,8 +34,8 @@ class AsyncPresage:
         self._server, self._timeout_s, self._retries = server_of(url, key), timeout_s, retries
         self._context = ssl_context or ssl.create_default_context()
         # One connection each: a pool of thousands looks at all of them for each call, and takes longer than the calls.
-        self._all: list[httpx.AsyncHTTPTransport] = []
-        self._idle: list[httpx.AsyncHTTPTransport] = []
+        self._all: set[httpx.AsyncHTTPTransport] = set()
+        self._idle: deque[tuple[float, httpx.AsyncHTTPTransport]] = deque()  # Since when, the longest first.
 
     def __repr__(self) -> str:
         return f"AsyncPresage({self._server.url!r})"
@@ -44,9 +47,10 @@ class AsyncPresage:
         await self.close()
 
     async def close(self) -> None:
-        for connection in self._all:
-            await connection.aclose()
-        self._all, self._idle = [], []
+        """Closes the connections, with the calls that have them."""
+        self._idle.clear()
+        while self._all:
+            await self._all.pop().aclose()
 
     async def predict(
         self, state: str, action: str, *, deployment: str | None = None, session_id: str | None = None, **fields: Any
@@ -99,7 +103,8 @@ class AsyncPresage:
     async def _exchange(self, call: Call) -> tuple[int, Mapping[str, str], bytes]:
         target, content, headers = call.request(self._server.key)
         request = httpx.Request(call.method, self._server.url + target, content=content, headers=headers)
-        connection = self._idle.pop() if self._idle else self._new()
+        await self._close_idle()
+        connection = self._idle.pop()[1] if self._idle else self._new()
         try:
             response = await connection.handle_async_request(request)
             try:
@@ -111,13 +116,22 @@ class AsyncPresage:
             finally:
                 await response.aclose()
         finally:
-            self._idle.append(connection)
+            if connection in self._all:
+                self._idle.append((monotonic(), connection))
         return response.status_code, response.headers, bytes(body)
 
     def _new(self) -> httpx.AsyncHTTPTransport:
-        limits = httpx.Limits(max_connections=None, keepalive_expiry=25)  # The server's is 30 s.
-        self._all.append(httpx.AsyncHTTPTransport(verify=self._context, limits=limits, trust_env=False))
-        return self._all[-1]
+        limits = httpx.Limits(max_connections=None, keepalive_expiry=IDLE_S)
+        connection = httpx.AsyncHTTPTransport(verify=self._context, limits=limits, trust_env=False)
+        self._all.add(connection)
+        return connection
+
+    async def _close_idle(self) -> None:
+        """Closes what the server closes as well: after thousands of calls at once, each would stay an open file."""
+        while self._idle and monotonic() - self._idle[0][0] > IDLE_S:
+            _, connection = self._idle.popleft()
+            self._all.discard(connection)
+            await connection.aclose()
 
 
 class AsyncEpisode(EpisodeState):
@@ -131,7 +145,7 @@ class AsyncEpisode(EpisodeState):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.is_over = True
+        """Nothing: an episode holds nothing, and one that is left is not over."""
 
     async def step(self, action: str) -> Step:
         """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""

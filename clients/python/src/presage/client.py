@@ -87,6 +87,7 @@ class Presage:
 
     def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Any other call, such as `request("GET", "/v1/environments")`. Only a GET is sent again after a cut."""
+        method = method.upper()
         return self._connections.send(Call(method, path, body, query, is_repeatable=method == "GET"))
 
 
@@ -129,7 +130,7 @@ class Episode(EpisodeState):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.is_over = True
+        """Nothing: an episode holds nothing, and one that is left is not over."""
 
     def step(self, action: str) -> Step:
         """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""

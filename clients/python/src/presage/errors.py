@@ -7,6 +7,23 @@ from time import time
 from typing import Any, cast
 from urllib.parse import urljoin
 
+__all__ = [
+    "ConflictError",
+    "ConnectionFailedError",
+    "ContextExceededError",
+    "ForbiddenError",
+    "InvalidRequestError",
+    "NotFoundError",
+    "PresageError",
+    "RateLimitError",
+    "TimedOutError",
+    "TooLargeError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnexpectedResponseError",
+    "UpstreamError",
+]  # fmt: skip
+
 _class_of_status: dict[int, "type[PresageError]"] = {}
 
 

@@ -70,7 +70,10 @@ class Runs(_Resource):
         """Starts a run, without a `target` of the default deployment. Another one is `{"baseline": "no-change"}`."""
         if target is None:
             deployments = self._get("/v1/deployments")["data"]
-            target = {"deployment": next(item["name"] for item in deployments if item["is_default"])}
+            names = [item["name"] for item in deployments if item["is_default"]]
+            if not names:
+                raise ValueError("Name a target: the server has no default deployment.")
+            target = {"deployment": names[0]}
         wanted = {"dataset_id": part(dataset), "target": dict(target), "evaluators": named(evaluators), **fields}
         return self._send(write("/v1/runs", wanted))
 
@@ -86,9 +89,10 @@ class Runs(_Resource):
         while True:
             try:
                 seen = self.get(run)
-            except PASSING:
-                if monotonic() - read_at >= patience_s:
+            except PASSING as error:
+                if error.should_retry is False or monotonic() - read_at >= patience_s:
                     raise
+                sleep(min(error.retry_after_s or 0.0, patience_s))
             else:
                 read_at = monotonic()
                 on_progress(seen)

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any
 
+from ._call import part
 from .client import Episode, Presage, Split, Step
-from .errors import InvalidRequestError, PresageError, UpstreamError
+from .errors import InvalidRequestError, PresageError, UnavailableError, UpstreamError
 from .resources import PASSING
 
 _OVER = "The episode is over."
@@ -73,9 +74,12 @@ class TextEnvironment:
 
     def _wait(self, started_at: float, error: PresageError) -> None:
         """Waits before another try; raises the error if that took too long or cannot help."""
-        if error.should_retry is False or monotonic() - started_at >= self._patience_s:
+        # A server that does not know whether it stored a step knows it by the step's key.
+        is_hopeless = error.should_retry is False and not isinstance(error, UnavailableError)
+        remaining_s = self._patience_s - (monotonic() - started_at)
+        if is_hopeless or remaining_s <= 0:
             raise error
-        sleep(1.0)
+        sleep(max(1.0, min(error.retry_after_s or 0.0, remaining_s)))
 
 
 @dataclass
@@ -113,8 +117,10 @@ def environment(
 
 def tasks(name: str = "sandbox", *, split: Split = "train", url: str | None = None, key: str | None = None) -> Any:
     """A row for each task, as `train_dataset`: so all rollouts of a group have the same task."""
-    client = Presage(url, key)
-    count: int = client.request("GET", f"/v1/environments/{name}")["tasks"].get(split, 0)
+    with Presage(url, key) as client:
+        count: int = client.request("GET", f"/v1/environments/{part(name)}")["tasks"].get(split, 0)
+    if count == 0:
+        raise ValueError(f"The environment {name} has no tasks in the split {split}.")
     prompt = [{"role": "user", "content": ""}]
     rows = [{"prompt": prompt, "split": split, "index": index} for index in range(count)]
     return importlib.import_module("datasets").Dataset.from_list(rows)

@@ -57,8 +57,12 @@ export type ReviewQueueItem = z.infer<typeof ReviewQueueItem>;
 /** Response of `POST /v1/evaluation-results/review`. */
 export const ReviewQueueResponse = z
   .object({
-    considered: count("How many of the newest matching verdicts the queue is from, at most 5,000."),
-    reviewed: count("How many of them people have corrected or confirmed."),
+    considered: count("How many matching verdicts were read and compared: all, up to 5,000."),
+    has_more: z.boolean().meta({
+      description:
+        "Whether more match. A random queue is then drawn from all of them; the least certain are those nearest to where passing begins among all, and repeats that disagree among the newest 5,000 and as many that were drawn.",
+    }),
+    reviewed: count("How many of those read people have corrected or confirmed."),
     data: z.array(ReviewQueueItem).meta({ description: "What to look at, in this order." }),
   })
   .meta({ id: "ReviewQueueResponse" });

@@ -153,6 +153,29 @@ export const KeptPredictionCountResponse = z
   .meta({ id: "KeptPredictionCountResponse" });
 export type KeptPredictionCountResponse = z.infer<typeof KeptPredictionCountResponse>;
 
+const valuesOf = (what: string) =>
+  z
+    .array(
+      z.object({
+        value: z.string().meta({ description: "A value that the filter takes." }),
+        count: z.int().meta({ description: "How many of the counted predictions have it." }),
+      }),
+    )
+    .meta({ description: `${what}, the most frequent first, at most 100.` });
+
+/** Response of `GET /v1/predictions/values`: for each filter the values there are, all other filters applied. */
+export const KeptPredictionValuesResponse = z
+  .object({
+    source: valuesOf("Where they are from"),
+    status: valuesOf("How they ended"),
+    category: valuesOf("Why they failed"),
+    deployment: valuesOf("Deployments"),
+    model: valuesOf("Models"),
+    api_key_id: valuesOf("API keys"),
+  })
+  .meta({ id: "KeptPredictionValuesResponse" });
+export type KeptPredictionValuesResponse = z.infer<typeof KeptPredictionValuesResponse>;
+
 /** Query of `GET /v1/predictions`. */
 export const KeptPredictionListQuery = z.object({
   ...filters,

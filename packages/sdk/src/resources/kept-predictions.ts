@@ -6,6 +6,7 @@ import type {
   KeptPredictionDetail,
   KeptPredictionListQuery,
   KeptPredictionListResponse,
+  KeptPredictionValuesResponse,
 } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
@@ -36,6 +37,8 @@ export interface KeptPredictions {
   ): AsyncGenerator<KeptPrediction, void, undefined>;
   /** Counts those that match, up to 10,000: `GET /v1/predictions/count`. */
   count(filter?: KeptPredictionFilter, options?: CallOptions): Promise<KeptPredictionCountResponse>;
+  /** Lists for each filter the values that those matching all others have, with counts: `GET /v1/predictions/values`. */
+  values(filter?: KeptPredictionFilter, options?: CallOptions): Promise<KeptPredictionValuesResponse>;
   /** Gets one with what was asked and answered: `GET /v1/predictions/{id}`. */
   get(id: string, options?: CallOptions): Promise<KeptPredictionDetail>;
   /** Deletes one of live traffic: `DELETE /v1/predictions/{id}`. */
@@ -66,6 +69,8 @@ export function keptPredictions({ json }: Transport): KeptPredictions {
     },
     count: (filter, options) =>
       json({ method: "GET", path: `${path}/count`, query: { ...filter }, isRepeatable: true }, options),
+    values: (filter, options) =>
+      json({ method: "GET", path: `${path}/values`, query: { ...filter }, isRepeatable: true }, options),
     get: (id, options) => json({ method: "GET", path: pathOf(id), isRepeatable: true }, options),
     async delete(id, options) {
       await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);

@@ -12,6 +12,7 @@ import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
+import { createLongWork } from "../limits/long-work.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
@@ -207,6 +208,7 @@ export async function composeServer(
     readMetrics: worker?.link.readMetrics ?? (() => metrics.registry.metrics()),
     tracing,
     memory,
+    longWork: createLongWork(),
     store,
     deployments,
     admission: limits.predictions,

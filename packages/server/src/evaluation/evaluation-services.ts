@@ -8,6 +8,7 @@ import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
 import type { ResultWriter } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
+import type { ExternalCounts } from "./runs/external/count-external.ts";
 import type { FreeRunIds } from "./runs/external/refuse-run-ids.ts";
 import type { RunServices } from "./runs/run-services.ts";
 
@@ -24,6 +25,7 @@ export interface EvaluationServices {
   readonly admission: Admission;
   readonly keysInFlight: KeysInFlight;
   readonly freeRunIds: FreeRunIds;
+  readonly externalCounts: ExternalCounts;
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;
   /** Deletions by filter are worked off in the background. */

@@ -3,6 +3,7 @@ import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { IdentityServices } from "../identity/identity-services.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
+import type { LongWork } from "../limits/long-work.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
@@ -29,6 +30,8 @@ export interface Services {
   readonly tracing: Tracing;
   /** Counts the memory of requests in flight and of responses being written. */
   readonly memory: ByteBudget;
+  /** Turns of work that would delay other requests. */
+  readonly longWork: LongWork;
   readonly store: Store;
   readonly deployments: Deployments;
   /** Limits of predictions. */

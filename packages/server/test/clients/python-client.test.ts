@@ -110,4 +110,13 @@ describe.skipIf(python === undefined)("clients/python", () => {
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) expect(script).toContain(line);
   });
+
+  test.each(["examples/train-with-trl.py", "clients/python/examples/grpo.py"])(
+    "%s is at most ten statements",
+    async (file) => {
+      const count = `import ast, sys; print(len(ast.parse(open(sys.argv[1]).read()).body) - 1)`;
+      const { output } = await run(["-c", count, join(root, file)]);
+      expect(Number(output)).toBeLessThanOrEqual(10);
+    },
+  );
 });

@@ -213,6 +213,7 @@ onEachDatabase((database) => {
     ["GET", "/v1/predictions?source=live&status=success&deployment=default&model=test-model"],
     ["DELETE", "/v1/predictions?source=live&before=2100-01-01"],
     ["GET", "/v1/predictions/count"],
+    ["GET", "/v1/predictions/values"],
     ["POST", "/v1/evaluation-results/review", {}],
     ["GET", "/v1/runs"],
     ["GET", "/v1/environments"],

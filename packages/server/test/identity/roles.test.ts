@@ -71,6 +71,7 @@ const table: Row[] = [
       GET /v1/predictions
       GET /v1/predictions/:id
       GET /v1/predictions/count
+      GET /v1/predictions/values
       GET /v1/projects
       GET /v1/projects/:id
       GET /v1/runs

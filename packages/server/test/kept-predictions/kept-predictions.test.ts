@@ -4,6 +4,7 @@ import {
   KeptPredictionDeleteResponse,
   type KeptPredictionDetail,
   KeptPredictionListResponse,
+  KeptPredictionValuesResponse,
 } from "@presage/contract";
 import type { CapturedRows } from "../../src/prediction/kept/captured-rows.ts";
 import { insertCaptured } from "../../src/prediction/kept/kept-predictions-store.ts";
@@ -218,6 +219,17 @@ onEachDatabase((database) => {
     expect(await count("request_id=some-r")).toMatchObject({ count: 3 });
     expect(await listedIds("request_id=some-r&limit=2")).toHaveLength(2);
     expect((await presage.call("GET", "/v1/predictions/count?limit=3")).status).toBe(422);
+
+    const values = await presage.call("GET", "/v1/predictions/values?deployment=some&status=failed");
+    const found = KeptPredictionValuesResponse.parse(await values.json());
+    // Each filter's own choice does not hide what else could be chosen.
+    expect(found.status).toEqual([
+      { value: "failed", count: 230 },
+      { value: "success", count: 4 },
+    ]);
+    expect(found.deployment.find(({ value }) => value === "some")).toEqual({ value: "some", count: 230 });
+    expect(found.category).toContainEqual({ value: "timeout", count: 230 });
+    expect((await presage.call("GET", "/v1/predictions/values?limit=3")).status).toBe(422);
 
     const before = "source=live&before=1970-01-01T00:00:06Z";
     const failed = await remove(`?${before}&deployment=some&status=failed`);

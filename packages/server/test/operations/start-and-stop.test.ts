@@ -166,9 +166,8 @@ test("a process that locks the SQLite file blocks only writers", async () => {
   holder.run("PRAGMA busy_timeout = 5000");
   holder.run("BEGIN IMMEDIATE");
   const creating = callWithKey(url, "POST", "/v1/api-keys", { name: "waits" });
-  const startedAtMs = performance.now();
+  // If these waited for the lock, the write would be given up before it is released.
   for (let call = 0; call < 20; call++) expect((await fetch(`${url}/health`)).status).toBe(200);
-  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
   holder.run("ROLLBACK");
   holder.close();
   expect((await creating).status).toBe(201);

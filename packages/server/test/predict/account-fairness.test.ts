@@ -94,7 +94,7 @@ onEachDatabase((database) => {
           evaluated_model_output: "a",
           evaluated_model_gold_answer: "a",
         });
-        const first = await Promise.race([theirs, Bun.sleep(2_000).then(() => undefined)]);
+        const first = await Promise.race([theirs, Bun.sleep(4_000).then(() => undefined)]);
         await holder.query("rollback");
         expect([path, first?.status]).toEqual([path, 200]);
         expect(new Set((await Promise.all(crowded)).map(({ status }) => status))).toEqual(new Set([201]));

@@ -69,7 +69,7 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
       await redis.command("FLUSHALL");
       const chat = newChat();
       const [, bytes] = await ask(there, chat);
-      const [name] = await eventually(names, (all) => all.length > 0, 2_000);
+      const [name] = await eventually(names, (all) => all.length > 0);
       if (name !== undefined) return { chat, bytes, name };
     }
     throw new Error("nothing was stored in Redis");
@@ -127,7 +127,7 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
     expect((await ask(here, chat))[0]).toBe("miss");
     // On the same connection, so after it.
     await ask(there, newChat());
-    for (const name of await eventually(names, (all) => all.length > 0, 2_000))
+    for (const name of await eventually(names, (all) => all.length > 0))
       expect(await redis.command("STRLEN", name)).toBeLessThan(1_000);
   });
 

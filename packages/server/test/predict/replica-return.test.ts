@@ -139,7 +139,7 @@ test("a replica that returns gets one call until that is answered, and never mor
 });
 
 test("a replica that is silent is ejected by its first-byte time-outs, which are not tried again", async () => {
-  await using fleet = await createFleet(2, { firstByteTimeoutMs: 500 });
+  await using fleet = await createFleet(2, { firstByteTimeoutMs: 1_500 });
   const { first, replicas, ask, stateOf } = fleet;
   const answerers = await inTurn(sessions, ask);
   const ofFirst = sessions.filter((_, place) => answerers[place] === first.url);
@@ -180,7 +180,7 @@ test("the limit of a deployment's only replica is kept as well", async () => {
 });
 
 test("lists of models say nothing about a replica: neither its latency nor that its model answers", async () => {
-  await using fleet = await createFleet(1, { hasFallback: true, firstByteTimeoutMs: 500 });
+  await using fleet = await createFleet(1, { hasFallback: true, firstByteTimeoutMs: 1_500 });
   const { first, ask, stateOf, upstream } = fleet;
   const [replica] = upstream.replicas.all;
   await upstream.listModels(noSignal);

@@ -8,7 +8,7 @@ import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts"
 
 const deadlineMs = 400;
 /** How much later than its deadline a response may come on a busy machine. */
-const toleranceMs = 2_000;
+const toleranceMs = 20_000;
 const environment = { PRESAGE_UPSTREAM_TIMEOUT_MS: String(deadlineMs) };
 
 async function expectTimeout(ask: PresageWithRawUpstream["predict"]): Promise<void> {
@@ -87,7 +87,7 @@ test("at the deadline the upstream connection is closed", async () => {
     environment,
   );
   await expectTimeout(server.predict);
-  expect(await Promise.race([closed.promise, Bun.sleep(5_000).then(() => "still open")])).toBe("closed");
+  expect(await Promise.race([closed.promise, Bun.sleep(30_000).then(() => "still open")])).toBe("closed");
 });
 
 for (const [what, behave] of [

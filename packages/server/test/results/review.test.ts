@@ -1,5 +1,7 @@
-import { beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CorrectionResponse, DisagreementListResponse, ReviewQueueResponse } from "@presage/contract";
+import { createRegistry, ruleFamilies } from "../../src/evaluation/evaluators/registry.ts";
+import { queueForReview } from "../../src/evaluation/results/review/queue-for-review.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
@@ -11,6 +13,8 @@ import {
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
+import { storeOf } from "../support/store/store-of.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 onEachDatabase((database) => {
@@ -101,6 +105,51 @@ onEachDatabase((database) => {
     expect(new Set(first).size).toBe(30);
     expect(await idsOf(1)).toEqual(first);
     expect(await idsOf(2)).not.toEqual(first);
+  });
+
+  describe("where more match than are read", () => {
+    const all = 400;
+    const readsUpTo = 40;
+
+    /** Of the oldest verdicts, one is uncertain. */
+    async function storeMany(): Promise<string> {
+      const fields = Array.from({ length: all }, (_, index) => scored(index % 2));
+      fields[7] = scored(0.48);
+      fields[8] = scored(0.53);
+      fields[20] = scored(0.9);
+      const ids = await store(...fields);
+      return ids[7] ?? "";
+    }
+
+    async function readQueue(order: "random" | "least-certain", seed: number, limit: number) {
+      await using opened = await openStore(presage.databaseUrl);
+      const services = { store: storeOf(opened.database), registry: createRegistry(ruleFamilies) };
+      const wanted = { filter: { status: "success" as const, app }, order, seed, limit };
+      return await queueForReview(services, anyRequester(opened.owner.account_id), wanted, readsUpTo);
+    }
+
+    test("a random order is from all of them", async () => {
+      const oldest = Number(await storeMany()) - 7;
+      const seen = new Set<number>();
+      for (let seed = 1; seed <= 20; seed += 1) {
+        const { items, has_more } = await readQueue("random", seed, 10);
+        expect({ has_more, count: items.length }).toEqual({ has_more: true, count: 10 });
+        for (const { id } of items) seen.add(id);
+      }
+      const isOld = (id: number) => id < oldest + all / 2;
+      // Of 200 drawn about half are of the older half; the newest 40 alone would have none.
+      expect([...seen].filter(isOld).length).toBeGreaterThan(40);
+    });
+
+    test("the least certain is found among all of them", async () => {
+      const uncertain = await storeMany();
+      const { items } = await readQueue("least-certain", 1, 5);
+      expect(items[0]).toMatchObject({ reason: "near-threshold" });
+      expect(items.slice(0, 2).map(({ id }) => String(id))).toContain(uncertain);
+      await correct(uncertain, { pass: true });
+      const later = await readQueue("least-certain", 1, 5);
+      expect(later.items.map(({ id }) => String(id))).not.toContain(uncertain);
+    });
   });
 
   test("a withdrawn correction leaves the verdict from before it", async () => {

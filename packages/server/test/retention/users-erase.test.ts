@@ -23,7 +23,7 @@ onEachDatabase((database) => {
       .values({ id: accountId, name: accountId, created_at: 1 })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    const user = { id, account_id: accountId, email, name: "Ada", created_at: 1, role: "owner" as const };
+    const user = { id, account_id: accountId, email, name: "Ada", role: "owner" as const, created_at: 1 };
     await store
       .insertInto("users")
       .values({ ...user, oidc_issuer: "https://id", oidc_subject: id })
@@ -47,7 +47,6 @@ onEachDatabase((database) => {
         rate_limit_rpm: null,
         max_in_flight: null,
         capture: null,
-        scopes: null,
       })
       .execute();
     return id;

@@ -55,6 +55,45 @@ onEachDatabase((database) => {
     expect(await search({ evaluation_run_id: id })).toHaveLength(1);
   });
 
+  test("it lists the evaluators of its results, and counts them as they come", async () => {
+    const { id } = await createExperiment("counted");
+    const ofSample = (dataset_sample_id: string) => ({ dataset_id: "kitchen", dataset_sample_id });
+    const theirs = { evaluator_id: "theirs", profile_name: "strict", experiment_id: id };
+    await importAll([
+      { ...theirs, ...ofSample("a"), pass: true },
+      { ...theirs, ...ofSample("b"), evaluation_run_id: id, pass: false },
+      // It has no verdict.
+      { ...theirs, ...ofSample("c") },
+      { evaluator_id: "other", ...ofSample("a"), evaluation_run_id: id, pass: true },
+      { evaluator_id: "elsewhere", pass: true, experiment_id: "another" },
+    ]);
+    const noProfile = { profile_id: null, profile_revision: null };
+    const evaluators = [
+      { evaluator: "external:other", profile_name: null, ...noProfile },
+      { evaluator: "external:theirs", profile_name: "strict", ...noProfile },
+    ];
+    const run = await read(id);
+    expect(run).toMatchObject({
+      evaluators,
+      progress: { samples: 3, predicted: 3, evaluated: 1, failed: 1 },
+    });
+    const listed = await presage.call("GET", "/v1/runs?name=counted");
+    expect(RunListResponse.parse(await listed.json()).data).toEqual([run]);
+    await importAll(
+      ["b", "c"].map((sample) => ({
+        evaluator_id: "other",
+        ...ofSample(sample),
+        pass: true,
+        experiment_id: id,
+      })),
+    );
+    expect((await read(id)).progress).toEqual({ samples: 3, predicted: 3, evaluated: 3, failed: 1 });
+    expect(Run.parse((await change(id, "cancel")).body)).toMatchObject({
+      evaluators,
+      progress: { samples: 3 },
+    });
+  });
+
   test("nothing works on it: it can be cancelled, and not paused, resumed or judged by others", async () => {
     const { id } = await createExperiment("cancelled");
     expect((await change(id, "pause")).status).toBe(409);

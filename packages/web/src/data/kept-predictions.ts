@@ -1,5 +1,11 @@
 import type { KeptPrediction, KeptPredictionFilter, LivePredictionFilter, Presage } from "@presage/sdk";
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { usePresage } from "./use-presage.ts";
 
 const listKey = ["kept predictions"];
@@ -28,6 +34,16 @@ export function keptPredictionCountQuery(presage: Presage, filter: KeptPredictio
     queryKey: [...listKey, "count", filter],
     queryFn: ({ signal }) => presage.keptPredictions.count(filter, { signal }),
     staleTime: freshForMs,
+  });
+}
+
+/** The values that the filters can take, with how many predictions have each. */
+export function keptPredictionValuesQuery(presage: Presage, filter: KeptPredictionFilter) {
+  return queryOptions({
+    queryKey: [...listKey, "values", filter],
+    queryFn: ({ signal }) => presage.keptPredictions.values(filter, { signal }),
+    staleTime: freshForMs,
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -71,5 +87,6 @@ export function useRefreshPredictions(): () => void {
   return () => {
     void queryClient.resetQueries({ queryKey: [...listKey, "pages"] });
     void queryClient.invalidateQueries({ queryKey: [...listKey, "count"] });
+    void queryClient.invalidateQueries({ queryKey: [...listKey, "values"] });
   };
 }

@@ -29,8 +29,14 @@ export function useEndSessions({ onEnded, onRefreshed }: { onEnded(): void; onRe
 /** Ends this browser's session and clears what the tab stored for its user. */
 export function useSignOut() {
   const presage = usePresage();
+  const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: () => presage.signOut(),
+    async mutationFn() {
+      // What is still being read would be refused, which leads to the sign-in page as well, but as if the session had been lost.
+      await queryClient.cancelQueries();
+      return await presage.signOut();
+    },
+    onError: () => void queryClient.invalidateQueries(),
     onSuccess: ({ redirect_to }) => {
       sessionStorage.clear();
       announceSignOut();

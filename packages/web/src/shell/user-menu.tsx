@@ -20,7 +20,7 @@ export function UserMenu() {
   const { data: me } = useQuery(meQuery(presage));
   const signOut = useSignOut();
   const [showsChangelog, setShowsChangelog] = useState<boolean>();
-  const name = me?.name ?? me?.email ?? " ";
+  const name = me?.name ?? me?.email ?? "";
   return (
     <>
       <Menu
@@ -33,12 +33,14 @@ export function UserMenu() {
               aria-hidden
               className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-ink uppercase"
             >
-              {name.trim().charAt(0) || <UserRound className="size-4" />}
+              {name.charAt(0) || <UserRound className="size-4" />}
             </span>
             <span className="min-w-0 flex-1">
-              <span className="block truncate font-medium">{name}</span>
+              {/* Until it is known who is signed in, the lines are empty, not absent. */}
+              {me === undefined && <span className="sr-only">Account</span>}
+              <span className="block truncate font-medium">{name || "\u00a0"}</span>
               <span className="block truncate text-xs text-ink-3">
-                {me?.email ?? (me ? "Local mode" : " ")}
+                {me === undefined ? "\u00a0" : (me.email ?? "Local mode")}
               </span>
             </span>
             <ChevronsUpDown className="size-4 shrink-0 text-ink-3" aria-hidden />

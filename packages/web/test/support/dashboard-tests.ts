@@ -3,7 +3,7 @@ import { chromiumPath } from "./browser.ts";
 import { runWithVisitor, type Visitor } from "./run-with-visitor.ts";
 import { type DashboardOptions, type RunningDashboard, startDashboard } from "./running-dashboard.ts";
 
-const timeoutMs = 120_000;
+const timeoutMs = 240_000;
 
 if (chromiumPath === undefined) {
   process.stderr.write(

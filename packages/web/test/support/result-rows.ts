@@ -12,9 +12,10 @@ export async function showsResults(page: Page, count: number): Promise<void> {
   ).toBe(count);
 }
 
-/** The texts of the table's rows. */
+/** The texts of the table's rows, without how long ago they were made. */
 export async function resultTexts(page: Page): Promise<string[]> {
-  return await resultRows(page).allInnerTexts();
+  const texts = await resultRows(page).allInnerTexts();
+  return texts.map((text) => text.replace(/(just now|\d+ \w+ ago)$/, ""));
 }
 
 function resultRows(page: Page): Locator {

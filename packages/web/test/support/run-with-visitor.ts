@@ -1,5 +1,6 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { RunningDashboard } from "./running-dashboard.ts";
+import { slowDown } from "./slow-down.ts";
 import { watchContext } from "./watch-context.ts";
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -13,7 +14,7 @@ export interface Visitor extends Omit<RunningDashboard, "stop"> {
   expectErrors(pattern: RegExp): void;
 }
 
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 
 /** Runs a test, and fails it if one of its pages did something forbidden. */
 export async function runWithVisitor(
@@ -29,6 +30,7 @@ export async function runWithVisitor(
     const context = await browser.newContext(options);
     contexts.push(context);
     context.setDefaultTimeout(timeoutMs);
+    await slowDown(context);
     watchContext(context, presage.url, otherOrigins, problems);
     if (isSignedIn) await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: presage.url })));
     const page = await context.newPage();

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { defaultPageLimit, nextCursor, pageQuery } from "../../query.ts";
 import { storableText } from "../../text.ts";
-import { Run } from "./run.ts";
-import { intervalOf, noVerdicts, ReportEvaluator } from "./run-report.ts";
+import { ReportEvaluator, Run } from "./run.ts";
+import { intervalOf, noVerdicts } from "./run-report.ts";
 
 export const maxComparedRuns = 10;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Run, RunEvaluator } from "./run.ts";
+import { ReportEvaluator, Run, RunEvaluator } from "./run.ts";
 
 const number = (description: string) => z.number().meta({ description });
 const count = (description: string) => z.int().meta({ description });
@@ -85,23 +85,6 @@ const StrataLeftOut = z
     tag: count("Rarer tags."),
   })
   .meta({ id: "RunStrataLeftOut" });
-
-/** An evaluator of a report. */
-export const ReportEvaluator = z
-  .object({
-    evaluator: RunEvaluator.shape.evaluator,
-    profile_name: z.string().nullable().meta({
-      description: "The profile's name. Null if a client's own evaluator has none.",
-    }),
-    profile_id: z.uuid().nullable().meta({
-      description: "The profile's id. Null if a client's own evaluator judged.",
-    }),
-    profile_revision: z.int().nullable().meta({
-      description: "The revision that judged. Null if a client's own evaluator did.",
-    }),
-  })
-  .meta({ id: "ReportEvaluator" });
-export type ReportEvaluator = z.infer<typeof ReportEvaluator>;
 
 /** What a run says by one of its evaluators. */
 export const RunEvaluatorReport = z

@@ -107,6 +107,23 @@ export const RunEvaluator = z
   .meta({ id: "RunEvaluator" });
 export type RunEvaluator = z.infer<typeof RunEvaluator>;
 
+/** An evaluator of a run that may be external. */
+export const ReportEvaluator = z
+  .object({
+    evaluator: RunEvaluator.shape.evaluator,
+    profile_name: z.string().nullable().meta({
+      description: "The profile's name. Null if a client's own evaluator has none.",
+    }),
+    profile_id: z.uuid().nullable().meta({
+      description: "The profile's id. Null if a client's own evaluator judged.",
+    }),
+    profile_revision: z.int().nullable().meta({
+      description: "The revision that judged. Null if a client's own evaluator did.",
+    }),
+  })
+  .meta({ id: "ReportEvaluator" });
+export type ReportEvaluator = z.infer<typeof ReportEvaluator>;
+
 const count = (description: string) => z.int().meta({ description });
 
 export const RunProgress = z
@@ -146,13 +163,19 @@ export const Run = z
     name: z.string().meta({ description: "Several runs may have the same name." }),
     status: RunStatus.meta({ description: "Whether it runs, and how it ended." }),
     status_reason: z.string().nullable().meta({ description: "Why it is paused or failed." }),
-    progress: RunProgress.meta({ description: "How far it is." }),
+    progress: RunProgress.meta({
+      description:
+        "How far it is. Of an external run: `samples` and `predicted` are the results of the evaluator with the most, `evaluated` those of the one with the fewest, `failed` the most of any that have no verdict.",
+    }),
     dataset_id: z.uuid().nullable().meta({ description: "Null if the target is external." }),
     revision: z.int().nullable().meta({ description: "The dataset's revision." }),
     target: RunTarget.or(ExternalTarget).meta({ description: "What predicts." }),
     params: z.record(z.string(), z.unknown()).nullable().meta({ description: "As given." }),
     mode: RunMode.meta({ description: described.mode }),
-    evaluators: z.array(RunEvaluator).meta({ description: "In the order in which they were given." }),
+    evaluators: z.array(ReportEvaluator).meta({
+      description:
+        "In the order in which they were given. Of an external run, those of its results, by name.",
+    }),
     repeats: z.int().meta({ description: described.repeats }),
     concurrency: z.int().meta({ description: described.concurrency }),
     tags: z.record(z.string(), z.string()).nullable().meta({ description: "Texts by name, as given." }),

@@ -72,6 +72,13 @@ describe("--max-regression", () => {
     ]);
   });
 
+  test("falls short if nothing could be compared", () => {
+    const candidates = [{ difference: null, p_adjusted: null, count: 0, only_in_reference: 0 }];
+    expect(findRegressions({ evaluators: [{ ...exact, candidates }] }, 1)).toEqual([
+      "exact-match system:default: no sample has a verdict in both runs, so --max-regression 1 was not checked",
+    ]);
+  });
+
   test("of 1,000 comparisons without a difference at most 35 fall short of 0 points", () => {
     const random = mersenne(20261122);
     const uniform = () => (random.next() >>> 0) / 2 ** 32;

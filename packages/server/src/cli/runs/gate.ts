@@ -87,6 +87,11 @@ export function findRegressions(
         );
       }
       const judged = count + lacking;
+      if (judged === 0) {
+        found.push(
+          `${nameOf(evaluator)}: no sample has a verdict in both runs, so --max-regression ${maxRegression} was not checked`,
+        );
+      }
       if (lacking > maxShareOnlyInReference * judged) {
         found.push(
           `${nameOf(evaluator)}: ${lacking} of ${judged} samples have a verdict in the reference only (${percent(lacking / judged)}), more than ${percent(maxShareOnlyInReference)}`,

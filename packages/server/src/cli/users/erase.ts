@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import { countOf } from "../../count-of.ts";
 import { eraseResults } from "../../evaluation/results/delete/erase-results.ts";
 import { endUser } from "../../identity/users/end-user.ts";
+import { ownerSubject } from "../../identity/users/ensure-owner.ts";
 import { countOtherUsers, countRowsOfUser, deleteUserRows } from "../../identity/users/erased-users-store.ts";
 import { findUser } from "../../identity/users/find-user.ts";
 import { localIssuer } from "../../identity/users/users-store.ts";
@@ -25,7 +26,7 @@ export async function eraseUser(
 ): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const user = await findUser(database, idOrEmail);
-    if (user.oidc_issuer === localIssuer && user.oidc_subject === "owner")
+    if (user.oidc_issuer === localIssuer && user.oidc_subject === ownerSubject)
       throw new CommandError(
         "The owner is made by Presage itself and is nobody's name. Delete results, runs and datasets one by one.",
       );
@@ -51,11 +52,9 @@ export async function eraseUser(
       for (const [table, rows] of await eraseRows(database, user.account_id)) erased.set(table, rows);
     }
     const own = await database.transaction().execute(async (transaction) => {
-      const deleted = await deleteUserRows(transaction, user, isAlone);
-      // The log of an account goes with it.
       if (!isAlone)
         await recordChange(transaction, changerFor(user), { action: "user.erase", objectId: user.id });
-      return deleted;
+      return await deleteUserRows(transaction, user, isAlone);
     });
     print("Deleted", new Map([...erased, ...own]));
     if (config.identity.oidc !== undefined)

@@ -5,12 +5,13 @@ import { ServiceError } from "../../errors.ts";
 import { databaseNow } from "../../storage/database-clock.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
+import { withResults } from "./external/count-external.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./run.ts";
 import type { RunServices } from "./run-services.ts";
 import { resumedStatus, updateStatus } from "./runs-store.ts";
 
-type Services = Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> };
+type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: Pick<RunServices, "wake"> };
 
 const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 
@@ -88,7 +89,8 @@ async function changeStatus(
     });
   if (changed !== undefined) {
     services.runs.wake();
-    return changed;
+    const [found = changed] = await withResults(services, requester, [changed]);
+    return found;
   }
   const run = await findRun(services, requester, id);
   if (isDone(run)) return run;

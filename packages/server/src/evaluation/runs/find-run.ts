@@ -1,17 +1,19 @@
 import { ServiceError } from "../../errors.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
+import { withResults } from "./external/count-external.ts";
 import type { Run } from "./run.ts";
 import { selectRun } from "./runs-store.ts";
 
 export async function findRun(
-  { store }: Pick<EvaluationServices, "store">,
+  services: Pick<EvaluationServices, "store" | "externalCounts">,
   requester: Requester,
   id: string,
 ): Promise<Run> {
-  const run = await selectRun(store.briefReader(requester), requester.accountId, id);
+  const run = await selectRun(services.store.briefReader(requester), requester.accountId, id);
   if (run === undefined) throw noSuchRun();
-  return run;
+  const [found = run] = await withResults(services, requester, [run]);
+  return found;
 }
 
 export function noSuchRun(): ServiceError {

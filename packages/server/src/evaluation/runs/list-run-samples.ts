@@ -18,7 +18,7 @@ import {
   selectRunVerdicts,
 } from "./run-samples-store.ts";
 
-type Services = Pick<EvaluationServices, "store">;
+type Services = Pick<EvaluationServices, "store" | "externalCounts">;
 
 /** Few, since their texts may be long. */
 const exportedAtOnce = 50;

@@ -51,6 +51,8 @@ export interface Run {
   mode: RunMode;
   params: Readonly<Record<string, unknown>> | undefined;
   evaluators: readonly RunEvaluator[];
+  /** Of an external run: those of its results. Absent where they are not asked for. */
+  externalEvaluators?: readonly EvaluatorNames[];
   repeats: number;
   concurrency: number;
   tags: Readonly<Record<string, string>> | undefined;

@@ -2,6 +2,7 @@ import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contr
 import { type Caller, limitHolders } from "../../identity/caller.ts";
 import type { Admission, RateStatus } from "../../limits/admission.ts";
 import type { Holder } from "../../limits/byte-budget.ts";
+import type { LongWork } from "../../limits/long-work.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
 import type { Services } from "../services.ts";
 import { clientDisconnectedStatus } from "./errors.ts";
@@ -23,6 +24,8 @@ export interface Exchange extends Holder {
   readonly startedAtMs: number;
   /** Absent if there is nothing to trace. */
   readonly span: RequestSpan | undefined;
+  /** Where reading a long body waits for its turn. */
+  readonly longWork: LongWork;
   keyId: string | undefined;
   /** Shown on a terminal instead of its id. */
   keyName: string | undefined;
@@ -58,7 +61,7 @@ export interface Exchange extends Holder {
 
 /** Starts observing a request. */
 export function openExchange(
-  { tracing, memory }: Pick<Services, "tracing" | "memory">,
+  { tracing, memory, longWork }: Pick<Services, "tracing" | "memory" | "longWork">,
   { method, headers }: Pick<Request, "method" | "headers">,
 ): Exchange {
   return {
@@ -66,6 +69,7 @@ export function openExchange(
     startedAtMs: performance.now(),
     span: tracing.startRequest(method, headers),
     memory,
+    longWork,
     reservedBytes: 0,
     keyId: undefined,
     keyName: undefined,

@@ -11,6 +11,9 @@ const shortBodyBytes = 64 * 1024;
 /** Each step of reading a longer body may take a tenth of a second, so other requests are served between them. */
 const longBodyBytes = 512 * 1024;
 
+/** Waits until a long body may be read, and resolves with the function that lets the next one be read. */
+type TakeTurn = () => Promise<() => void>;
+
 /** Parsed JSON. Both are the same value unless it has numbers that a double cannot represent. */
 export interface JsonReading {
   /** With every number as a double, for code that checks types of values. */
@@ -27,6 +30,7 @@ export async function readJsonBody(
   request: Request,
   maxBodyBytes: number,
   onLength?: (bytes: number) => void,
+  takeTurn?: TakeTurn,
 ): Promise<JsonReading> {
   let bytes: Uint8Array | undefined;
   try {
@@ -38,7 +42,13 @@ export async function readJsonBody(
   if (bytes === undefined) {
     throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);
   }
-  return await readJsonBytes(bytes);
+  if (takeTurn === undefined || bytes.length <= longBodyBytes) return await readJsonBytes(bytes);
+  const endTurn = await takeTurn();
+  try {
+    return await readJsonBytes(bytes);
+  } finally {
+    endTurn();
+  }
 }
 
 /** The same of bytes that have arrived. */

@@ -36,12 +36,22 @@ async function readBodyAs<Schema extends z.ZodType>(
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
   const { request, exchange } = call;
-  const reading = await readJsonBody(request, maxBodyBytes, (bytes) => reserveBody(exchange, bytes));
+  const onLength = (bytes: number) => reserveBody(exchange, bytes);
+  const reading = await readJsonBody(request, maxBodyBytes, onLength, () => {
+    // The server waits now, not the client.
+    keepOpen(call);
+    return exchange.longWork.take(accountOf(call), request.signal);
+  });
   keepOpen(call);
   exchange.usesOldNames = usesOldNames(schema, reading.plain);
   // The schema sees a long integer as a number, not as the object that keeps its digits.
   const checked = validate(schema, reading.plain, "body");
   return wanted === "plain" ? checked : (reading.exact as z.input<Schema>);
+}
+
+/** Requests without a caller, such as those that sign in, take turns as one account. */
+function accountOf(call: Call | CallWithCaller): string {
+  return "caller" in call ? call.caller.accountId : "";
 }
 
 /** A request's query, checked. If a name is repeated, the last value counts. */

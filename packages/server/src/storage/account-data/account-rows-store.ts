@@ -1,5 +1,5 @@
+import type { Role } from "@presage/contract";
 import { sql } from "kysely";
-import type { UsersTable } from "../schema/identity.ts";
 import type { Database, Tables } from "../schema/tables.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 
@@ -56,7 +56,7 @@ export interface AccountUser {
   oidc_subject: string;
   email: string | null;
   name: string | null;
-  role: UsersTable["role"];
+  role: Role;
 }
 
 /** An account's users, in an order that follows from who they are. */

@@ -187,5 +187,6 @@ export const accountTables: readonly AccountTable[] = [
     owner: ofAccount,
     rowsAtOnce: many,
   },
+  { table: "audit_events", key: ["id"], owner: ofAccount, users: ["actor_user_id"], rowsAtOnce: many },
   { table: "usage_latencies", key: ["hour", "measure", "bucket"], owner: ofAccount, rowsAtOnce: many },
 ];

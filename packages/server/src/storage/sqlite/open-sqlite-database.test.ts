@@ -37,14 +37,11 @@ test("reads pass a write that waits for the file's lock, and see committed data"
   other.run("begin immediate");
   const writing = claimOnce(database, "written");
   await Bun.sleep(20);
-  const startedAtMs = performance.now();
-  let reads = 0;
-  for (; reads < 50; reads++) expect(await names(database)).toEqual([]);
-  const tookMs = performance.now() - startedAtMs;
+  for (let reads = 0; reads < 50; reads++) expect(await names(database)).toEqual([]);
+  // A read that had waited for the write would have waited until the write was given up.
   other.run("commit");
   expect(await writing).toBe(true);
   expect(await names(database)).toEqual(["written"]);
-  expect(tookMs).toBeLessThan(2_000);
 });
 
 test("reads pass a transaction and do not see its changes before the commit", async () => {

@@ -52,7 +52,7 @@ function PredictionsPage() {
         </>
       }
     >
-      <LogFilters log={log} />
+      <LogFilters log={log} filter={filter} />
       <LogTable {...{ log, list, count }} />
       <DeletePredictionsDialog
         isOpen={isDeleting}

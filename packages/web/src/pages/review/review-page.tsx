@@ -149,7 +149,7 @@ function useTop(id: string | undefined) {
 }
 
 function Progress({ review: { queue, given, skipped, waiting, compared, agreed } }: { review: Review }) {
-  const { considered = 0, reviewed = 0 } = queue.data ?? {};
+  const { considered = 0, reviewed = 0, has_more = false } = queue.data ?? {};
   const all = given + skipped + waiting;
   return (
     <header className="flex flex-col gap-1.5 border-b border-line px-4 py-2.5">
@@ -180,7 +180,9 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
               </span>
             )}
             <span className="ml-auto text-ink-3">
-              {formatCount(reviewed + given)} of the newest {formatCount(considered)} verdicts are reviewed
+              {has_more
+                ? `From all that match; of ${formatCount(considered)} compared, ${formatCount(reviewed + given)} are reviewed`
+                : `${formatCount(reviewed + given)} of ${formatCount(considered)} verdicts are reviewed`}
             </span>
           </>
         )}
@@ -196,7 +198,7 @@ function NothingLeft({ review }: { review: Review }) {
       <EmptyState icon={CircleCheck} title="Nothing to review">
         {queue.data?.considered === 0
           ? "No verdicts match. Choose another evaluator, or evaluate something first."
-          : "All of the newest verdicts that match are reviewed."}
+          : "All verdicts that match are reviewed."}
       </EmptyState>
     );
   }

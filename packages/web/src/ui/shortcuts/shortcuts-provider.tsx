@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, use, useEffect, useState } from "react";
+import { createContext, type ReactNode, use, useLayoutEffect, useState } from "react";
 import { createShortcuts, type Shortcuts } from "./create-shortcuts.ts";
 import { isTyping } from "./is-typing.ts";
 
@@ -7,7 +7,7 @@ const ShortcutsContext = createContext<Shortcuts | undefined>(undefined);
 /** Listens to the keys of the whole page. */
 export function ShortcutsProvider({ children }: { children: ReactNode }) {
   const [shortcuts] = useState(createShortcuts);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const hasMod = event.ctrlKey || event.metaKey;
       if (event.defaultPrevented || event.altKey || event.isComposing) return;

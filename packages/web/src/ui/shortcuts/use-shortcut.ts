@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from "react";
+import { useEffectEvent, useLayoutEffect } from "react";
 import type { Shortcut } from "./create-shortcuts.ts";
 import { useShortcutRegistry } from "./shortcuts-provider.tsx";
 
@@ -6,7 +6,8 @@ import { useShortcutRegistry } from "./shortcuts-provider.tsx";
 export function useShortcut({ keys, label, group, run }: Shortcut, isOn = true): void {
   const shortcuts = useShortcutRegistry();
   const onPress = useEffectEvent(run);
-  useEffect(() => {
+  // Before it is painted: what is seen can be used.
+  useLayoutEffect(() => {
     if (!isOn) return;
     return shortcuts.register({ keys, label, group, run: () => onPress() });
   }, [shortcuts, keys, label, group, isOn]);

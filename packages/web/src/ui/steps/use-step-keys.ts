@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from "react";
 import { useShortcut } from "../shortcuts/use-shortcut.ts";
 
 const group = "Steps";
@@ -9,17 +10,30 @@ export function useStepKeys(
   open: (step: number) => void,
 ): void {
   const index = current === undefined ? -1 : steps.indexOf(current);
+  // Where the last key led: the next one may come before that is drawn.
+  const reached = useRef(index);
+  useLayoutEffect(() => {
+    reached.current = index;
+  }, [index]);
   const openAt = (at: number) => {
-    const step = steps.at(at);
-    if (step !== undefined && step !== current) open(step);
+    const step = steps[at];
+    if (step === undefined || at === reached.current) return;
+    reached.current = at;
+    open(step);
   };
+  const last = steps.length - 1;
   useShortcut({
     keys: "j",
     label: "Next step",
     group,
-    run: () => openAt(Math.min(index + 1, steps.length - 1)),
+    run: () => openAt(Math.min(reached.current + 1, last)),
   });
-  useShortcut({ keys: "k", label: "Previous step", group, run: () => openAt(Math.max(index - 1, 0)) });
+  useShortcut({
+    keys: "k",
+    label: "Previous step",
+    group,
+    run: () => openAt(Math.max(reached.current - 1, 0)),
+  });
   useShortcut({ keys: "Home", label: "First step", group, run: () => openAt(0) });
-  useShortcut({ keys: "End", label: "Last step", group, run: () => openAt(-1) });
+  useShortcut({ keys: "End", label: "Last step", group, run: () => openAt(last) });
 }

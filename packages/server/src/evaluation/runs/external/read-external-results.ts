@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { trajectoryTag } from "../../../storage/sample-columns.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { toExternalName } from "../../results/record/external-name.ts";
 import { type Outcomes, outcome } from "../outcomes/read-outcomes.ts";
 import { createTexts, inTrajectories, type RunSamples } from "../outcomes/run-samples.ts";
 import { type EvaluatorNames, type Run, sampleName } from "../run.ts";
 import { type ExternalResultRow, resultsParts, selectExternalResults } from "./external-results-store.ts";
+import { namesOf } from "./names-of.ts";
 
 /** Rows of one statement. They are parsed on the main thread, so they must be few. */
 const rowsAtOnce = 2_000;
@@ -55,15 +55,6 @@ export async function readExternalResults(
   return {
     ...found,
     evaluators: sorted.map(([, collected]) => toEvaluator(collected, found.samples.count)),
-  };
-}
-
-function namesOf(row: ExternalResultRow): EvaluatorNames {
-  return {
-    evaluator: row.is_external === 1 ? toExternalName(row.evaluator_id) : row.evaluator_id,
-    profile_name: row.profile_name,
-    profile_id: row.profile_public_id,
-    profile_revision: row.profile_revision,
   };
 }
 

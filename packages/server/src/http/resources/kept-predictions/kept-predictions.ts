@@ -7,6 +7,7 @@ import {
   KeptPredictionListQuery,
   type KeptPredictionListResponse,
   KeptPredictionPath,
+  type KeptPredictionValuesResponse,
   maxCountedPredictions,
   readInstant,
 } from "@presage/contract";
@@ -20,7 +21,9 @@ import { isOperator } from "../../../identity/users/is-operator.ts";
 import { deletePrediction, deletePredictionsBefore } from "../../../prediction/kept/delete-predictions.ts";
 import { findPayload, findPrediction } from "../../../prediction/kept/find-prediction.ts";
 import {
+  type countedColumns,
   countPredictions,
+  countValues,
   type PredictionFilter,
   type StoredPrediction,
   selectPredictions,
@@ -76,6 +79,28 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const found = await countPredictions(reader, requester.accountId, readFilter(query), most);
       const count = Math.min(found, maxCountedPredictions);
       return Response.json({ count, has_more: found > count } satisfies KeptPredictionCountResponse);
+    }),
+    withCaller("GET", `${path}/values`, "read", async (call) => {
+      const query = readQuery(call, KeptPredictionCountQuery);
+      refuseUnknownFields(KeptPredictionCountQuery, query, "query");
+      const requester = requesterOf(call);
+      const reader = store.briefReader(requester);
+      const filter = readFilter(query);
+      const values = async (column: (typeof countedColumns)[number]) => {
+        // A filter's own value must not hide the others that could be chosen.
+        const { [column]: _own, ...others } = filter;
+        const wanted = { column, filter: others, most: maxCountedPredictions };
+        return await countValues(reader, requester.accountId, wanted);
+      };
+      const response: KeptPredictionValuesResponse = {
+        source: await values("source"),
+        status: await values("status"),
+        category: await values("error_category"),
+        deployment: await values("deployment"),
+        model: await values("model"),
+        api_key_id: await values("api_key_id"),
+      };
+      return Response.json(response);
     }),
     withCaller("GET", `${path}/:id`, "read", async (call) => {
       const { id } = readPath(call, KeptPredictionPath);

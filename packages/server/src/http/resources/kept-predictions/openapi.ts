@@ -8,6 +8,8 @@ import {
   KeptPredictionListQuery,
   KeptPredictionListResponse,
   KeptPredictionPath,
+  KeptPredictionValuesResponse,
+  maxCountedPredictions,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { errorResponse, failures, operation, response } from "../docs/describe.ts";
@@ -70,6 +72,26 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
       requestParams: { query: KeptPredictionCountQuery },
       responses: {
         "200": response("How many match", KeptPredictionCountResponse, { count: 1200, has_more: false }),
+        ...failures,
+      },
+    }),
+  },
+  "/v1/predictions/values": {
+    get: operation("listPredictionValues", "kept predictions", "List the values that filters can take", {
+      description: `Counts, for each filter, the values of the account's newest ${maxCountedPredictions.toLocaleString("en")} kept predictions that match all other filters.`,
+      requestParams: { query: KeptPredictionCountQuery },
+      responses: {
+        "200": response("The values with their counts", KeptPredictionValuesResponse, {
+          source: [{ value: "live", count: 1200 }],
+          status: [
+            { value: "success", count: 1188 },
+            { value: "failed", count: 12 },
+          ],
+          category: [{ value: "timeout", count: 12 }],
+          deployment: [{ value: "qwen-wm", count: 1200 }],
+          model: [{ value: "Qwen/Qwen3-8B-wm", count: 1200 }],
+          api_key_id: [{ value: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59", count: 1200 }],
+        }),
         ...failures,
       },
     }),

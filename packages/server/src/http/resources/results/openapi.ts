@@ -222,6 +222,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
       responses: withDeprecation({
         "200": response("What to look at, in this order", ReviewQueueResponse, {
           considered: 480,
+          has_more: false,
           reviewed: 12,
           data: [
             {

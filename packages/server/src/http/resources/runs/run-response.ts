@@ -15,7 +15,7 @@ export function toRun(run: Run): ApiRun {
     target: toTarget(run.target),
     params: run.params === undefined ? null : { ...run.params },
     mode: run.mode,
-    evaluators: run.evaluators.map(toEvaluatorNames),
+    evaluators: [...(run.externalEvaluators ?? run.evaluators.map(toEvaluatorNames))],
     repeats: run.repeats,
     concurrency: run.concurrency,
     tags: run.tags === undefined ? null : { ...run.tags },

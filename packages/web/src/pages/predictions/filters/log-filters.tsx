@@ -1,34 +1,50 @@
+import type { KeptPredictionFilter, KeptPredictionValuesResponse } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
+import { ListFilter } from "lucide-react";
 import { apiKeysQuery } from "../../../data/api-keys.ts";
-import { deploymentsQuery } from "../../../data/deployments.ts";
 import { type Period, periodLabels, periods } from "../../../data/figures/period.ts";
+import { keptPredictionValuesQuery } from "../../../data/kept-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Choice } from "../../../ui/form/choice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Popover } from "../../../ui/overlay/popover.tsx";
+import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
 import { categoryLabel, sourceLabels, statusLabels } from "../prediction-labels.ts";
 import { categories, sources, statuses } from "../predictions-search.ts";
-import { noFilters, type PredictionLog } from "../use-log.ts";
+import { changeLogSearch, noFilters, type PredictionLog } from "../use-log.ts";
 import { TextFilter } from "./text-filter.tsx";
 
-/** Everything that predictions can be filtered by. */
-export function LogFilters({ log: { search, change, isFiltered } }: { log: PredictionLog }) {
+interface LogFiltersProps {
+  log: PredictionLog;
+  /** What the address chooses, as a request. */
+  filter: KeptPredictionFilter;
+}
+
+/** Everything that predictions can be filtered by: the values there are, with how many have them. */
+export function LogFilters({ log: { search, change, isFiltered }, filter }: LogFiltersProps) {
   const presage = usePresage();
-  const { data: deployments } = useQuery(deploymentsQuery(presage));
+  const { data: values } = useQuery(keptPredictionValuesQuery(presage, filter));
   const { data: keys } = useQuery(apiKeysQuery(presage));
+  const nameOfKey = new Map(keys?.map(({ id, name }) => [id, name]));
   return (
     <search aria-label="Filters" className="flex flex-wrap items-center gap-2">
       <Choice
         label="Period"
         any="Any time"
         value={search.period}
-        options={periods.map((period) => ({ value: period, label: `Last ${periodLabels[period]}` }))}
+        options={periods.map((period) => ({ value: period, label: `The last ${periodLabels[period]}` }))}
         onChange={(period) => change({ period: period as Period | undefined })}
       />
       <Choice
         label="Source"
         any="Any source"
         value={search.source}
-        options={sources.map((value) => ({ value, label: sourceLabels[value] }))}
+        options={sources.map((value) => ({
+          value,
+          label: sourceLabels[value],
+          ...countOf(values?.source, value),
+        }))}
         onChange={(source) => change({ source: sources.find((known) => known === source) })}
       />
       <Choice
@@ -36,8 +52,16 @@ export function LogFilters({ log: { search, change, isFiltered } }: { log: Predi
         any="Any status"
         value={search.category ?? search.status}
         options={[
-          ...statuses.map((value) => ({ value, label: statusLabels[value] })),
-          ...categories.map((value) => ({ value, label: `Failed: ${categoryLabel(value)}` })),
+          ...statuses.map((value) => ({
+            value,
+            label: statusLabels[value],
+            ...countOf(search.category === undefined ? values?.status : undefined, value),
+          })),
+          ...categories.map((value) => ({
+            value,
+            label: `Failed: ${categoryLabel(value)}`,
+            ...countOf(search.status === "success" ? undefined : values?.category, value),
+          })),
         ]}
         onChange={(value) =>
           change({
@@ -50,19 +74,45 @@ export function LogFilters({ log: { search, change, isFiltered } }: { log: Predi
         label="Deployment"
         any="Any deployment"
         value={search.deployment}
-        options={(deployments ?? []).map(({ name }) => ({ value: name, label: name }))}
+        options={named(values?.deployment)}
         onChange={(deployment) => change({ deployment })}
+      />
+      <Choice
+        label="Model"
+        any="Any model"
+        value={search.model}
+        options={named(values?.model)}
+        onChange={(model) => change({ model })}
       />
       <Choice
         label="API key"
         any="Any key"
         value={search.key}
-        options={(keys ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        options={named(values?.api_key_id, nameOfKey)}
         onChange={(key) => change({ key })}
       />
-      <TextFilter label="Model" value={search.model} onApply={(model) => change({ model })} />
-      <TextFilter label="Request id" value={search.request} onApply={(request) => change({ request })} />
-      <TextFilter label="Run id" value={search.run} onApply={(run) => change({ run })} />
+      <Popover
+        label="More filters"
+        trigger={<Button icon={<ListFilter aria-hidden />}>{nameMore(search)}</Button>}
+      >
+        <div className="flex flex-col gap-3">
+          <Field label="Request id" hint="As a response names it in x-request-id.">
+            {(control) => (
+              <TextFilter
+                control={control}
+                value={search.request}
+                onApply={(request) => change({ request })}
+              />
+            )}
+          </Field>
+          <Field label="Run or episode id">
+            {(control) => (
+              <TextFilter control={control} value={search.run} onApply={(run) => change({ run })} />
+            )}
+          </Field>
+        </div>
+      </Popover>
+      <SavedViews name="predictions" search={{ ...changeLogSearch(search, { open: undefined }) }} />
       {isFiltered && (
         <Button size="small" variant="quiet" onClick={() => change(noFilters)}>
           Clear
@@ -70,4 +120,21 @@ export function LogFilters({ log: { search, change, isFiltered } }: { log: Predi
       )}
     </search>
   );
+}
+
+type Values = KeptPredictionValuesResponse["source"];
+
+/** Without counts yet, or where they would be of something else, all can be chosen. */
+function countOf(values: Values | undefined, value: string): { count?: number } {
+  if (values === undefined) return {};
+  return { count: values.find((known) => known.value === value)?.count ?? 0 };
+}
+
+function named(values: Values = [], names: ReadonlyMap<string, string> = new Map()) {
+  return values.map(({ value, count }) => ({ value, label: names.get(value) ?? value, count }));
+}
+
+function nameMore({ request, run }: PredictionLog["search"]): string {
+  const active = [request, run].filter((one) => one !== undefined).length;
+  return active === 0 ? "More filters" : `More filters (${active})`;
 }

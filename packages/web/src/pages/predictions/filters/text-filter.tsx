@@ -1,14 +1,16 @@
 import { useState } from "react";
+import type { FieldControl } from "../../../ui/form/field.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
 
 interface TextFilterProps {
-  label: string;
+  /** What connects it to its label. */
+  control: FieldControl;
   value: string | undefined;
   onApply(text: string | undefined): void;
 }
 
 /** A filter by an exact text, applied with Enter or on leaving the field. */
-export function TextFilter({ label, value = "", onApply }: TextFilterProps) {
+export function TextFilter({ control, value = "", onApply }: TextFilterProps) {
   const [state, setState] = useState({ typed: value, seen: value });
   // The address changed elsewhere.
   if (value !== state.seen) setState({ typed: value, seen: value });
@@ -18,9 +20,7 @@ export function TextFilter({ label, value = "", onApply }: TextFilterProps) {
   };
   return (
     <TextInput
-      aria-label={label}
-      placeholder={label}
-      className="w-36!"
+      {...control}
       value={state.typed}
       onChange={({ target }) => setState({ ...state, typed: target.value })}
       onBlur={apply}

@@ -25,7 +25,9 @@ export function ProvenanceCard({ run, report: { provenance } }: { run: Run; repo
           {run.evaluators
             .map(
               ({ evaluator, profile_name, profile_revision }) =>
-                `${evaluator}, ${profile_name}, revision ${profile_revision}`,
+                evaluator +
+                (profile_name === null ? "" : `, ${profile_name}`) +
+                (profile_revision === null ? "" : `, revision ${profile_revision}`),
             )
             .join("; ") || "–"}
         </Fact>

@@ -1,4 +1,4 @@
-import type { RunEvaluator, RunSample } from "@presage/sdk";
+import type { ReportEvaluator, RunSample } from "@presage/sdk";
 import { formatCount, formatDuration } from "../../../format/format-number.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { SampleName } from "../../../ui/sample-name.tsx";
@@ -9,7 +9,7 @@ import { VerdictCell } from "./verdict-cell.tsx";
 
 /** One column an evaluator, between what the sample is and what its prediction took. */
 export function matrixColumns(
-  evaluators: readonly RunEvaluator[],
+  evaluators: readonly ReportEvaluator[],
   names: readonly string[],
 ): DataColumn<RunSample>[] {
   const ofEvaluators = evaluators.map(

@@ -1,4 +1,4 @@
-import type { RunEvaluator, RunSampleFilter, RunSampleOrder, RunSampleView } from "@presage/sdk";
+import type { ReportEvaluator, RunSampleFilter, RunSampleOrder, RunSampleView } from "@presage/sdk";
 import type { Sort } from "../../../ui/data-table/table-search.ts";
 import type { MatrixSearch } from "./matrix-search.ts";
 
@@ -19,14 +19,14 @@ export function evaluatorColumnId(index: number): string {
 export function toMatrixRequest(
   search: MatrixSearch,
   sort: Sort | undefined,
-  evaluators: readonly RunEvaluator[],
+  evaluators: readonly ReportEvaluator[],
 ): RunSampleFilter & RunSampleView {
   const { judge: index = 0, verdict, recorded, failed, trajectory, at } = search;
   const judge = verdict === undefined ? undefined : evaluators[index];
   const request = {
     ...(judge && {
       evaluator: judge.evaluator,
-      profile_name: judge.profile_name,
+      profile_name: judge.profile_name ?? undefined,
       pass: verdict === "pass",
     }),
     status: failed ? ("failed" as const) : undefined,
@@ -40,7 +40,7 @@ export function toMatrixRequest(
 
 function toOrder(
   sort: Sort | undefined,
-  evaluators: readonly RunEvaluator[],
+  evaluators: readonly ReportEvaluator[],
 ): Pick<RunSampleView, "order" | "order_evaluator" | "order_profile_name"> {
   if (sort === undefined) return {};
   const sign = sort.isDescending ? "-" : "";
@@ -50,7 +50,7 @@ function toOrder(
     return {
       order: `${sign}score`,
       order_evaluator: judge.evaluator,
-      order_profile_name: judge.profile_name,
+      ...(judge.profile_name !== null && { order_profile_name: judge.profile_name }),
     };
   }
   const order = orders[sort.id];

@@ -1,4 +1,4 @@
-import type { RunEvaluator, RunSample } from "@presage/sdk";
+import type { ReportEvaluator, RunSample } from "@presage/sdk";
 import type { StepMark } from "../../../ui/steps/step-strip.tsx";
 import { verdictOf } from "../verdict-of.ts";
 
@@ -30,7 +30,10 @@ export type Divergence =
   | { kind: "agrees"; steps: number };
 
 /** The first step that an evaluator did not pass, as the report counts it: a failure ends the trajectory there. */
-export function firstDivergence({ steps, sampleAt }: TrajectoryOutline, evaluator: RunEvaluator): Divergence {
+export function firstDivergence(
+  { steps, sampleAt }: TrajectoryOutline,
+  evaluator: ReportEvaluator,
+): Divergence {
   for (const step of steps) {
     const sample = sampleAt(step);
     const verdict = sample && verdictOf(sample, evaluator);
@@ -43,7 +46,7 @@ export function firstDivergence({ steps, sampleAt }: TrajectoryOutline, evaluato
 /** The mark of a step by one evaluator. */
 export function markOf(
   sample: RunSample | undefined,
-  evaluator: RunEvaluator,
+  evaluator: ReportEvaluator,
   divergence: Divergence,
 ): StepMark {
   if (sample === undefined) return { tone: "none", label: "no prediction yet" };

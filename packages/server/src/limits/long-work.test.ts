@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createLongWork } from "./long-work.ts";
+
+const never = new AbortController().signal;
+
+test("One piece of work is done in a turn of the loop at most, and accounts take turns", async () => {
+  const work = createLongWork();
+  const done: { accountId: string; turn: number }[] = [];
+  let turn = 0;
+  let isOver = false;
+  const counting = (async () => {
+    for (; !isOver; turn += 1) await nextTurn();
+  })();
+
+  async function doOne(accountId: string): Promise<void> {
+    const end = await work.take(accountId, never);
+    done.push({ accountId, turn });
+    end();
+  }
+  const crowd = ["a", "a", "a"].map(doOne);
+  await Promise.all([...crowd, doOne("b")]);
+  isOver = true;
+  await counting;
+  expect(done.map(({ accountId }) => accountId)).toEqual(["a", "b", "a", "a"]);
+  expect(new Set(done.map((one) => one.turn)).size).toBe(done.length);
+});
+
+test("Who leaves while waiting takes nobody's turn", async () => {
+  const work = createLongWork();
+  const end = await work.take("a", never);
+  const leaving = new AbortController();
+  const left = work.take("a", leaving.signal);
+  const next = work.take("a", never);
+  leaving.abort(new Error("gone"));
+  await expect(left).rejects.toThrow("gone");
+  end();
+  (await next)();
+});
