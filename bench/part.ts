@@ -9,6 +9,8 @@ export interface BenchContext {
   readonly upstream: () => Promise<Upstream>;
   /** Short runs, to check that everything works. The figures mean little and are not written. */
   readonly quick: boolean;
+  /** How many results retention works on; undefined: as planned. */
+  readonly results?: number | undefined;
   /** Which targets predictions are measured through. */
   readonly targets: readonly TargetName[];
 }

@@ -142,7 +142,10 @@ onEachDatabase((database) => {
       ["rows, but should have", [...lines.slice(0, -2), ...lines.slice(-1)]],
       ["Line 3 is not one", [...lines.slice(0, 2), lines[2]?.slice(0, 20) ?? "", ...lines.slice(3)]],
       ["has no column", [...lines.slice(0, 2), '{"table":"projects","row":{"id) --":1}}', ...lines.slice(2)]],
-      ["from another version", [lines[0]?.replace("027-", "020-") ?? "", ...lines.slice(1)]],
+      [
+        "from another version",
+        [lines[0]?.replace(/"schema":"\d+/, '"schema":"020') ?? "", ...lines.slice(1)],
+      ],
     ];
     for (const [reason, some] of damaged) {
       await Bun.write(join(folder, "damaged.jsonl"), `${some.join("\n")}\n`);

@@ -64,7 +64,8 @@ onEachDatabase((database) => {
   async function rowsOf(store: Database, accountId: string): Promise<number> {
     let rows = 0;
     for (const { table, owner } of accountTables) {
-      if (owner.of !== "account") continue;
+      // The log grows by what the command does.
+      if (owner.of !== "account" || table === "audit_events") continue;
       const { rows: counted } = await sql<{ count: number }>`select count(*) as count
         from ${sql.table(table)} where account_id = ${accountId}`.execute(store);
       rows += Number(counted[0]?.count);

@@ -47,6 +47,7 @@ export async function deleteUserRows(
   await transaction.deleteFrom("users").where("id", "=", id).execute();
   deleted.set("users", 1);
   if (withAccount) {
+    await transaction.deleteFrom("audit_events").where("account_id", "=", account_id).execute();
     await transaction.deleteFrom("accounts").where("id", "=", account_id).execute();
     deleted.set("accounts", 1);
   }
