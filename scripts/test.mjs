@@ -13,7 +13,7 @@ const tool = (name) => join(root, "node_modules", ".bin", name);
 const workers = ["--parallel=4", "--no-isolate"];
 // The slowest files start first; `npm test -- --update-timings` measures them again.
 const timings = `--timings=${join(root, "scripts/test-timings.json")}`;
-const [bundle, executable] = bundleServer();
+const bundle = bundleServer();
 const postgres = await startPostgres();
 const checks = [
   { name: "format, lint and import rules (biome)", command: [tool("biome"), "check", "."] },
@@ -48,11 +48,11 @@ async function report(name, run) {
   process.stdout.write(`== ${(tookMs / 1000).toFixed(1)} s\n`);
 }
 
-/** The server's sources in few files and, on Linux, in one executable, for the hundreds of processes that the tests start; empty if that fails. */
+/** The server's sources in few files, for the hundreds of processes that the tests start; undefined if that fails. */
 function bundleServer() {
   const script = join(root, "packages/server/test/support/presage/bundle-server.ts");
   const { status, stdout } = spawnSync(bun, [script], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
-  return status === 0 ? String(stdout).trim().split("\n") : [];
+  return status === 0 ? String(stdout).trim() : undefined;
 }
 
 /** One PostgreSQL for all workers. If it does not start, each worker that needs one tries to start its own and reports the error. */
@@ -95,7 +95,6 @@ function run([file, ...args], shown) {
       ...process.env,
       ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
       ...(bundle === undefined ? {} : { PRESAGE_TEST_MAIN: bundle }),
-      ...(executable === undefined ? {} : { PRESAGE_TEST_EXECUTABLE: executable }),
     };
     const child = spawn(file, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
     for (const [stream, target] of [

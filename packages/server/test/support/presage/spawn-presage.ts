@@ -21,9 +21,8 @@ export interface SpawnedPresage extends AsyncDisposable {
   stderr(): Promise<string>;
 }
 
-const { PRESAGE_TEST_EXECUTABLE: executable } = process.env;
-/** What starts `presage`, without its arguments. `npm test` compiles it once, which starts with two thirds of the processor time. */
-const ofThisClone = executable === undefined ? [process.execPath, mainFile] : [executable];
+/** What starts `presage`, without its arguments. */
+const ofThisClone = [process.execPath, mainFile];
 
 /** Starts `presage serve` without the tests' environment except PATH, and does not wait. */
 export async function launchPresage(
