@@ -5,7 +5,7 @@ import { createDraw } from "../generate/draw.ts";
 import { resolveReferences } from "../generate/references.ts";
 import type { Target } from "../target/start-target.ts";
 import { drawMessage, type OddMessage } from "./make-message.ts";
-import { openRawSocket, type RawSocket, type Said } from "./raw-socket.ts";
+import { frameOf, openRawSocket, type RawSocket, type Said } from "./raw-socket.ts";
 
 export interface SocketPlan {
   seed: number;
@@ -50,7 +50,13 @@ async function converse(
   let observations = 0;
   let socket: RawSocket | undefined;
   for (let index = from; index < from + messagesEach; index += 1) {
-    socket ??= await openRawSocket(presage.url + path, { "x-api-key": ownerKey }, timeoutMs);
+    if (socket === undefined) {
+      socket = await openRawSocket(presage.url + path, { "x-api-key": ownerKey }, timeoutMs);
+      // Without an episode no step would get far.
+      socket?.write(frameOf(Buffer.from('{"type":"reset"}')));
+      const said = await socket?.next();
+      if (said?.kind === "text" && read(said.text).type === "observation") observations += 1;
+    }
     if (socket === undefined) {
       findings.add("openEnv: no WebSocket could be opened", `message ${index}`, undefined);
       return observations;
