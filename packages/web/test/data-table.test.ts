@@ -42,7 +42,7 @@ dashboardTest(
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "detached" });
     await column(page, "Expires").waitFor({ state: "detached" });
-    const wanted = { sort: "-name", columns: "name,key,state,created,used,actions" };
+    const wanted = { sort: "-name", columns: "name,key,state,created,scopes,used,actions" };
     await page.waitForURL(({ searchParams }) => Bun.deepEquals(Object.fromEntries(searchParams), wanted));
     const shared = page.url();
 
