@@ -7,6 +7,7 @@ import { searchPart } from "./evaluations/search/search-part.ts";
 import type { Part } from "./part.ts";
 import { predictionsPart } from "./predictions/predictions-part.ts";
 import { replicasPart } from "./replicas/replicas-part.ts";
+import { retentionPart } from "./retention/retention-part.ts";
 import { runsPart } from "./runs/runs-part.ts";
 import { statisticsPart } from "./statistics/statistics-part.ts";
 import { workersPart } from "./workers/workers-part.ts";
@@ -22,6 +23,7 @@ export const parts = {
   search: searchPart,
   runs: runsPart,
   episodes: episodesPart,
+  retention: retentionPart,
   dashboard: dashboardPart,
   statistics: statisticsPart,
 } satisfies Readonly<Record<string, Part>>;

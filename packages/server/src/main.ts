@@ -116,6 +116,30 @@ program
   );
 
 program
+  .command("export <file>")
+  .description("write everything of an account as JSON lines, while servers run")
+  .option("--account <name>", "the account, if there are several")
+  .addHelpText(
+    "after",
+    examples("presage export account.jsonl", "presage export --account kitchen-team kitchen.jsonl"),
+  )
+  .action(async (file: string, options) =>
+    (await import("./cli/account-data.ts")).exportToFile(configure(), file, options),
+  );
+
+program
+  .command("import <file>")
+  .description("store an exported account, all of it or nothing, in an account without data")
+  .option("--account <name>", "the account that gets it; by default one of the same name")
+  .addHelpText(
+    "after",
+    examples("presage import account.jsonl", "presage import --account restored account.jsonl"),
+  )
+  .action(async (file: string, options) =>
+    (await import("./cli/account-data.ts")).importFromFile(configure(), file, options),
+  );
+
+program
   .command("doctor")
   .description("check everything that the server needs")
   .option(...json)

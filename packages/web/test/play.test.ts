@@ -80,6 +80,12 @@ dashboardTest("Everything can be done with the keyboard, and a reload goes on", 
   expect(await inputOf(page).inputValue()).toBe("open door");
   await page.keyboard.press("ArrowDown");
   expect(await inputOf(page).inputValue()).toBe("");
+  // What was being typed comes back as well.
+  await page.keyboard.type("half a tho");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowDown");
+  expect(await inputOf(page).inputValue()).toBe("half a tho");
+  await page.keyboard.press("Escape");
 
   await page.getByText(/^Step 1 of 20$/).waitFor();
   await page.reload();
@@ -135,6 +141,59 @@ dashboardTest(
     await act(page, "four", "After four.");
   },
 );
+
+dashboardTest("A step whose answer was lost is shown, and not taken again", async (visitor) => {
+  const { visit, client, expectErrors } = visitor;
+  expectErrors(/ERR_FAILED/);
+  echo();
+  const page = await visit(task, { viewport: wide });
+  await act(page, "one", "After one.");
+  await page.route("**/step", async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await act(page, "two", "After two.");
+  await page.getByText(/^Step 2 of 20$/).waitFor();
+  expect(await page.getByRole("log").getByText("After two.").count()).toBe(1);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  await page.unroute("**/step");
+  await act(page, "three", "After three.");
+  const { steps } = await client.episodes.get(episodeOf(page));
+  expect(steps.map(({ action }) => action)).toEqual(["one", "two", "three"]);
+});
+
+dashboardTest("Who goes to another task while one is being started stays there", async ({ visit }) => {
+  echo();
+  const page = await visit(task, { viewport: wide });
+  await page.getByText("Turn on the lantern.").waitFor();
+  const held = Promise.withResolvers<void>();
+  await page.route("**/v1/episodes", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const asked = page.waitForRequest("**/v1/episodes");
+  await inputOf(page).fill("one");
+  await inputOf(page).press("Enter");
+  await asked;
+  await page.getByRole("button", { name: "Next task (N)" }).click();
+  await page.getByText("Open the chest.").waitFor();
+  const stepped = page.waitForResponse("**/step");
+  held.resolve();
+  await stepped;
+  await act(page, "two", "After two.");
+  await page.getByText("Open the chest.").waitFor();
+  expect(new URL(page.url()).searchParams.get("index")).toBe("1");
+});
+
+dashboardTest("An episode is played in its own environment, whatever the address says", async (visitor) => {
+  const { visit, client } = visitor;
+  await client.environments.create({ name: "kitchen" });
+  await client.environments.addTasks("kitchen", [{ split: "train", initial_state: "A kitchen." }]);
+  const { episode_id } = await client.episodes.start({ environment: "sandbox", split: "train", index: 0 });
+  const page = await visit(`/environments/kitchen/play?episode=${episode_id}`, { viewport: wide });
+  await page.getByText("Turn on the lantern.").waitFor();
+  expect(new URL(page.url()).pathname).toBe("/environments/sandbox/play");
+});
 
 dashboardTest(
   "Before and after a step, playing is accessible, wide and narrow, light and dark",

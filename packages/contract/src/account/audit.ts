@@ -20,7 +20,6 @@ export const AuditAction = z.enum([
   "error_taxonomy.remove_labels",
   "evaluation_result.correct",
   "evaluation_result.delete",
-  "evaluation_result.delete",
   "evaluation_result.withdraw_correction",
   "evaluator_profile.create",
   "evaluator_profile.revise",
@@ -42,6 +41,7 @@ export const AuditAction = z.enum([
   "user.change_account",
   "user.change_role",
   "user.end_access",
+  "user.erase",
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 

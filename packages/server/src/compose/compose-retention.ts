@@ -12,11 +12,11 @@ import { type DeletionStep, type Place, takeDeletionStep } from "./retention/del
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld } from "./retention/work-on-deletions.ts";
 
 const ageIntervalMs = 10 * 60_000;
-/** Deletions by filter that another process left are found so soon. */
-const chosenIntervalMs = 5_000;
+/** What another process left in the middle is found so soon. */
+const lookIntervalMs = 5_000;
 /** Of a process that ended without a word. */
-const leaseMs = 10_000;
-const renewAfterMs = 3_000;
+const leaseMs = 5_000;
+const renewAfterMs = 1_500;
 
 export interface ComposedRetention {
   /** Works on deletions by filter: there is one. */
@@ -53,14 +53,14 @@ export function composeRetention(
     },
   };
 
-  /** Does something as long as no other process does it. */
+  /** Does something unless another process does it, and only as long. Returns whether it was done. */
   async function alone(
     name: string,
     signal: AbortSignal,
     act: (work: DeletionWork, signal: AbortSignal) => Promise<void>,
-  ) {
+  ): Promise<boolean> {
     const lease = { name, holder, forMs: leaseMs };
-    if (!(await takeLease(database, lease))) return;
+    if (!(await takeLease(database, lease))) return false;
     let renewedAtMs = performance.now();
     const lost = new AbortController();
     const whileHeld: DeletionWork = {
@@ -75,6 +75,7 @@ export function composeRetention(
     };
     try {
       await act(whileHeld, AbortSignal.any([signal, lost.signal]));
+      return !lost.signal.aborted;
     } finally {
       await endLease(database, lease);
     }
@@ -85,13 +86,18 @@ export function composeRetention(
     else log.logger.warn({ err: error }, "could not delete what is to be deleted; will retry");
   }
 
+  let nextAtMs = 0;
   const age = startSweeper({
-    sweep: (signal) =>
-      alone("retention", signal, async (held, until) => {
-        await deleteWhatIsOld(held, retention, until);
-        if (!until.aborted) metrics.deletionsComplete.set(Date.now() / 1_000);
-      }),
-    intervalMs: ageIntervalMs,
+    async sweep(signal) {
+      if (performance.now() < nextAtMs) return;
+      const isDone = await alone("retention", signal, (held, until) =>
+        deleteWhatIsOld(held, retention, until),
+      );
+      if (!isDone || signal.aborted) return;
+      nextAtMs = performance.now() + ageIntervalMs;
+      metrics.deletionsComplete.set(Date.now() / 1_000);
+    },
+    intervalMs: lookIntervalMs,
     onFailure: warn,
   });
   const chosen = startSweeper({
@@ -99,7 +105,7 @@ export function composeRetention(
       if ((await selectNextDeletion(database)) === undefined) return;
       await alone("result deletions", signal, deleteWhatIsChosen);
     },
-    intervalMs: chosenIntervalMs,
+    intervalMs: lookIntervalMs,
     onFailure: warn,
   });
   return {

@@ -1,7 +1,9 @@
 import type { Changer } from "../audit/actor.ts";
+import { updateAuditDetail } from "../audit/audit-events-store.ts";
 import { recordChange } from "../audit/record-change.ts";
 import { countOf } from "../count-of.ts";
 import { ServiceError } from "../errors.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
 import { deleteEnvironmentRows, lockEnvironment } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
@@ -20,10 +22,27 @@ export async function deleteEnvironment(
   const { accountId } = requester;
   const { id } = await findEnvironment({ store }, requester, name);
   const writer = store.writer(requester);
+  let deleted = 0;
+  let eventId: string | undefined;
+
+  /** One event for all episodes, also if the request is cut short before the environment is gone. */
+  async function deleteSome(transaction: Database, ids: readonly string[]): Promise<void> {
+    await deleteEpisodeRows(transaction, ids);
+    deleted += ids.length;
+    const detail = { environment: name, deleted };
+    if (eventId !== undefined) await updateAuditDetail(transaction, eventId, detail);
+    else
+      eventId = await recordChange(transaction, requester, {
+        action: "episode.delete",
+        objectId: "many",
+        detail,
+      });
+  }
+
   while (withEpisodes) {
     const ids = await selectEpisodeIds(store.database, accountId, id, episodesAtOnce);
     if (ids.length === 0) break;
-    await writer.transaction().execute((transaction) => deleteEpisodeRows(transaction, ids));
+    await writer.transaction().execute((transaction) => deleteSome(transaction, ids));
   }
   await writer.transaction().execute(async (transaction) => {
     if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();

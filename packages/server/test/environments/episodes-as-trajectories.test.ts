@@ -10,8 +10,11 @@ import {
   KeptPredictionDetail,
   StepResponse,
 } from "@presage/contract";
+import { readEpisodeLines } from "../../src/environments/episodes/read-episode-lines.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -245,5 +248,26 @@ onEachDatabase((database) => {
       data: [{ revision: 1, created_at: null }],
       next: null,
     });
+  });
+
+  test("an episode that is deleted while others are read is left out", async () => {
+    const name = await environment();
+    // Long enough for a part of its own.
+    upstream.answer = () => Response.json(completion("x".repeat(120_000)));
+    const [first] = await play(name, ["one"]);
+    const [second] = await play(name, ["one"]);
+    const [third] = await play(name, ["one"]);
+    await using store = await openStore(presage.databaseUrl);
+    const { account_id } = await store.database
+      .selectFrom("episodes")
+      .select("account_id")
+      .where("id", "=", first)
+      .executeTakeFirstOrThrow();
+    const seen: string[] = [];
+    for await (const part of readEpisodeLines({ store }, anyRequester(account_id), { environment: name })) {
+      seen.push(JSON.parse(part.toString()).trajectory_id);
+      await presage.call("DELETE", `/v1/episodes/${second}`);
+    }
+    expect(seen).toEqual([first, third]);
   });
 });

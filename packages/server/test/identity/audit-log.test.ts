@@ -183,6 +183,15 @@ onEachDatabase((database) => {
     };
     await change("DELETE /v1/episodes/:id", "episode.delete", { id: episode.episode_id });
     await change("DELETE /v1/environments/:name", "environment.delete", { name });
+    await presage.call("POST", "/v1/environments", { name });
+    await presage.call("POST", `/v1/environments/${name}/tasks`, task);
+    await presage.call("POST", "/v1/episodes", { environment: name });
+    const withEpisodes = await presage.call("DELETE", `/v1/environments/${name}?with_episodes=true`);
+    expect(withEpisodes.status).toBe(204);
+    expect((await listEvents("&action=episode.delete"))[0]?.detail).toEqual({
+      environment: name,
+      deleted: 1,
+    });
 
     const predict = { interaction: { state: secret, action: "x" } };
     for (let index = 0; index < 2; index += 1) await presage.call("POST", "/v1/predict", predict);

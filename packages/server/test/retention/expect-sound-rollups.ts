@@ -25,7 +25,10 @@ const asked: Record<string, unknown>[] = [
 ];
 
 /** Compares every rollup with a recount of the results that are stored, and summaries of both. */
-export async function expectSoundRollups(presage: TestPresage, database: Database): Promise<void> {
+export async function expectSoundRollups(
+  presage: Pick<TestPresage, "call">,
+  database: Database,
+): Promise<void> {
   const { summary } = evaluationResultsClient(() => presage);
   for (const body of asked) {
     const [rollups, results] = [await summary(body), await summary({ ...body, after_id: 0 })];

@@ -27,6 +27,7 @@ onEachDatabase((database) => {
   };
   const deleteBefore = (before: number) =>
     deleteInBatches(
+      opened.database,
       (place: AgePlace | undefined, limit) => deleteOldResults(opened.database, before, place, limit),
       { signal: new AbortController().signal },
     );

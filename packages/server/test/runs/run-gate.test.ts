@@ -42,7 +42,9 @@ onEachDatabase((database) => {
       expect.stringMatching(/the mean score is 5\.0 points lower than the reference's \(p <0\.001\)/),
     ]);
     expect(await gate("equal")).toMatchObject({ code: 0 });
-    const others = await storeRevision(opened.database, owner.account_id, [{ trajectory: "another", step: 0 }]);
+    const others = await storeRevision(opened.database, owner.account_id, [
+      { trajectory: "another", step: 0 },
+    ]);
     const predictions = [[{ verdicts: [{ pass: true, score: 1 }] }]];
     await storeRun(opened.database, owner.account_id, others, { name: "elsewhere", predictions });
     const elsewhere = await gate("elsewhere");

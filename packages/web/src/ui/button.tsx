@@ -39,7 +39,7 @@ export function Button({ variant, size, isBusy = false, icon, className, childre
       {...rest}
       // Not `disabled`, which would lose the focus.
       aria-busy={isBusy || undefined}
-      aria-disabled={isBusy || undefined}
+      aria-disabled={isBusy || rest["aria-disabled"]}
       onClick={isBusy ? (event) => event.preventDefault() : rest.onClick}
       className={clsx(buttonClass({ variant, size }), className)}
     >

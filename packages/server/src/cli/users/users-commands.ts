@@ -11,7 +11,7 @@ export function addUsersCommands(
 ): void {
   const users = program
     .command("users")
-    .description("list or add users, change roles, or end all access of one")
+    .description("list or add users, change roles, end all access of one, or delete one")
     .addHelpText(
       "after",
       examples(
@@ -62,4 +62,17 @@ export function addUsersCommands(
       examples("presage users end ada@example.org", "presage users end 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"),
     )
     .action(async (user: string) => (await import("./users.ts")).endUserAccess(configure(), user));
+  users
+    .command("erase <user>")
+    .description(
+      "delete a user with sessions and keys, and everything of the account if nobody else is in it; without --yes only tell what that is",
+    )
+    .option("--yes", "delete it")
+    .addHelpText(
+      "after",
+      examples("presage users erase ada@example.org", "presage users erase --yes ada@example.org"),
+    )
+    .action(async (user: string, options) =>
+      (await import("./erase.ts")).eraseUser(configure(), user, options),
+    );
 }

@@ -38,6 +38,7 @@ export async function deleteWhatIsOld(
   const { results, predictions, episodes, usage } = retention;
   if (results !== undefined) {
     await deleteInBatches(
+      database,
       (place: Extract<DeletionStep, { kind: "results" }>["place"], limit) =>
         takeStep({ kind: "results", before: before(results), place, limit }),
       options("results"),
@@ -45,6 +46,7 @@ export async function deleteWhatIsOld(
   }
   if (predictions !== undefined) {
     await deleteInBatches(
+      database,
       (_: true | undefined, limit) => takeStep({ kind: "predictions", before: before(predictions), limit }),
       options("predictions"),
     );
@@ -53,6 +55,7 @@ export async function deleteWhatIsOld(
     for (const accountId of await selectAccountIds(database)) {
       if (episodes !== undefined) {
         await deleteInBatches(
+          database,
           (place: Extract<DeletionStep, { kind: "episodes" }>["place"], limit) =>
             takeStep({ kind: "episodes", before: before(episodes), accountId, place, limit }),
           options("episodes"),
@@ -60,12 +63,13 @@ export async function deleteWhatIsOld(
       }
       if (usage === undefined) continue;
       await deleteInBatches(
+        database,
         (_: true | undefined, limit) => takeStep({ kind: "usage", before: before(usage), accountId, limit }),
         options("usage"),
       );
     }
   }
-  await deleteInBatches((_: true | undefined, limit) => takeStep({ kind: "empty counts", limit }), {
+  await deleteInBatches(database, (_: true | undefined, limit) => takeStep({ kind: "empty counts", limit }), {
     signal,
   });
   await forgetDeletions(database, before(deletionsDays));
@@ -73,8 +77,12 @@ export async function deleteWhatIsOld(
 
 /** Deletes the results of all deletions by filter that wait. */
 export async function deleteWhatIsChosen(work: DeletionWork, signal: AbortSignal): Promise<void> {
-  await deleteInBatches((_: true | undefined, limit) => work.takeStep({ kind: "chosen results", limit }), {
-    signal,
-    onDeleted: (rows, heldMs) => work.onDeleted("chosen results", rows, heldMs),
-  });
+  await deleteInBatches(
+    work.database,
+    (_: true | undefined, limit) => work.takeStep({ kind: "chosen results", limit }),
+    {
+      signal,
+      onDeleted: (rows, heldMs) => work.onDeleted("chosen results", rows, heldMs),
+    },
+  );
 }

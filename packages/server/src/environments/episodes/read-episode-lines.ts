@@ -5,7 +5,7 @@ import type { Requester } from "../../storage/reader.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, promptFormOf } from "./compose-messages.ts";
 import { type Episode, findEpisode, statusOf } from "./episode.ts";
-import { type StepRow, selectMatchingIds, selectSteps } from "./episodes-store.ts";
+import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes-store.ts";
 import { toFilter, type WantedEpisodes } from "./list-episodes.ts";
 
 const idsAtOnce = 200;
@@ -27,7 +27,12 @@ export async function* readEpisodeLines(
     const { accountId } = requester;
     const { rows, next } = await selectMatchingIds(reader, accountId, filter, { limit: idsAtOnce, after });
     for (const { id } of rows) {
-      const episode = await findEpisode(services, requester, id);
+      const episode = await findEpisode(services, requester, id).catch(async (error: unknown) => {
+        // Deleted since its id was read; that of others is no reason to fail.
+        if ((await selectEpisode(reader, accountId, id)) === undefined) return undefined;
+        throw error;
+      });
+      if (episode === undefined) continue;
       let part = "";
       for (const line of linesOf(episode, await selectSteps(reader, id, 0))) {
         part += `${JSON.stringify(line)}\n`;

@@ -89,7 +89,8 @@ async function changeStatus(
     });
   if (changed !== undefined) {
     services.runs.wake();
-    return await withResults(services, requester, changed);
+    const [found = changed] = await withResults(services, requester, [changed]);
+    return found;
   }
   const run = await findRun(services, requester, id);
   if (isDone(run)) return run;

@@ -12,7 +12,8 @@ export async function findRun(
 ): Promise<Run> {
   const run = await selectRun(services.store.briefReader(requester), requester.accountId, id);
   if (run === undefined) throw noSuchRun();
-  return await withResults(services, requester, run);
+  const [found = run] = await withResults(services, requester, [run]);
+  return found;
 }
 
 export function noSuchRun(): ServiceError {

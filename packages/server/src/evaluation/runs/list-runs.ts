@@ -14,7 +14,5 @@ export async function listRuns(
 ): Promise<ListPart<Run>> {
   const reader = services.store.briefReader(requester);
   const { rows, next } = await selectRuns(reader, requester.accountId, filter, page);
-  const runs: Run[] = [];
-  for (const run of rows) runs.push(await withResults(services, requester, run));
-  return { rows: runs, next };
+  return { rows: await withResults(services, requester, rows), next };
 }

@@ -2,7 +2,7 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertUserWithAccount, localIssuer, selectUserByIdentity, type User } from "./users-store.ts";
 
-const ownerSubject = "owner";
+export const ownerSubject = "owner";
 
 /** The only user of local mode, and the bootstrap key's user in every mode. Created at the first start. */
 export async function ensureOwner(database: Database): Promise<User> {

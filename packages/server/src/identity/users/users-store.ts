@@ -163,3 +163,7 @@ export async function selectAccountIds(database: Database): Promise<string[]> {
   const rows = await database.selectFrom("accounts").select("id").orderBy("id").execute();
   return rows.map(({ id }) => id);
 }
+
+export async function selectAccountNames(database: Database): Promise<Account[]> {
+  return await database.selectFrom("accounts").select(["id", "name"]).orderBy("name").execute();
+}

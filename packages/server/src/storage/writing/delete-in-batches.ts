@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isPostgres } from "../is-postgres.ts";
 import type { Database } from "../schema/tables.ts";
 
-/** Another write may wait for as long as this, and SQLite has one writer at a time. */
-const targetMs = 5;
+interface Pace {
+  targetMs: number;
+  /** Where even few rows take longer than this, they are made fewer. */
+  mostMs: number;
+  leastRows: number;
+}
+
+/** SQLite has one writer at a time: another write may wait for as long as a batch takes. */
+const paceOnSqlite: Pace = { targetMs: 8, mostMs: 40, leastRows: 50 };
+/** Others write meanwhile, and most of the time goes into round trips. */
+const paceOnPostgres: Pace = { targetMs: 50, mostMs: 1_000, leastRows: 200 };
 /** Longer than other writers pause between two attempts at an SQLite file. */
 const minPauseMs = 12;
 const firstRows = 20;
@@ -26,9 +36,11 @@ export type DeleteSome<Place> = (place: Place | undefined, limit: number) => Pro
 
 /** Deletes in transactions of a few milliseconds, whose size follows from what the last one took, with pauses between them. */
 export async function deleteInBatches<Place>(
+  database: Database,
   deleteSome: DeleteSome<Place>,
   { signal, onDeleted }: { signal: AbortSignal; onDeleted?: (rows: number, heldMs: number) => void },
 ): Promise<number> {
+  const pace = isPostgres(database) ? paceOnPostgres : paceOnSqlite;
   let place: Place | undefined;
   let rows = firstRows;
   let deleted = 0;
@@ -40,15 +52,21 @@ export async function deleteInBatches<Place>(
     place = batch.next;
     // What only looked for rows was in nobody's way.
     if (batch.deleted === 0) continue;
-    rows = nextRows(batch);
+    rows = nextRows(batch, pace);
     await sleep(Math.max(minPauseMs, batch.heldMs), undefined, { signal }).catch(() => {});
   }
   return deleted;
 }
 
-function nextRows({ deleted, size = deleted, heldMs }: DeletedBatch<unknown>): number {
-  const growth = Math.min(targetMs / Math.max(heldMs, 0.1), maxGrowth);
-  return Math.min(Math.max(Math.floor(size * growth), 1), maxRows);
+function nextRows(
+  { deleted, size = deleted, heldMs }: DeletedBatch<unknown>,
+  { targetMs, mostMs, leastRows }: Pace,
+): number {
+  if (heldMs > mostMs) return Math.max(Math.floor(size / 2), 1);
+  const growth = Math.min(Math.max(targetMs / heldMs, 0.5), maxGrowth);
+  // Much of a small transaction's time is the commit's.
+  const least = Math.min(leastRows, Math.ceil(size * maxGrowth));
+  return Math.min(Math.max(Math.floor(size * growth), least), maxRows);
 }
 
 /** A transaction, and for how long it kept others from writing. */

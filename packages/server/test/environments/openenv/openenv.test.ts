@@ -190,6 +190,15 @@ onEachDatabase((database) => {
     socket.close();
   });
 
+  test("such a name may have any character", async () => {
+    const socket = await connect(await environment());
+    for (const name of ["\u0000", "\ud800", "' or 1=1 --", "00000000-0000-0000-0000-000000000000"]) {
+      const { type } = await socket.reset({ episode_id: name });
+      expect([name, type]).toEqual([name, "observation"]);
+    }
+    socket.close();
+  });
+
   test("an expired episode, and one of another environment, are not continued", async () => {
     const [name, other] = [await environment(), await environment()];
     const socket = await connect(name);

@@ -1,11 +1,4 @@
-import {
-  type Episode,
-  type EpisodeFilter,
-  type EpisodeSelection,
-  type Presage,
-  PresageError,
-  type TaskSplitName,
-} from "@presage/sdk";
+import type { Episode, EpisodeFilter, EpisodeSelection, Presage, TaskSplitName } from "@presage/sdk";
 import {
   infiniteQueryOptions,
   type QueryClient,
@@ -99,18 +92,19 @@ export function useTakeStep({ onStarted }: { onStarted(episodeId: string): void 
     async mutationFn({ episodeId, task, action, key }: WantedAction): Promise<void> {
       const id = episodeId ?? (await start(presage, queryClient, task, key));
       if (episodeId === undefined) onStarted(id);
-      const step = await presage.episodes.step(id, action, { idempotencyKey: key });
+      const step = await presage.episodes
+        .step(id, action, { idempotencyKey: key })
+        .catch((error: unknown) => {
+          // The episode may have ended meanwhile, or have the step, whose answer was lost.
+          void queryClient.invalidateQueries({ queryKey: episodeQuery(presage, id).queryKey });
+          throw error;
+        });
       queryClient.setQueryData<Episode>(episodeQuery(presage, id).queryKey, (episode) =>
         episode === undefined ? undefined : withStep(episode, { action, ...step }),
       );
       if (step.terminated || step.truncated)
         void queryClient.invalidateQueries({ queryKey: episodeQuery(presage, id).queryKey });
       forgetLists(queryClient);
-    },
-    onError(error, { episodeId }) {
-      // It may have expired or ended meanwhile.
-      if (episodeId !== undefined && error instanceof PresageError && error.category === "conflict")
-        void queryClient.invalidateQueries({ queryKey: episodeQuery(presage, episodeId).queryKey });
     },
   });
 }

@@ -90,7 +90,7 @@ const factColumns: DataColumn<KeyRow>[] = [
     label: "State",
     value: ({ state }) => state,
     cell: ({ state }) => <StateBadge state={state} />,
-    widthPx: 112,
+    widthPx: 128,
   },
   {
     id: "created",
@@ -128,7 +128,7 @@ const factColumns: DataColumn<KeyRow>[] = [
         {capture && <span className="block text-xs text-ink-3">Stores {describeCapture(capture)}</span>}
       </>
     ),
-    widthPx: 176,
+    widthPx: 144,
     isWideOnly: true,
     isSortable: false,
   },
@@ -137,7 +137,7 @@ const factColumns: DataColumn<KeyRow>[] = [
     label: "Last used",
     value: ({ apiKey }) => apiKey.last_used_at,
     cell: ({ apiKey: { last_used_at } }) => (last_used_at ? <Time at={last_used_at} /> : "Never"),
-    widthPx: 104,
+    widthPx: 120,
     isWideOnly: true,
     isNewestFirst: true,
   },

@@ -1,5 +1,6 @@
 import type { UsageResponse, UsageRow } from "@presage/sdk";
 import { useState } from "react";
+import { clipPeaks } from "../../data/figures/clip-peaks.ts";
 import { stepStartsMs } from "../../data/figures/period.ts";
 import { countTokens, groupByStep, sumUsage, type UsageFigures } from "../../data/figures/usage-figures.ts";
 import { formatCount, formatShortCount } from "../../format/format-number.ts";
@@ -66,10 +67,16 @@ export function KeysChart({ since, until, step, keys }: KeysChartProps) {
         series={series}
         format={formatCount}
         formatTick={formatShortCount}
+        // One large import must not flatten the rest.
+        greatest={clipPeaks(points.map(({ values }) => sumOf(values)))}
         isWhole
       />
     </Card>
   );
+}
+
+function sumOf(values: ChartPoint["values"]): number {
+  return Object.values(values).reduce<number>((sum, value) => sum + Number(value), 0);
 }
 
 function sum(rows: readonly UsageRow[], measure: Measure): number {

@@ -67,6 +67,34 @@ async function takeFromClock(transaction: Database, results: number): Promise<Nu
   return { ids, createdAt };
 }
 
+/**
+ * Takes the numbers of results from another database, or as many greater ones if some of them are taken. Returns how much greater. Until
+ * the transaction ends, readers upwards and what counts by tag stop before them: they become visible together. On PostgreSQL the numbers
+ * are taken in a transaction of its own, for which writers wait a moment.
+ */
+export async function takeGivenNumbers(
+  database: Database,
+  transaction: Database,
+  { first, last }: { first: number; last: number },
+): Promise<number> {
+  if (!isPostgres(transaction)) {
+    const offset = Math.max(0, (await selectLastNumber(transaction)) + 1 - first);
+    await sql`update evaluation_clock set last_id = ${last + offset}`.execute(transaction);
+    return offset;
+  }
+  await sql`select pg_advisory_xact_lock_shared(${firstLock} + last_value) from ${sequence}`.execute(
+    transaction,
+  );
+  return await database.transaction().execute(async (taking) => {
+    // Nobody takes a number until this is committed: it changes nothing, but locks the sequence.
+    await sql`alter sequence ${sequence} increment by 1`.execute(taking);
+    const { rows } = await sql<{ last_value: number }>`select last_value from ${sequence}`.execute(taking);
+    const offset = Math.max(0, Number(rows[0]?.last_value ?? 0) + 1 - first);
+    await sql`select setval(${sql.lit(resultNumbers)}, ${sql.lit(last + offset)})`.execute(taking);
+    return offset;
+  });
+}
+
 /** The last number that was taken, on SQLite. */
 export async function selectLastNumber(transaction: Database): Promise<number> {
   const clock = await transaction.selectFrom("evaluation_clock").select("last_id").executeTakeFirstOrThrow();

@@ -96,11 +96,14 @@ async function selectBatch(transaction: Database): Promise<Batch | undefined> {
 
 /** The batch's results with their tags, one row for each. */
 function fromTagged(transaction: Database, { after, upTo }: Batch) {
-  // PostgreSQL expects hundreds of tags of a result, and would combine all series with each other first.
-  const fence = isPostgres(transaction) ? sql`offset 0` : sql``;
   return sql`from evaluation_results as result ${joinTags(transaction)}
     where result.id > ${after} and result.id <= ${upTo} and ${isPayloadOfResult}
-      and payload.result_id > ${after} and payload.result_id <= ${upTo} ${fence}`;
+      and payload.result_id > ${after} and payload.result_id <= ${upTo} ${fence(transaction)}`;
+}
+
+/** PostgreSQL expects hundreds of tags of a result, and would combine all series with each other first. */
+function fence(transaction: Database): Fragment {
+  return isPostgres(transaction) ? sql`offset 0` : sql``;
 }
 
 const columns = Object.keys(seriesSources).map((name) => sql.ref(name));
@@ -192,7 +195,7 @@ async function addCounts(transaction: Database, batch: Batch): Promise<void> {
 export async function takeFromCounts(transaction: Database, ids: readonly number[]): Promise<void> {
   const from = sql`from evaluation_results as result ${joinTags(transaction)}
     where result.id in (${sql.join(ids)}) and ${isPayloadOfResult}
-      and payload.result_id <= (select up_to from evaluation_tag_progress)`;
+      and payload.result_id <= (select up_to from evaluation_tag_progress) ${fence(transaction)}`;
   const isCounted = sql`(names.counted_up_to is null or new.result_id <= names.counted_up_to)`;
   await changeCounts(transaction, { from, isCounted, sign: -1 });
 }

@@ -1,10 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { Requester } from "../../../storage/reader.ts";
-import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectLastSettled } from "../../results/keep/numbers-store.ts";
 import { type EvaluatorNames, isExternal, type Run, type RunCounts } from "../run.ts";
-import { countByEvaluator, type ResultCountsRow, resultsParts } from "./external-results-store.ts";
+import { countByEvaluator, type ResultCountsRow, selectHighestId } from "./external-results-store.ts";
 import { namesOf } from "./names-of.ts";
 
 /** What has been counted of external runs, by their ids. Results are only added, so the next look counts those that came since. */
@@ -20,6 +19,9 @@ interface EvaluatorCounts extends Pick<ResultCountsRow, "results" | "with_pass" 
   names: EvaluatorNames;
 }
 
+const nothingCounted: CountedResults = { upTo: 0, evaluators: new Map() };
+
+/** As many as a page of runs has. */
 const maxRuns = 1_000;
 /** Deleted results are noticed after this time. */
 const recountAfterMs = 10 * 60_000;
@@ -31,42 +33,53 @@ export function createExternalCounts(): ExternalCounts {
 
 type Services = Pick<EvaluationServices, "store" | "externalCounts">;
 
-/** An external run with the evaluators and the progress that its results tell. Others have their own. */
-export async function withResults(services: Services, requester: Requester, run: Run): Promise<Run> {
-  if (!isExternal(run)) return run;
-  const evaluators = await countResultsOf(services, requester, run);
-  const sorted = [...evaluators].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
-  return { ...run, externalEvaluators: sorted.map(({ names }) => names), counts: toCounts(sorted) };
-}
-
-async function countResultsOf(
+/** Runs, of which external ones have the evaluators and the progress that their results tell. */
+export async function withResults(
   { store, externalCounts }: Services,
   requester: Requester,
-  run: Run,
-): Promise<CountedResults["evaluators"]> {
+  runs: readonly Run[],
+): Promise<Run[]> {
+  const ids = runs.filter(isExternal).map(({ id }) => id);
+  if (ids.length === 0) return [...runs];
   const reader = store.briefReader(requester);
   // Before the results are read: a number up to this one is never taken again.
-  const settled = await selectLastSettled(reader);
-  const known = externalCounts.get(run.id) ?? { upTo: 0, evaluators: new Map() };
-  const added = await countParts(reader, run, { after: known.upTo, upTo: settled });
-  const evaluators = addUp(known.evaluators, added);
-  const last = added.reduce((highest, { last_id }) => Math.max(highest, last_id), known.upTo);
-  const upTo = settled ?? last;
-  // Another look may have been faster. The time of the first is kept, after which everything is counted again.
-  if (upTo > (externalCounts.get(run.id)?.upTo ?? -1))
-    externalCounts.set(run.id, { upTo, evaluators }, { noUpdateTTL: true });
-  if (settled === undefined) return evaluators;
-  return addUp(evaluators, await countParts(reader, run, { after: upTo }));
+  const settled = (await selectLastSettled(reader)) ?? (await selectHighestId(reader));
+  const counted = new Map<string, CountedResults["evaluators"]>();
+  // Runs that were listed together have been counted up to the same number.
+  const known = ids.map((id) => ({ id, ...(externalCounts.get(id) ?? nothingCounted) }));
+  for (const [after, some] of Map.groupBy(known, ({ upTo }) => upTo)) {
+    const named = some.map(({ id }) => id);
+    const rows = await countByEvaluator(reader, requester.accountId, named, { after, settled });
+    const byRun = Map.groupBy(rows, ({ named_run }) => named_run);
+    for (const one of some)
+      counted.set(one.id, addRows(externalCounts, one, settled, byRun.get(one.id) ?? []));
+  }
+  return runs.map((run) => {
+    const found = counted.get(run.id);
+    if (found === undefined) return run;
+    const evaluators = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+    return { ...run, externalEvaluators: evaluators.map(({ names }) => names), counts: toCounts(evaluators) };
+  });
 }
 
-async function countParts(
-  reader: Database,
-  run: Run,
-  range: { after: number; upTo?: number | undefined },
-): Promise<ResultCountsRow[]> {
-  const rows: ResultCountsRow[] = [];
-  for (const part of resultsParts) rows.push(...(await countByEvaluator(reader, run, part, range)));
-  return rows;
+/** Adds to what is known of a run, and remembers what is settled. */
+function addRows(
+  externalCounts: ExternalCounts,
+  { id, evaluators: known }: CountedResults & { id: string },
+  settled: number,
+  rows: readonly ResultCountsRow[],
+): CountedResults["evaluators"] {
+  const evaluators = addUp(
+    known,
+    rows.filter(({ is_settled }) => is_settled === 1),
+  );
+  // Another look may have been faster. The time of the first is kept, after which everything is counted again.
+  if (settled > (externalCounts.get(id)?.upTo ?? 0))
+    externalCounts.set(id, { upTo: settled, evaluators }, { noUpdateTTL: true });
+  return addUp(
+    evaluators,
+    rows.filter(({ is_settled }) => is_settled === 0),
+  );
 }
 
 function addUp(

@@ -83,50 +83,86 @@ export type NamesRow = Pick<
   "evaluator_id" | "is_external" | "profile_name" | "profile_public_id" | "profile_revision"
 >;
 
-/** How many results of one evaluator are in a part. */
+/** How many results of one evaluator name a run. */
 export interface ResultCountsRow extends NamesRow {
+  named_run: string;
+  /** 1: their numbers are at most `settled`. */
+  is_settled: number;
   results: number;
   /** Results that say whether the sample passed. */
   with_pass: number;
   /** Results that have a score and nothing else. */
   with_score: number;
-  last_id: number;
 }
 
-/** Counts the results of a part by evaluator, those with numbers after `after`, up to `upTo` where there is such a bound. */
+const names = [
+  "evaluator_id",
+  "is_external",
+  "profile_name",
+  "profile_public_id",
+  "profile_revision",
+] as const;
+
+/** Results whose numbers are between these. */
+interface NumberRange {
+  after: number;
+  settled: number;
+}
+
+/** Counts results with numbers after `after` by run and evaluator, those up to `settled` apart from later ones. Each may have several rows. */
 export async function countByEvaluator(
   reader: Database,
-  { id, accountId }: RunIds,
-  { column, hasVerdict }: ResultsPart,
-  { after, upTo }: { after: number; upTo?: number | undefined },
+  accountId: string,
+  ids: readonly string[],
+  range: NumberRange,
 ): Promise<ResultCountsRow[]> {
-  let query = reader
-    .selectFrom("evaluation_results")
-    .select(["evaluator_id", "is_external", "profile_name", "profile_public_id", "profile_revision"])
-    .select((of) => [
-      of.fn.countAll<number>().as("results"),
-      sql<number>`count(case when ${hasVerdictIs(hasVerdict)} then pass end)`.as("with_pass"),
-      sql<number>`count(case when ${hasVerdictIs(hasVerdict)} and pass is null then score end)`.as(
-        "with_score",
-      ),
-      of.fn.max("id").as("last_id"),
-    ])
-    .where("account_id", "=", accountId)
-    .where(column, "=", id)
-    .where(hasVerdictIs(hasVerdict))
-    .where("id", ">", after);
-  if (upTo !== undefined) query = query.where("id", "<=", upTo);
-  if (column === "run_id")
-    query = query.where((of) => of.or([of("experiment_id", "is", null), of("experiment_id", "!=", id)]));
-  const rows = await query
-    .groupBy(["evaluator_id", "is_external", "profile_name", "profile_public_id", "profile_revision"])
-    .execute();
+  const rows: ResultCountsRow[] = [];
+  for (const part of resultsParts) rows.push(...(await countPart(reader, { accountId, ids }, part, range)));
   // PostgreSQL's driver has texts for counts.
   return rows.map((row) => ({
     ...row,
     results: Number(row.results),
     with_pass: Number(row.with_pass),
     with_score: Number(row.with_score),
-    last_id: Number(row.last_id),
   }));
+}
+
+async function countPart(
+  reader: Database,
+  { accountId, ids }: { accountId: string; ids: readonly string[] },
+  { column, hasVerdict }: ResultsPart,
+  { after, settled }: NumberRange,
+): Promise<ResultCountsRow[]> {
+  // Not a parameter: PostgreSQL would not see that both expressions are one.
+  const isSettled = sql<number>`case when id <= ${sql.lit(settled)} then 1 else 0 end`;
+  const ofVerdicts = (found: RawBuilder<unknown>) =>
+    hasVerdict ? sql<number>`count(${found})` : sql<number>`0`;
+  let query = reader
+    .selectFrom("evaluation_results")
+    .select(names)
+    .select((of) => [
+      of.ref(column).$notNull().as("named_run"),
+      isSettled.as("is_settled"),
+      of.fn.countAll<number>().as("results"),
+      ofVerdicts(sql`pass`).as("with_pass"),
+      ofVerdicts(sql`case when pass is null then score end`).as("with_score"),
+    ])
+    .where("account_id", "=", accountId)
+    .where(column, "in", ids)
+    .where(hasVerdictIs(hasVerdict))
+    .where("id", ">", after);
+  if (column === "run_id")
+    query = query.where((of) =>
+      of.or([of("experiment_id", "is", null), of("experiment_id", "!=", of.ref("run_id"))]),
+    );
+  return await query.groupBy(names).groupBy(column).groupBy(isSettled).execute();
+}
+
+/** The highest number of a result. With one writer at a time, none appears below it any more. */
+export async function selectHighestId(reader: Database): Promise<number> {
+  const { id } = await reader
+    .selectFrom("evaluation_results")
+    .select((of) => of.fn.max("id").as("id"))
+    .executeTakeFirstOrThrow();
+  return Number(id ?? 0);
 }

@@ -1,4 +1,5 @@
 import { OpenEnvReset } from "@presage/contract";
+import { z } from "zod";
 import { type Episode, findEpisode, statusOf } from "../../../environments/episodes/episode.ts";
 import { selectSteps } from "../../../environments/episodes/episodes-store.ts";
 import { startEpisode } from "../../../environments/episodes/start-episode.ts";
@@ -40,12 +41,15 @@ export async function resetEpisode(
   return showStart(episode);
 }
 
-/** Undefined for a name that the client made up. */
+const uuid = z.uuid();
+
+/** Undefined for a name that the client made up, which may have characters that no database takes. */
 async function findKnown(
   { environments }: Services,
   requester: MessageCall["requester"],
   id: string,
 ): Promise<Episode | undefined> {
+  if (!uuid.safeParse(id).success) return undefined;
   return await findEpisode(environments, requester, id).catch((error: unknown) => {
     if (error instanceof ServiceError && error.code === "not_found") return undefined;
     throw error;

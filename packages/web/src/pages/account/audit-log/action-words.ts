@@ -38,6 +38,7 @@ export const actionWords: Record<AuditAction, string> = {
   "user.create": "Joined the account",
   "user.change_account": "Moved to the account",
   "user.change_role": "Changed a role",
+  "user.erase": "Deleted a user",
   "user.end_access": "Ended all access of a user",
 };
 

@@ -78,7 +78,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     label: "Started",
     value: ({ created_at }) => created_at,
     cell: ({ created_at }) => <Time at={created_at} />,
-    widthPx: 108,
+    widthPx: 124,
     isNewestFirst: true,
     isWideOnly: true,
   },

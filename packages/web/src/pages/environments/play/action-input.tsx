@@ -20,6 +20,8 @@ export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, o
   const form = useRef<HTMLFormElement>(null);
   /** How many actions back; 0: what is typed now. */
   const [back, setBack] = useState(0);
+  /** What was typed before going back. */
+  const typed = useRef("");
   const focus = () => form.current?.querySelector("input")?.focus({ preventScroll: true });
   useShortcut({ keys: "i", label: "Type an action", group: "Play", run: focus });
   useEffect(() => {
@@ -45,8 +47,9 @@ export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, o
     const next = back + by;
     if (by === 0 || next < 0 || next > earlier.length) return;
     event.preventDefault();
+    if (back === 0) typed.current = text;
     setBack(next);
-    onChange(next === 0 ? "" : (earlier.at(-next) ?? ""));
+    onChange(next === 0 ? typed.current : (earlier.at(-next) ?? ""));
   }
 
   return (

@@ -1,6 +1,6 @@
 import type { Environment, EnvironmentTask, Episode, TaskSplitName } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router";
+import { createLazyRoute, getRouteApi, Link, Navigate } from "@tanstack/react-router";
 import { ListPlus } from "lucide-react";
 import { useState } from "react";
 import { environmentQuery, taskQuery } from "../../../data/environments/environments.ts";
@@ -44,9 +44,14 @@ function PlayPage() {
       />
     );
   }
-  return (
-    <LoadedPlay environment={environment.data} episode={episodeId === undefined ? undefined : episode.data} />
-  );
+  const played = episodeId === undefined ? undefined : episode.data;
+  if (played !== undefined && played.environment !== name) {
+    const { environment: own, split, index } = played;
+    return (
+      <Navigate to={path} params={{ name: own }} search={{ split, index, episode: played.id }} replace />
+    );
+  }
+  return <LoadedPlay environment={environment.data} episode={played} />;
 }
 
 interface LoadedPlayProps {

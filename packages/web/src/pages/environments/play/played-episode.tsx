@@ -1,5 +1,5 @@
 import type { Environment, EnvironmentTask, Episode } from "@presage/sdk";
-import { useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { newStepKey, useTakeStep } from "../../../data/environments/episodes.ts";
 import { ActionInput } from "./action-input.tsx";
 import { EpisodeEnd } from "./episode-end.tsx";
@@ -27,13 +27,23 @@ export function PlayedEpisode({
   onAgain,
   onNext,
 }: PlayedEpisodeProps) {
-  const [pending, setPending] = useState<{ action: string; key: string }>();
+  const [sent, setSent] = useState<{ action: string; key: string; after: number }>();
   const [isMarked, setMarked] = useState(false);
   const [text, setText] = useState("");
-  const take = useTakeStep({ onStarted });
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  // Somebody who went to another task stays there.
+  const take = useTakeStep({ onStarted: (id) => isShown.current && onStarted(id) });
   const log = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const steps = episode?.steps ?? [];
+  // The answer may be lost and the step be stored: then the episode has it when it is read again.
+  const pending = sent !== undefined && steps.length === sent.after ? sent : undefined;
   const isOver = episode !== undefined && episode.status !== "open";
 
   // The newest is in sight, without a movement.
@@ -44,7 +54,7 @@ export function PlayedEpisode({
   }, [steps.length, pending, take.error, isOver]);
 
   function send(action: string, key = newStepKey()): void {
-    setPending({ action, key });
+    setSent({ action, key, after: steps.length });
     take.mutate(
       {
         episodeId: episode?.id,
@@ -52,13 +62,13 @@ export function PlayedEpisode({
         action,
         key,
       },
-      { onSuccess: () => setPending(undefined) },
+      { onSuccess: () => setSent(undefined) },
     );
   }
 
   /** Nothing was stored, so the action can still be another one. */
   function edit(action: string): void {
-    setPending(undefined);
+    setSent(undefined);
     take.reset();
     setText(action);
     input.current?.focus();

@@ -60,10 +60,15 @@ export const runColumns: DataColumn<RunRow>[] = [
   {
     id: "target",
     label: "Target",
-    hint: "What predicts.",
+    hint: "What predicts. Free-running: each step is told what was predicted for the step before; otherwise the recorded state.",
     value: ({ run }) => describeTarget(run.target),
-    cell: ({ run }) => <InlineText text={describeTarget(run.target)} />,
-    widthPx: 112,
+    cell: ({ run }) => (
+      <>
+        <InlineText text={describeTarget(run.target)} />
+        {run.mode === "free-running" && <span className="text-ink-3"> free-running</span>}
+      </>
+    ),
+    widthPx: 170,
     isWideOnly: true,
   },
   {
@@ -72,7 +77,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     hint: "Teacher-forced: each step is told the recorded state. Free-running: each step is told what was predicted for the step before.",
     value: ({ run }) => run.mode,
     widthPx: 125,
-    isWideOnly: true,
+    isExtra: true,
   },
   {
     id: "dataset",

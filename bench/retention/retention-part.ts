@@ -1,0 +1,13 @@
+import type { Part } from "../part.ts";
+import { fullRetentionPlan, quickRetentionPlan } from "./plan-retention.ts";
+import { runRetention } from "./run-retention.ts";
+import { judgeRetention, writeRetention } from "./write-retention.ts";
+
+export const retentionPart: Part = {
+  title: "Retention",
+  measure: async ({ group, upstream, quick }) => {
+    const plan = quick ? quickRetentionPlan : fullRetentionPlan;
+    const samples = await runRetention(group, await upstream(), plan);
+    return { goals: judgeRetention(samples, plan), problems: [], text: writeRetention(samples, plan) };
+  },
+};

@@ -1,0 +1,73 @@
+import type { Goal } from "../report/goal.ts";
+import { table } from "../report/markdown.ts";
+import { fullRetentionPlan, type RetentionPlan } from "./plan-retention.ts";
+import type { RetentionSample } from "./run-retention.ts";
+
+/** 2.5 million in an hour. */
+const leastPerSecond = 2_500_000 / 3_600;
+const mostTimes = 2;
+const mostTransactionS = 0.05;
+
+const perSecond = ({ deleted, deletedInS }: RetentionSample): number => deleted / deletedInS;
+const times = ({ before, beside }: RetentionSample): number => beside.p99Ms / before.p99Ms;
+
+const of = (samples: readonly RetentionSample[], show: (sample: RetentionSample) => string): string =>
+  samples.map((sample) => `${sample.database} ${show(sample)}`).join(", ");
+
+export const judgeRetention = (samples: readonly RetentionSample[], { results }: RetentionPlan): Goal[] => {
+  const isWhole = results >= fullRetentionPlan.results;
+  return [
+    {
+      text: `Results that are too old are deleted at ${leastPerSecond.toFixed(0)}/s or faster`,
+      measured: of(samples, (sample) => `${perSecond(sample).toFixed(0)}/s`),
+      met: isWhole ? samples.every((sample) => perSecond(sample) >= leastPerSecond) : undefined,
+    },
+    {
+      text: `Meanwhile the p99 of storing an evaluation is at most ${mostTimes} times of before`,
+      measured: of(samples, (sample) => `${times(sample).toFixed(2)} times`),
+      met: isWhole ? samples.every((sample) => times(sample) <= mostTimes) : undefined,
+    },
+    {
+      text: `No transaction of it takes longer than ${mostTransactionS * 1_000} ms`,
+      measured: of(samples, ({ longestAtMostS }) => `at most ${longestAtMostS * 1_000} ms`),
+      met: samples.every(({ longestAtMostS }) => longestAtMostS <= mostTransactionS),
+    },
+  ];
+};
+
+export const writeRetention = (
+  samples: readonly RetentionSample[],
+  { results, perSecond: rate, beforeS }: RetentionPlan,
+): string => {
+  const figure = (milliseconds: number) => milliseconds.toFixed(1);
+  return `
+${results.toLocaleString("en-US")} results, the older half of which is deleted (\`PRESAGE_RETENTION\`) while ${rate} evaluations a second are stored; before it, the same for ${beforeS} s.
+
+${table(
+  [
+    "database",
+    "deleted",
+    "deleted/s",
+    "p50 before, ms",
+    "p50 beside, ms",
+    "p99 before, ms",
+    "p99 beside, ms",
+    "longest before, ms",
+    "longest beside, ms",
+    "longest transaction, ms",
+  ],
+  samples.map((sample) => [
+    sample.database,
+    sample.deleted.toLocaleString("en-US"),
+    perSecond(sample).toFixed(0),
+    figure(sample.before.p50Ms),
+    figure(sample.beside.p50Ms),
+    figure(sample.before.p99Ms),
+    figure(sample.beside.p99Ms),
+    figure(sample.before.maxMs),
+    figure(sample.beside.maxMs),
+    `at most ${sample.longestAtMostS * 1_000}`,
+  ]),
+)}
+`;
+};

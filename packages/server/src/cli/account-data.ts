@@ -1,0 +1,97 @@
+import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { OpenedStore } from "../compose/compose-command-line.ts";
+import type { Config } from "../config.ts";
+import { countOf } from "../count-of.ts";
+import { takeGivenNumbers } from "../evaluation/results/keep/numbers-store.ts";
+import { storeImportedResults } from "../evaluation/results/keep/store-imported-results.ts";
+import { selectAccountNames } from "../identity/users/users-store.ts";
+import { exportAccount } from "../storage/account-data/export-account.ts";
+import { type ImportOptions, importAccount } from "../storage/account-data/import-account.ts";
+import { isPostgres } from "../storage/is-postgres.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { CommandError } from "./command-error.ts";
+import { readLines } from "./files/read-lines.ts";
+import { printNotice } from "./terminal/print-notice.ts";
+import { withDatabase } from "./with-database.ts";
+
+const schema = Object.keys(migrations).at(-1) ?? "";
+
+/** Writes everything of an account as JSON lines. The file appears once it is complete. */
+export async function exportToFile(
+  config: Config,
+  file: string,
+  options: { account?: string },
+): Promise<void> {
+  await withDatabase(config, async (store) => {
+    const account = await findAccount(store, options.account);
+    const path = resolve(file);
+    const partial = `${path}.partial`;
+    let lines = 0;
+    try {
+      // Servers go on writing meanwhile.
+      const reader = store.reader({ accountId: account.id, signal: new AbortController().signal });
+      const reading = reader.transaction();
+      const snapshot = isPostgres(store.database) ? reading.setIsolationLevel("repeatable read") : reading;
+      await snapshot.execute(async (transaction) => {
+        const texts = async function* () {
+          for await (const line of exportAccount(transaction, account, schema)) {
+            lines += 1;
+            yield `${line}\n`;
+          }
+        };
+        await pipeline(Readable.from(texts()), createWriteStream(partial));
+      });
+      await rename(partial, path);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+    // The first line and the last one are no rows.
+    process.stdout.write(
+      `Exported ${countOf(lines - 2, "row")} of the account ${account.name} to ${path}.\n`,
+    );
+    printNotice("It contains texts of predictions and evaluations, but no secrets of keys.");
+  });
+}
+
+/** Stores the rows of such a file, all or none. */
+export async function importFromFile(
+  config: Config,
+  file: string,
+  { account: accountName }: { account?: string },
+): Promise<void> {
+  await withDatabase(config, async ({ database }) => {
+    const options: ImportOptions = {
+      schema,
+      accountName,
+      takeNumbers: (transaction, exported) => takeGivenNumbers(database, transaction, exported),
+      storeResults: (transaction, results) =>
+        // Their columns are checked.
+        storeImportedResults(transaction, results as unknown as Parameters<typeof storeImportedResults>[1]),
+    };
+    const { account, rows } = await importAccount(database, readLines(resolve(file)), options);
+    process.stdout.write(`Imported ${countOf(rows, "row")} into the account ${account}.\n`);
+    printNotice("Imported API keys are revoked: their secrets are not in an export.");
+  });
+}
+
+async function findAccount(
+  { database }: OpenedStore,
+  name: string | undefined,
+): Promise<{ id: string; name: string }> {
+  const accounts = await selectAccountNames(database);
+  const [first] = accounts;
+  if (name === undefined && first !== undefined && accounts.length === 1) return first;
+  const found = accounts.find((account) => account.name === name || account.id === name);
+  if (found !== undefined) return found;
+  const names = accounts.map((account) => account.name).join(", ");
+  throw new CommandError(
+    name === undefined
+      ? `There are several accounts; choose one with --account: ${names}.`
+      : `There is no account ${name}; there are: ${names}.`,
+  );
+}

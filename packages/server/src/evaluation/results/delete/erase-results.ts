@@ -1,0 +1,13 @@
+import { eraseInBatches } from "../../../storage/account-data/erase-rows.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { deleteResultRows } from "./deleted-results-store.ts";
+import { deleteCountsOf, selectSomeIdsOf } from "./erased-results-store.ts";
+
+/** Deletes all results of an account, also those of runs, and what is counted of them. Returns how many there were. */
+export async function eraseResults(database: Database, accountId: string): Promise<number> {
+  const erased = await eraseInBatches(database, async (transaction, limit) =>
+    deleteResultRows(transaction, await selectSomeIdsOf(transaction, accountId, limit)),
+  );
+  await database.transaction().execute((transaction) => deleteCountsOf(transaction, accountId));
+  return erased;
+}

@@ -1,0 +1,44 @@
+import type {
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+  EvaluationTagsTable,
+} from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { insertRows } from "../../../storage/writing/insert-rows.ts";
+import { countErrorFindings } from "../error-findings/count-error-findings.ts";
+import { addErrorFindings } from "../error-findings/error-findings-store.ts";
+import { toCountable, withFindings } from "./countable-results-store.ts";
+import { addTimes } from "./numbers-store.ts";
+import { addCounted, countResults } from "./result-counts-store.ts";
+
+/** Stores results as they were in another database, under numbers that are taken, and counts them with the verdicts that count. */
+export async function storeImportedResults(
+  transaction: Database,
+  results: readonly { row: EvaluationResultsTable; texts: EvaluationPayloadsTable }[],
+): Promise<void> {
+  const rows = results.map(({ row }) => row);
+  const texts = results.map((result) => result.texts);
+  await insertRows(transaction, "evaluation_results", rows);
+  await insertRows(transaction, "evaluation_payloads", texts);
+  await insertRows(transaction, "evaluation_tags", results.flatMap(toTags));
+  const counted = results.map(({ row, texts: { additional_info } }) =>
+    withFindings(toCountable(row), additional_info),
+  );
+  await addTimes(
+    transaction,
+    rows.map(({ id, created_at }) => ({ id, createdAt: created_at })),
+  );
+  await addCounted(transaction, countResults(counted));
+  await addErrorFindings(transaction, countErrorFindings(counted));
+}
+
+function toTags({
+  row: { id, account_id },
+  texts: { tags },
+}: {
+  row: EvaluationResultsTable;
+  texts: EvaluationPayloadsTable;
+}): EvaluationTagsTable[] {
+  const named = JSON.parse(tags ?? "{}") as Record<string, string>;
+  return Object.entries(named).map(([name, value]) => ({ account_id, name, value, result_id: id }));
+}

@@ -1,0 +1,84 @@
+import { sql } from "kysely";
+import type { Database } from "../schema/tables.ts";
+import { deleteInBatches, inTimedTransaction } from "../writing/delete-in-batches.ts";
+import { type AccountTable, accountTables } from "./account-tables.ts";
+
+/** What clients' sessions and requests left, and nobody exports. */
+const otherTables = ["ors_sessions", "result_deletions"] as const;
+
+const untilDone = new AbortController().signal;
+
+/** Deletes a batch after the other until there is nothing left. Returns the number of rows. */
+export async function eraseInBatches(
+  database: Database,
+  deleteSome: (transaction: Database, limit: number) => Promise<number>,
+): Promise<number> {
+  return await deleteInBatches<true>(
+    database,
+    async (_, limit) => {
+      const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
+        deleteSome(transaction, limit),
+      );
+      return { deleted: result, heldMs, next: result === 0 ? undefined : true };
+    },
+    { signal: untilDone },
+  );
+}
+
+/**
+ * Deletes everything that an account has but its results, which are counted, its users and their keys. In small transactions: where one
+ * is interrupted, another call goes on. Returns the number of rows by table.
+ */
+export async function eraseRows(database: Database, accountId: string): Promise<Map<string, number>> {
+  const erased = new Map<string, number>();
+  for (const table of accountTables.toReversed()) {
+    if (table.owner.of === "users" || table.table.startsWith("evaluation_")) continue;
+    let rows = 0;
+    for (const ownerId of await ownerIdsOf(database, table, accountId))
+      rows += await eraseInBatches(database, (transaction, limit) =>
+        deleteSomeOf(transaction, table, ownerId, limit),
+      );
+    erased.set(table.table, rows);
+  }
+  for (const table of otherTables) {
+    const { numDeletedRows } = await database
+      .deleteFrom(table)
+      .where("account_id", "=", accountId)
+      .executeTakeFirstOrThrow();
+    erased.set(table, Number(numDeletedRows));
+  }
+  return erased;
+}
+
+/** The ids of the rows that those of a table belong to, also of those that are being deleted. */
+async function ownerIdsOf(
+  database: Database,
+  { owner }: AccountTable,
+  accountId: string,
+): Promise<(string | number)[]> {
+  if (owner.of === "account") return [accountId];
+  const parent = accountTables.find(({ owns }) => owns?.as === owner.of);
+  if (parent?.owns === undefined) throw new Error(`Nothing owns rows as ${owner.of}`);
+  const { rows } = await sql<{ id: string | number }>`
+    select ${sql.ref(parent.owns.column)} as id from ${sql.table(parent.table)}
+    where account_id = ${accountId}`.execute(database);
+  return rows.map(({ id }) => id);
+}
+
+async function deleteSomeOf(
+  transaction: Database,
+  { table, key, owner, texts }: AccountTable,
+  ownerId: string | number,
+  limit: number,
+): Promise<number> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  const some = sql`select ${columns} from ${sql.table(table)}
+    where ${sql.ref(owner.column)} = ${ownerId} order by ${columns} limit ${limit}`;
+  if (texts !== undefined)
+    await sql`delete from ${sql.table(texts.table)} where ${sql.ref(texts.column)} in (${some})`.execute(
+      transaction,
+    );
+  const { numAffectedRows = 0n } = await sql`delete from ${sql.table(table)}
+    where ${sql.ref(owner.column)} = ${ownerId} and (${columns}) in (${some})`.execute(transaction);
+  return Number(numAffectedRows);
+}

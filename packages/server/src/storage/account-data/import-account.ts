@@ -1,0 +1,253 @@
+import { Role } from "@presage/contract";
+import { z } from "zod";
+import { ServiceError } from "../../errors.ts";
+import { nowMicros } from "../micros.ts";
+import type { Database, Tables } from "../schema/tables.ts";
+import { insertRows } from "../writing/insert-rows.ts";
+import { type Row, selectRows } from "./account-rows-store.ts";
+import { type AccountTable, accountTables } from "./account-tables.ts";
+import type { ExportHeader } from "./export-account.ts";
+import { findOrAddAccount, findOrAddUsers } from "./imported-users-store.ts";
+import { mapRevisions } from "./map-revisions.ts";
+
+/** Rows of one statement. */
+const rowsAtOnce = 200;
+/** Who is gone, or was never in the export. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+const column = z.union([z.string(), z.number(), z.null()]);
+const Line = z.union([
+  z.strictObject({
+    table: z.string(),
+    row: z.record(z.string(), column),
+    texts: z.record(z.string(), column).optional(),
+  }),
+  z.strictObject({ kind: z.literal("end"), rows: z.int() }),
+]);
+const Header = z.strictObject({
+  kind: z.literal("presage account"),
+  schema: z.string(),
+  account: z.string().min(1),
+  users: z.array(
+    z.strictObject({
+      oidc_issuer: z.string(),
+      oidc_subject: z.string(),
+      email: z.string().nullable(),
+      name: z.string().nullable(),
+      role: Role,
+    }),
+  ),
+  results: z.strictObject({ first: z.int().min(1), last: z.int() }).nullable(),
+}) satisfies z.ZodType<ExportHeader>;
+
+/** A result as it was exported. */
+export interface ImportedResult {
+  row: Row;
+  texts: Row;
+}
+
+export interface ImportOptions {
+  /** The last migration of this database. */
+  schema: string;
+  /** The name of the account that gets everything; absent: the exported one's. */
+  accountName?: string | undefined;
+  /** Takes the numbers of results, and returns how much greater they are than the exported ones. */
+  takeNumbers(transaction: Database, exported: { first: number; last: number }): Promise<number>;
+  /** Stores results and counts them. */
+  storeResults(transaction: Database, results: readonly ImportedResult[]): Promise<void>;
+}
+
+interface Imported {
+  account: string;
+  rows: number;
+}
+
+/**
+ * Stores an export in an account that has nothing yet, all of it or, if anything is wrong or the process ends before, nothing. On SQLite
+ * other writes wait until it is over.
+ */
+export async function importAccount(
+  database: Database,
+  lines: AsyncIterable<NumberedLine>,
+  options: ImportOptions,
+): Promise<Imported> {
+  const columnsOf = await readColumns(database);
+  return await database.transaction().execute(async (transaction) => {
+    const read = lines[Symbol.asyncIterator]();
+    const first = await read.next();
+    const header = parse(Header, first.done === true ? { number: 1, text: "" } : first.value);
+    if (header.schema !== options.schema)
+      throw invalid(
+        `The export is from another version of Presage (its schema is ${header.schema}, here it is ${options.schema}). Use the same version for both.`,
+      );
+    const accountName = options.accountName ?? header.account;
+    const accountId = await findOrAddAccount(transaction, accountName);
+    await refuseUsedAccount(transaction, accountId, accountName);
+    const userIds = await findOrAddUsers(transaction, accountId, header.users);
+    const offset = header.results === null ? 0 : await options.takeNumbers(transaction, header.results);
+    const place: Place = { accountId, userIds, offset, revisionIds: new Map() };
+
+    let waiting: ImportedLine[] = [];
+    let rows = 0;
+    const flush = async () => {
+      await storeRows(transaction, waiting, options);
+      waiting = [];
+    };
+    for (;;) {
+      const next = await read.next();
+      if (next.done === true) break;
+      const line = next.value;
+      const parsed = parse(Line, line);
+      if ("kind" in parsed) {
+        await flush();
+        if (parsed.rows !== rows)
+          throw invalid(`The file has ${rows} rows, but should have ${parsed.rows}. Export it again.`);
+        return { account: accountName, rows };
+      }
+      const table = accountTables.find((known) => known.table === parsed.table);
+      if (table === undefined) throw invalid(`Line ${line.number}: there is no table ${parsed.table}.`);
+      refuseUnknownColumns(columnsOf, table, parsed, line.number);
+      rows += 1;
+      const imported = toStored(table, parsed, place);
+      if (table.owns?.as === "revisions") {
+        await flush();
+        place.revisionIds.set(Number(parsed.row.id), await storeRevision(transaction, imported.row));
+        continue;
+      }
+      if (waiting.length === rowsAtOnce || waiting.at(-1)?.table !== table) await flush();
+      waiting.push(imported);
+    }
+    throw invalid("The file ends before its last line. Export it again.");
+  });
+}
+
+interface Place {
+  accountId: string;
+  userIds: readonly string[];
+  revisionIds: Map<number, number>;
+  offset: number;
+}
+
+interface ImportedLine {
+  table: AccountTable;
+  row: Row;
+  texts: Row | undefined;
+}
+
+function toStored(
+  table: AccountTable,
+  line: { row: Row; texts?: Row | undefined },
+  { accountId, userIds, revisionIds, offset }: Place,
+): ImportedLine {
+  const row: Row = { ...line.row };
+  if (table.owner.of === "account") row.account_id = accountId;
+  for (const name of table.users ?? []) row[name] = userIds[Number(row[name] ?? -1)] ?? nobody;
+  for (const name of table.revisions ?? []) {
+    if (row[name] !== null) row[name] = revisionIds.get(Number(row[name])) ?? null;
+  }
+  const moved = (number: Row[string] | undefined) => (typeof number === "number" ? number + offset : null);
+  for (const name of table.results ?? []) row[name] = moved(row[name]);
+  if (table.table === "runs") {
+    row.target = mapRevisions(String(row.target), revisionIds);
+    row.lease_id = null;
+  }
+  if (table.table === "api_keys") {
+    // No key has such a digest.
+    Object.assign(row, { digest: `imported:${row.id}`, revoked_at: nowMicros(), last_used_at: null });
+  }
+  const texts = line.texts && { ...line.texts };
+  if (texts && table.table === "evaluation_results") texts.result_id = moved(texts.result_id);
+  return { table, row, texts };
+}
+
+async function storeRows(
+  transaction: Database,
+  lines: readonly ImportedLine[],
+  { storeResults }: ImportOptions,
+): Promise<void> {
+  const [first] = lines;
+  if (first === undefined) return;
+  const { table, texts } = first.table;
+  if (table === "evaluation_results") {
+    await storeResults(
+      transaction,
+      lines.map(({ row, texts: ofRow }) => ({ row, texts: ofRow ?? {} })),
+    );
+    return;
+  }
+  await insert(
+    transaction,
+    table,
+    lines.map(({ row }) => row),
+  );
+  if (texts === undefined) return;
+  await insert(
+    transaction,
+    texts.table,
+    lines.flatMap((line) => (line.texts === undefined ? [] : [line.texts])),
+  );
+}
+
+async function insert(transaction: Database, table: keyof Tables, rows: readonly Row[]): Promise<void> {
+  // Their columns are checked.
+  await insertRows(transaction, table, rows as unknown as readonly Tables[typeof table][]);
+}
+
+async function storeRevision(transaction: Database, { id: _, ...row }: Row): Promise<number> {
+  const stored = await transaction
+    .insertInto("dataset_revisions")
+    .values(row as unknown as Omit<Tables["dataset_revisions"], "id">)
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return Number(stored.id);
+}
+
+/** Twice the same would be in it, and what it has would be mixed with what is imported. Keys may be there. */
+async function refuseUsedAccount(transaction: Database, accountId: string, name: string): Promise<void> {
+  for (const table of accountTables) {
+    if (table.owner.of !== "account") continue;
+    const found = await selectRows(transaction, { ...table, rowsAtOnce: 1 }, accountId, undefined);
+    if (found.length > 0)
+      throw new ServiceError(
+        "conflict",
+        `The account ${name} has data already (${table.table}). Import into a new account: name one with --account.`,
+      );
+  }
+}
+
+async function readColumns(database: Database): Promise<Map<string, Set<string>>> {
+  const tables = await database.introspection.getTables();
+  return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));
+}
+
+function refuseUnknownColumns(
+  columnsOf: ReadonlyMap<string, ReadonlySet<string>>,
+  { table, texts }: AccountTable,
+  line: { row: Row; texts?: Row | undefined },
+  number: number,
+): void {
+  for (const [of, row] of [
+    [table, line.row],
+    [texts?.table ?? "", line.texts ?? {}],
+  ] as const) {
+    const unknown = Object.keys(row).find((name) => columnsOf.get(of)?.has(name) !== true);
+    if (unknown !== undefined) throw invalid(`Line ${number}: ${of} has no column ${unknown}.`);
+  }
+}
+
+interface NumberedLine {
+  number: number;
+  text: string;
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, { number, text }: NumberedLine): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw invalid(`Line ${number} is not one of an exported account.`);
+  }
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError("conflict", message);
+}

@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { EpisodeStart } from "@presage/contract";
+import { expectEventually } from "../support/eventually.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
+import { expectSoundRollups } from "./expect-sound-rollups.ts";
+import { resultAt } from "./many-results.ts";
+
+const environment = { PRESAGE_RETENTION: "results=30,predictions=30,episodes=30,usage=30" };
+/** Long before today. */
+const old = Date.UTC(2020, 0, 1) * 1_000;
+
+onEachDatabase((database) => {
+  test("Old episodes and usage are deleted, but no episode that a dataset was made from or that is new", async () => {
+    const url = await database.create();
+    const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
+    await using opened = await openStore(url);
+    const store = opened.database;
+    const post = async (path: string, body: unknown) => await (await presage.call("POST", path, body)).json();
+    const play = async () => {
+      const { episode_id } = EpisodeStart.parse(
+        await post("/v1/episodes", { environment: "sandbox", index: 0 }),
+      );
+      await post(`/v1/episodes/${episode_id}/step`, { action: "open door" });
+      return episode_id;
+    };
+    const [gone, inDataset, young] = [await play(), await play(), await play()];
+    const { id } = (await post("/v1/datasets", { name: "played" })) as { id: string };
+    const made = await presage.call("POST", `/v1/datasets/${id}/revisions?from=episodes`, {
+      ids: [inDataset],
+    });
+    expect(made.status).toBe(201);
+    await presage.stop();
+    await store
+      .updateTable("episodes")
+      .set({ created_at: old, last_active_at: old })
+      .where("id", "in", [gone, inDataset])
+      .execute();
+    const usage = { account_id: opened.owner.account_id, key_id: "", operation: "predict" as const };
+    const counts = {
+      requests: 1,
+      prompt_tokens: 1,
+      completion_tokens: 1,
+      cached_tokens: 0,
+      outcome: "" as const,
+    };
+    await store
+      .insertInto("usage_counts")
+      .values([10, 11, 5_000].map((hour) => ({ ...usage, ...counts, hour })))
+      .execute();
+
+    const deleting = await startPresage({ PRESAGE_DATABASE_URL: url, ...environment });
+    const left = async (table: "episodes" | "episode_steps") =>
+      (
+        await store
+          .selectFrom(table)
+          .select(table === "episodes" ? "episodes.id as id" : "episode_steps.episode_id as id")
+          .execute()
+      )
+        .map((row) => row.id)
+        .sort()
+        .join();
+    const stays = [inDataset, young].sort().join();
+    await expectEventually(() => left("episodes"), stays);
+    expect(await left("episode_steps")).toBe(stays);
+    const hours = async () =>
+      (await store.selectFrom("usage_counts").select("hour").where("hour", "<=", 5_000).execute()).length;
+    await expectEventually(hours, 0);
+    await expectEventually(
+      async () => (await readMetric(deleting, "presage_retention_complete_timestamp_seconds")) > 0,
+      true,
+    );
+    await deleting.stop();
+  });
+
+  test("A server that is killed while it deletes loses nothing, and the next one deletes the rest", async () => {
+    const url = await database.create();
+    await using opened = await openStore(url);
+    const { account_id } = opened.owner;
+    const fields = Array.from({ length: 1_500 }, (_, index) => ({
+      ...resultAt(index),
+      createdAt: old + index,
+    }));
+    await storeResults(opened.database, account_id, fields);
+    const young = Array.from({ length: 50 }, (_, index) => {
+      const { createdAt: _createdAt, ...rest } = resultAt(index);
+      return rest;
+    });
+    await storeResults(opened.database, account_id, young);
+    const countResults = async () => {
+      const { count } = await opened.database
+        .selectFrom("evaluation_results")
+        .select((of) => of.fn.countAll<number>().as("count"))
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    };
+    const killed = await spawnPresage({ PRESAGE_DATABASE_URL: url, ...environment });
+    await expectEventually(async () => (await countResults()) < 1_550, true);
+    killed.kill("SIGKILL");
+    await killed.exited;
+    await using rest = await spawnPresage({ PRESAGE_DATABASE_URL: url, ...environment });
+    await expectEventually(countResults, 50);
+    await expectSoundRollups(rest, opened.database);
+  });
+});

@@ -1,0 +1,133 @@
+import { expect, test } from "bun:test";
+import { sql } from "kysely";
+import { accountTables } from "../../src/storage/account-data/account-tables.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
+import { storeRevision, storeRun } from "../support/store/store-run.ts";
+import { expectSoundRollups } from "./expect-sound-rollups.ts";
+import { resultAt } from "./many-results.ts";
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const erase = (...args: string[]) =>
+    runPresage(["users", "erase", ...args], { PRESAGE_DATABASE_URL: presage.databaseUrl });
+
+  async function addUser(store: Database, accountId: string, email: string): Promise<string> {
+    const id = Bun.randomUUIDv7();
+    await store
+      .insertInto("accounts")
+      .values({ id: accountId, name: accountId, created_at: 1 })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const user = { id, account_id: accountId, email, name: "Ada", role: "owner" as const, created_at: 1 };
+    await store
+      .insertInto("users")
+      .values({ ...user, oidc_issuer: "https://id", oidc_subject: id })
+      .execute();
+    const key = {
+      id: Bun.randomUUIDv7(),
+      user_id: id,
+      name: "k",
+      digest: id,
+      prefix: "p",
+      last_four: "abcd",
+    };
+    await store
+      .insertInto("api_keys")
+      .values({
+        ...key,
+        created_at: 1,
+        expires_at: null,
+        revoked_at: null,
+        last_used_at: null,
+        rate_limit_rpm: null,
+        max_in_flight: null,
+        capture: null,
+      })
+      .execute();
+    return id;
+  }
+
+  async function fill(store: Database, accountId: string): Promise<void> {
+    const revision = await storeRevision(store, accountId, [{ trajectory: "t", step: 0 }]);
+    const runId = await storeRun(store, accountId, revision, {
+      predictions: [[{ verdicts: [{ pass: true, score: 1 }] }]],
+    });
+    const fields = Array.from({ length: 40 }, (_, index) => resultAt(index));
+    await storeResults(store, accountId, [...fields, { metadata: { app: "run", runId } }]);
+  }
+
+  async function rowsOf(store: Database, accountId: string): Promise<number> {
+    let rows = 0;
+    for (const { table, owner } of accountTables) {
+      if (owner.of !== "account") continue;
+      const { rows: counted } = await sql<{ count: number }>`select count(*) as count
+        from ${sql.table(table)} where account_id = ${accountId}`.execute(store);
+      rows += Number(counted[0]?.count);
+    }
+    return rows;
+  }
+
+  test("A user who is alone in an account is deleted with everything in it, after a count, and nobody else's", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const store = opened.database;
+    const accountId = Bun.randomUUIDv7();
+    const id = await addUser(store, accountId, "ada@example.org");
+    await fill(store, accountId);
+    await fill(store, opened.owner.account_id);
+    const before = await rowsOf(store, opened.owner.account_id);
+
+    const asked = await erase("ada@example.org");
+    expect([asked.code, asked.stdout]).toEqual([0, expect.stringContaining("evaluation_results: 41")]);
+    expect(asked.stdout).toContain("Nothing was deleted");
+    const erased = await erase("--yes", "ada@example.org");
+    expect([erased.code, erased.stdout]).toEqual([0, expect.stringContaining("api_keys: 1")]);
+
+    expect(await rowsOf(store, accountId)).toBe(0);
+    for (const [table, column] of [
+      ["users", "id"],
+      ["api_keys", "user_id"],
+    ] as const) {
+      const left = await sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${id}`.execute(
+        store,
+      );
+      expect(left.rows).toEqual([]);
+    }
+    for (const table of ["dataset_samples", "run_verdicts", "evaluation_payloads"]) {
+      const { rows } = await sql<{
+        count: number;
+      }>`select count(*) as count from ${sql.table(table)}`.execute(store);
+      expect([table, Number(rows[0]?.count)]).toEqual([table, table === "evaluation_payloads" ? 41 : 1]);
+    }
+    expect(await rowsOf(store, opened.owner.account_id)).toBe(before);
+    await expectSoundRollups(presage, store);
+  });
+
+  test("One of several users of an account is deleted, and the account's data stays", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const accountId = Bun.randomUUIDv7();
+    await addUser(opened.database, accountId, "bob@example.org");
+    await addUser(opened.database, accountId, "eve@example.org");
+    await fill(opened.database, accountId);
+    const before = await rowsOf(opened.database, accountId);
+    const erased = await erase("--yes", "bob@example.org");
+    expect([erased.code, erased.stdout]).toEqual([0, expect.stringContaining("users: 1")]);
+    expect(await rowsOf(opened.database, accountId)).toBe(before);
+    const users = await opened.database
+      .selectFrom("users")
+      .select("email")
+      .where("account_id", "=", accountId)
+      .execute();
+    expect(users).toEqual([{ email: "eve@example.org" }]);
+  });
+
+  test("The owner is not deleted", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const refused = await erase("--yes", opened.owner.id);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("made by Presage")]);
+  });
+});
