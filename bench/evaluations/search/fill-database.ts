@@ -5,7 +5,7 @@ import { rollUpSomeTags } from "../../../packages/server/src/evaluation/results/
 import { openThreadDatabase } from "../../../packages/server/src/storage/open-database.ts";
 import { openSqlite } from "../../../packages/server/src/storage/sqlite/open-sqlite.ts";
 import { insertsOf } from "./distribution.ts";
-import { rollupStatements } from "./rollup-statements.ts";
+import { fillRollup } from "./fill-rollup.ts";
 
 const resultsAtOnce = 100_000;
 const [url = "", sizeText = ""] = process.argv.slice(2);
@@ -30,7 +30,11 @@ const fillSqlite = async (path: string): Promise<number> => {
     for (const statement of insertsOf(numbers, size)) database.run(statement);
     database.run("commit");
   }
-  for (const statement of rollupStatements(size, "SQLite")) database.run(statement);
+  const connection = {
+    run: async (statement: string) => void database.run(statement),
+    read: async (statement: string) => database.query(statement).all(),
+  };
+  await fillRollup(connection, size, "SQLite");
   const { cells } = database.query(countCells).get() as { cells: number };
   database.close();
   await countByTag();
@@ -59,7 +63,11 @@ const fillPostgres = async (): Promise<number> => {
     for (const statement of insertsOf(numbers, size)) await database.unsafe(statement);
   }
   for (const { definition } of indexes) await database.unsafe(definition);
-  for (const statement of rollupStatements(size, "PostgreSQL")) await database.unsafe(statement);
+  const connection = {
+    run: async (statement: string) => void (await database.unsafe(statement)),
+    read: async (statement: string): Promise<readonly unknown[]> => await database.unsafe(statement),
+  };
+  await fillRollup(connection, size, "PostgreSQL");
   await countByTag();
   // As autovacuum would have done meanwhile.
   await database.unsafe("vacuum analyze");

@@ -91,11 +91,29 @@ function addSeriesOf(
     spans_runs: toFlag(spansRuns),
     run_id: spansRuns ? "" : (result.metadata.runId ?? ""),
   };
-  const key = JSON.stringify(Object.values(dimensions));
-  // The id follows from the dimensions, so that processes need not agree on it.
-  const series = known.get(key) ?? { id: Bun.randomUUIDv5(key, seriesNamespace), ...dimensions };
+  const key = keyOf(dimensions);
+  const series = known.get(key) ?? { id: seriesIdOf(dimensions), ...dimensions };
   known.set(key, series);
   return series;
+}
+
+/** It follows from the dimensions, so that processes need not agree on it. */
+export function seriesIdOf(dimensions: Omit<EvaluationSeriesTable, "id">): string {
+  return Bun.randomUUIDv5(keyOf(dimensions), seriesNamespace);
+}
+
+function keyOf(dimensions: Omit<EvaluationSeriesTable, "id">): string {
+  return JSON.stringify([
+    dimensions.account_id,
+    dimensions.app,
+    dimensions.evaluator_id,
+    dimensions.evaluator_family,
+    dimensions.profile_name,
+    dimensions.profile_public_id,
+    dimensions.profile_revision,
+    dimensions.spans_runs,
+    dimensions.run_id,
+  ]);
 }
 
 /** Adds to the rollup, including series that are missing. Negative counts subtract. */
