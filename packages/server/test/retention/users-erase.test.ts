@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Role } from "@presage/contract";
 import { sql } from "kysely";
 import { accountTables } from "../../src/storage/account-data/account-tables.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
@@ -16,14 +17,19 @@ onEachDatabase((database) => {
   const erase = (...args: string[]) =>
     runPresage(["users", "erase", ...args], { PRESAGE_DATABASE_URL: presage.databaseUrl });
 
-  async function addUser(store: Database, accountId: string, email: string): Promise<string> {
+  async function addUser(
+    store: Database,
+    accountId: string,
+    email: string,
+    role: Role = "owner",
+  ): Promise<string> {
     const id = Bun.randomUUIDv7();
     await store
       .insertInto("accounts")
       .values({ id: accountId, name: accountId, created_at: 1 })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    const user = { id, account_id: accountId, email, name: "Ada", role: "owner" as const, created_at: 1 };
+    const user = { id, account_id: accountId, email, name: "Ada", role, created_at: 1 };
     await store
       .insertInto("users")
       .values({ ...user, oidc_issuer: "https://id", oidc_subject: id })
@@ -106,6 +112,24 @@ onEachDatabase((database) => {
     }
     expect(await rowsOf(store, opened.owner.account_id)).toBe(before);
     await expectSoundRollups(presage, store);
+  });
+
+  test("The last owner of an account that others are in is not deleted, and keeps access", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const accountId = Bun.randomUUIDv7();
+    const owner = await addUser(opened.database, accountId, "kim@example.org");
+    await addUser(opened.database, accountId, "lee@example.org", "member");
+    const erased = await erase("--yes", "kim@example.org");
+    expect([erased.code, erased.stderr]).toEqual([
+      1,
+      expect.stringContaining("somebody else an owner first"),
+    ]);
+    const key = await opened.database
+      .selectFrom("api_keys")
+      .select("revoked_at")
+      .where("user_id", "=", owner)
+      .executeTakeFirstOrThrow();
+    expect(key.revoked_at).toBeNull();
   });
 
   test("One of several users of an account is deleted, and the account's data stays", async () => {

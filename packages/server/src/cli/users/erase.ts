@@ -6,10 +6,12 @@ import { endUser } from "../../identity/users/end-user.ts";
 import { ownerSubject } from "../../identity/users/ensure-owner.ts";
 import { countOtherUsers, countRowsOfUser, deleteUserRows } from "../../identity/users/erased-users-store.ts";
 import { findUser } from "../../identity/users/find-user.ts";
-import { localIssuer } from "../../identity/users/users-store.ts";
+import { hasOtherOwner } from "../../identity/users/members-store.ts";
+import { localIssuer, type User } from "../../identity/users/users-store.ts";
 import { printable } from "../../printable.ts";
 import { countRowsOf } from "../../storage/account-data/account-rows-store.ts";
 import { eraseRows } from "../../storage/account-data/erase-rows.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { CommandError } from "../command-error.ts";
 import { changerFor } from "../command-line-actor.ts";
 import { printNotice } from "../terminal/print-notice.ts";
@@ -26,12 +28,9 @@ export async function eraseUser(
 ): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const user = await findUser(database, idOrEmail);
-    if (user.oidc_issuer === localIssuer && user.oidc_subject === ownerSubject)
-      throw new CommandError(
-        "The owner is made by Presage itself and is nobody's name. Delete results, runs and datasets one by one.",
-      );
     const others = await countOtherUsers(database, user);
     const isAlone = others === 0;
+    await refuseNeeded(database, user, isAlone);
     const counted = await countRowsOfUser(database, user.id);
     if (isAlone) {
       for (const [table, rows] of await countRowsOf(database, user.account_id)) counted.set(table, rows);
@@ -62,6 +61,20 @@ export async function eraseUser(
         `A user who can still sign in at ${config.identity.oidc.issuer} is made anew. If that is possible, prevent it there.`,
       );
   });
+}
+
+/** Those without whom nobody could manage Presage or the account. */
+async function refuseNeeded(database: Database, user: User, isAlone: boolean): Promise<void> {
+  const isLocal = user.oidc_issuer === localIssuer;
+  if (isLocal && user.oidc_subject === ownerSubject)
+    throw new CommandError(
+      "The owner is made by Presage itself and is nobody's name. Delete results, runs and datasets one by one.",
+    );
+  if (isAlone || user.role !== "owner") return;
+  if (await hasOtherOwner(database, user.account_id, user.id, isLocal)) return;
+  throw new CommandError(
+    "Nobody else who can sign in is an owner of this account. Make somebody else an owner first, with `presage users role`.",
+  );
 }
 
 function print(heading: string, rows: ReadonlyMap<string, number>): void {
