@@ -78,6 +78,7 @@ program
 
 program
   .command("config")
+  .summary("show the effective configuration")
   .description("show the effective configuration, with secrets hidden")
   .option(...json)
   .addHelpText("after", examples("presage config", "presage config | grep PRESAGE_UPSTREAM"))
@@ -117,6 +118,7 @@ program
 
 program
   .command("export <file>")
+  .summary("write an account's data as JSON lines")
   .description("write everything of an account as JSON lines, while servers run")
   .option("--account <name>", "the account, if there are several")
   .addHelpText(
@@ -129,6 +131,7 @@ program
 
 program
   .command("import <file>")
+  .summary("store an exported account")
   .description("store an exported account, all of it or nothing, in an account without data")
   .option("--account <name>", "the account that gets it; by default one of the same name")
   .addHelpText(

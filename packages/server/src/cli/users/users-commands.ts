@@ -11,6 +11,7 @@ export function addUsersCommands(
 ): void {
   const users = program
     .command("users")
+    .summary("list, add, change or delete users")
     .description("list or add users, change roles, end all access of one, or delete one")
     .addHelpText(
       "after",
