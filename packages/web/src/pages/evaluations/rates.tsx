@@ -31,6 +31,7 @@ export function Rates({ explorer: { search } }: { explorer: Explorer }) {
   return (
     <Popover
       label={name}
+      isReadOnly
       trigger={
         <Button size="small" variant="quiet" className="-mx-2">
           {name} of {formatCount(others.length + 1)} evaluators and profiles

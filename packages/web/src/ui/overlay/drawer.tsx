@@ -1,6 +1,7 @@
 import { clsx } from "clsx";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
+import { focusWhole } from "./focus-whole.ts";
 
 interface DrawerProps {
   isOpen: boolean;
@@ -35,10 +36,4 @@ export function Drawer({ isOpen, onClose, title, isWide = false, onCloseAutoFocu
       </Radix.Portal>
     </Radix.Root>
   );
-}
-
-/** Focusing the first button would show its tooltip. */
-function focusWhole(event: Event): void {
-  event.preventDefault();
-  if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
 }
