@@ -7,6 +7,8 @@ export interface BenchArguments {
   readonly parts: readonly PartName[];
   /** Which targets predictions are measured through. */
   readonly targets: readonly TargetName[];
+  /** How many results retention works on; undefined: as planned. */
+  readonly results: number | undefined;
 }
 
 /** `--only exactness`: it needs Python, so it is not part of the others. */
@@ -22,6 +24,7 @@ const options = {
   only: { type: "string" },
   data: { type: "string" },
   python: { type: "string", default: "python3" },
+  results: { type: "string" },
 } as const;
 
 export const readExactnessArguments = (argv: readonly string[]): ExactnessArguments | undefined => {
@@ -44,6 +47,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     parts: partNames.filter(
       (name) => wanted.includes(name) || (name === "predictions" && targets.length > 0),
     ),
+    results: values.results === undefined ? undefined : Number(values.results),
     targets: wanted.includes("predictions") || targets.length === 0 ? targetNames : targets,
   };
 };

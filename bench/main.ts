@@ -27,7 +27,7 @@ const checkFigures = async (wanted: ExactnessArguments): Promise<boolean> => {
 const bench = async (): Promise<boolean> => {
   const exactness = readExactnessArguments(process.argv.slice(2));
   if (exactness !== undefined) return checkFigures(exactness);
-  const { quick, parts: names, targets } = readArguments(process.argv.slice(2));
+  const { quick, parts: names, targets, results } = readArguments(process.argv.slice(2));
   const missing = names.every((name) => name === "statistics") ? [] : findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   rmSync(workDirectory, { recursive: true, force: true });
@@ -41,7 +41,7 @@ const bench = async (): Promise<boolean> => {
   let isClean = true;
   for (const name of names) {
     const machine = await describeMachine();
-    const report = await parts[name].measure({ group, upstream, quick, targets });
+    const report = await parts[name].measure({ group, upstream, quick, targets, results });
     const section = writeSection(name, parts[name].title, report, machine);
     process.stdout.write(`\n${section}\n`);
     isClean &&= report.problems.length === 0;

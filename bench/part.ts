@@ -10,7 +10,7 @@ export interface BenchContext {
   /** Short runs, to check that everything works. The figures mean little and are not written. */
   readonly quick: boolean;
   /** How many results retention works on; undefined: as planned. */
-  readonly results?: number | undefined;
+  readonly results: number | undefined;
   /** Which targets predictions are measured through. */
   readonly targets: readonly TargetName[];
 }

@@ -5,8 +5,9 @@ import { judgeRetention, writeRetention } from "./write-retention.ts";
 
 export const retentionPart: Part = {
   title: "Retention",
-  measure: async ({ group, upstream, quick }) => {
-    const plan = quick ? quickRetentionPlan : fullRetentionPlan;
+  measure: async ({ group, upstream, quick, results }) => {
+    const usual = quick ? quickRetentionPlan : fullRetentionPlan;
+    const plan = { ...usual, results: results ?? usual.results };
     const samples = await runRetention(group, await upstream(), plan);
     return { goals: judgeRetention(samples, plan), problems: [], text: writeRetention(samples, plan) };
   },
