@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import type { AuditEventListResponse, KeyScope, Member, Role } from "@presage/contract";
 import { provisionUser } from "../../src/identity/openid/provision-user.ts";
 import { changeRoleOf } from "../../src/identity/users/change-role.ts";
+import { localIssuer } from "../../src/identity/users/users-store.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { callWithKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -122,7 +123,7 @@ onEachDatabase((database) => {
     const left = await store.database.selectFrom("users").select("id").where("role", "=", "owner").execute();
     expect(left.filter(({ id }) => [store.owner.id, other].includes(id))).toHaveLength(1);
     // The way back in, on the server's machine.
-    const change = { userId: store.owner.id, role: "owner", isLocalMode: true } as const;
+    const change = { userId: store.owner.id, role: "owner", issuer: localIssuer } as const;
     await changeRoleOf(store.database, anyRequester(store.owner.account_id), change);
   });
 
@@ -153,8 +154,8 @@ onEachDatabase((database) => {
   });
 
   test("The first who signs in to an account owns it, others get the configured role, and moving takes none along", async () => {
-    const signIn = async (subject: string, accountName: string) => {
-      const identity = { issuer: "https://issuer.example", subject, email: null, name: null, accountName };
+    const signIn = async (subject: string, accountName: string, issuer = "https://issuer.example") => {
+      const identity = { issuer, subject, email: null, name: null, accountName };
       const admittance = { newUserRole: "viewer", requestId: "r" } as const;
       const { userId } = await provisionUser(store.database, identity, admittance);
       return await store.database
@@ -168,5 +169,10 @@ onEachDatabase((database) => {
     expect((await signIn("d", "other team")).role).toBe("owner");
     expect((await signIn("d", "other team")).role).toBe("owner");
     expect((await signIn("d", "team")).role).toBe("viewer");
+    // Nobody can sign in at the former provider.
+    const elsewhere = ["e", "f"].map((subject) => [subject, "team", "https://other.example"] as const);
+    const roles: string[] = [];
+    for (const one of elsewhere) roles.push((await signIn(...one)).role);
+    expect(roles).toEqual(["owner", "viewer"]);
   });
 });

@@ -1,12 +1,19 @@
 import { expect, test } from "bun:test";
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
+import { changeRoleOf } from "../../src/identity/users/change-role.ts";
+import { findUser } from "../../src/identity/users/find-user.ts";
+import { localIssuer, lockAccount, selectUser } from "../../src/identity/users/users-store.ts";
 import { accountTables } from "../../src/storage/account-data/account-tables.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
+import { eventually } from "../support/eventually.ts";
+import { killAfterTests } from "../support/presage/child-processes.ts";
+import { mainFile } from "../support/presage/main-file.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { storeRevision, storeRun } from "../support/store/store-run.ts";
 import { expectSoundRollups } from "./expect-sound-rollups.ts";
@@ -22,6 +29,7 @@ onEachDatabase((database) => {
     accountId: string,
     email: string,
     role: Role = "owner",
+    issuer = localIssuer,
   ): Promise<string> {
     const id = Bun.randomUUIDv7();
     await store
@@ -32,7 +40,7 @@ onEachDatabase((database) => {
     const user = { id, account_id: accountId, email, name: "Ada", role, created_at: 1 };
     await store
       .insertInto("users")
-      .values({ ...user, oidc_issuer: "https://id", oidc_subject: id })
+      .values({ ...user, oidc_issuer: issuer, oidc_subject: id })
       .execute();
     const key = {
       id: Bun.randomUUIDv7(),
@@ -130,6 +138,114 @@ onEachDatabase((database) => {
       .where("user_id", "=", owner)
       .executeTakeFirstOrThrow();
     expect(key.revoked_at).toBeNull();
+  });
+
+  /** Says yes, and does something in a transaction that has the account's lock once the command has said what it is about. */
+  async function eraseMeanwhile(
+    store: Database,
+    accountId: string,
+    email: string,
+    change: (transaction: Database) => Promise<unknown>,
+  ): Promise<{ code: number; stderr: string }> {
+    const child = Bun.spawn([process.execPath, mainFile, "users", "erase", "--yes", email], {
+      env: { PATH: process.env.PATH ?? "", PRESAGE_DATABASE_URL: presage.databaseUrl },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    killAfterTests(child);
+    const stderr = new Response(child.stderr).text();
+    await store.transaction().execute(async (transaction) => {
+      await lockAccount(transaction, accountId);
+      await change(transaction);
+      let said = "";
+      for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+        said += part;
+        if (said.includes("account's data stays") || said.includes("Nobody else is in")) break;
+      }
+      // Time for a command that does not wait for the lock to get ahead.
+      await Bun.sleep(300);
+    });
+    return { code: await child.exited, stderr: await stderr };
+  }
+
+  test("The last owner stays also if the other one is demoted while the command runs", async () => {
+    // SQLite's one writer would have to wait to open the database.
+    if (database.name === "SQLite") return;
+    await using opened = await openStore(presage.databaseUrl);
+    const accountId = Bun.randomUUIDv7();
+    const owner = await addUser(opened.database, accountId, "ann@example.org");
+    const other = await addUser(opened.database, accountId, "ben@example.org");
+    const erased = await eraseMeanwhile(opened.database, accountId, "ann@example.org", (transaction) =>
+      transaction.updateTable("users").set({ role: "member" }).where("id", "=", other).execute(),
+    );
+    expect([erased.code, erased.stderr]).toEqual([
+      1,
+      expect.stringContaining("somebody else an owner first"),
+    ]);
+    expect(await selectUser(opened.database, owner)).toMatchObject({ role: "owner" });
+  });
+
+  test("Nothing is deleted if somebody joins the account while the command runs", async () => {
+    // SQLite's one writer would have to wait to open the database.
+    if (database.name === "SQLite") return;
+    await using opened = await openStore(presage.databaseUrl);
+    const accountId = Bun.randomUUIDv7();
+    const owner = await addUser(opened.database, accountId, "mia@example.org");
+    await fill(opened.database, accountId);
+    const before = await rowsOf(opened.database, accountId);
+    const erased = await eraseMeanwhile(opened.database, accountId, "mia@example.org", (transaction) =>
+      addUser(transaction, accountId, "new@example.org"),
+    );
+    expect([erased.code, erased.stderr]).toEqual([1, expect.stringContaining("joined the account")]);
+    expect(await rowsOf(opened.database, accountId)).toBe(before);
+    expect(await selectUser(opened.database, owner)).toBeDefined();
+  });
+
+  test("An owner at a former provider cannot sign in, so the last other one is not deleted", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const accountId = Bun.randomUUIDv7();
+    await addUser(opened.database, accountId, "ida@example.org", "owner", "https://new.example");
+    await addUser(opened.database, accountId, "jon@example.org", "owner", "https://former.example");
+    const change = { userId: "", role: "member", issuer: "https://new.example" } as const;
+    const changer = { accountId, actor: anyRequester(accountId).actor };
+    const { id } = await findUser(opened.database, "ida@example.org");
+    expect(changeRoleOf(opened.database, changer, { ...change, userId: id })).rejects.toThrow(
+      "somebody else",
+    );
+    const erased = await erase("--yes", "jon@example.org");
+    // In local mode, neither can.
+    expect([erased.code, erased.stderr]).toEqual([
+      1,
+      expect.stringContaining("somebody else an owner first"),
+    ]);
+  });
+
+  test("What servers store for a while after the end of access is deleted too", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const store = opened.database;
+    const accountId = Bun.randomUUIDv7();
+    const id = await addUser(store, accountId, "sam@example.org");
+    await fill(store, accountId);
+    const erasing = erase("--yes", "sam@example.org");
+    const isEnded = async () =>
+      (await store.selectFrom("api_keys").select("revoked_at").where("user_id", "=", id).executeTakeFirst())
+        ?.revoked_at !== null;
+    expect(await eventually(isEnded, Boolean)).toBe(true);
+    const runs = await store
+      .selectFrom("runs")
+      .select("status")
+      .where("account_id", "=", accountId)
+      .execute();
+    expect(runs.filter(({ status }) => status !== "deleted")).toEqual([]);
+    // As a server does that knows the key still.
+    for (const index of [1, 2, 3]) {
+      await Bun.sleep(1_000);
+      await storeResults(store, accountId, [resultAt(index)]);
+    }
+    const erased = await erasing;
+    expect([erased.code, erased.stdout]).toEqual([0, expect.stringContaining("evaluation_results: 44")]);
+    expect(await rowsOf(store, accountId)).toBe(0);
+    expect(await selectUser(store, id)).toBeUndefined();
   });
 
   test("One of several users of an account is deleted, and the account's data stays", async () => {

@@ -1,3 +1,4 @@
+import { sessionRules } from "../../compose/compose-sign-in.ts";
 import type { Config } from "../../config.ts";
 import { changeRoleOf } from "../../identity/users/change-role.ts";
 import { findUser } from "../../identity/users/find-user.ts";
@@ -11,8 +12,8 @@ export async function changeUserRole(config: Config, idOrEmail: string, wanted: 
   const role = readRole(wanted);
   await withDatabase(config, async ({ database }) => {
     const user = await findUser(database, idOrEmail);
-    const isLocalMode = config.identity.oidc === undefined;
-    await changeRoleOf(database, changerFor(user), { userId: user.id, role, isLocalMode });
+    const { issuer } = sessionRules(config.identity);
+    await changeRoleOf(database, changerFor(user), { userId: user.id, role, issuer });
     process.stdout.write(`The user is ${role === "owner" ? "an" : "a"} ${role} now.\n`);
     printNotice("Running servers apply it at once to sessions, and within 5 s to keys.");
   });

@@ -1,25 +1,33 @@
 import { recordChange } from "../../audit/record-change.ts";
+import { sessionRules } from "../../compose/compose-sign-in.ts";
 import type { Config } from "../../config.ts";
 import { countOf } from "../../count-of.ts";
-import { eraseResults } from "../../evaluation/results/delete/erase-results.ts";
-import { endUser } from "../../identity/users/end-user.ts";
+import { discardAllRuns } from "../../evaluation/runs/deleted-runs-store.ts";
+import { markAllUsed } from "../../identity/sign-in-tokens/sign-in-tokens-store.ts";
+import { endUserIn } from "../../identity/users/end-user.ts";
 import { ownerSubject } from "../../identity/users/ensure-owner.ts";
 import { countOtherUsers, countRowsOfUser, deleteUserRows } from "../../identity/users/erased-users-store.ts";
 import { findUser } from "../../identity/users/find-user.ts";
 import { hasOtherOwner } from "../../identity/users/members-store.ts";
-import { localIssuer, type User } from "../../identity/users/users-store.ts";
+import {
+  localIssuer,
+  lockAccount,
+  lockUsers,
+  selectUser,
+  type User,
+} from "../../identity/users/users-store.ts";
 import { printable } from "../../printable.ts";
 import { countRowsOf } from "../../storage/account-data/account-rows-store.ts";
-import { eraseRows } from "../../storage/account-data/erase-rows.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { CommandError } from "../command-error.ts";
 import { changerFor } from "../command-line-actor.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import { withDatabase } from "../with-database.ts";
+import { eraseUntilNothingIsLeft } from "./erase-until-nothing-is-left.ts";
 
 /**
- * Deletes a user, and everything of the account if nobody else is in it. Access ends first, the user is deleted last: a command that is
- * interrupted can be repeated.
+ * Deletes a user, and everything of the account if nobody else is in it. A command that is interrupted can be repeated.
  */
 export async function eraseUser(
   config: Config,
@@ -30,7 +38,9 @@ export async function eraseUser(
     const user = await findUser(database, idOrEmail);
     const others = await countOtherUsers(database, user);
     const isAlone = others === 0;
-    await refuseNeeded(database, user, isAlone);
+    refuseMadeByPresage(user);
+    const { issuer } = sessionRules(config.identity);
+    if (!isAlone) await refuseNeeded(database, user, issuer);
     const counted = await countRowsOfUser(database, user.id);
     if (isAlone) {
       for (const [table, rows] of await countRowsOf(database, user.account_id)) counted.set(table, rows);
@@ -44,34 +54,68 @@ export async function eraseUser(
       printNotice("Nothing was deleted. With --yes, it is.", process.stdout);
       return;
     }
-    await endUser(database, changerFor(user), user.id);
-    const erased = new Map<string, number>();
-    if (isAlone) {
-      erased.set("evaluation_results", await eraseResults(database, user.account_id));
-      for (const [table, rows] of await eraseRows(database, user.account_id)) erased.set(table, rows);
-    }
-    const own = await database.transaction().execute(async (transaction) => {
-      if (!isAlone)
-        await recordChange(transaction, changerFor(user), { action: "user.erase", objectId: user.id });
-      return await deleteUserRows(transaction, user, isAlone);
-    });
-    print("Deleted", new Map([...erased, ...own]));
+    const erased = isAlone
+      ? await eraseWithAccount(database, user)
+      : await eraseOneOf(database, user, issuer);
+    print("Deleted", erased);
     if (config.identity.oidc !== undefined)
       printNotice(
-        `A user who can still sign in at ${config.identity.oidc.issuer} is made anew. If that is possible, prevent it there.`,
+        `A user who can still sign in at ${issuer} is made anew. If that is possible, prevent it there.`,
       );
   });
 }
 
-/** Those without whom nobody could manage Presage or the account. */
-async function refuseNeeded(database: Database, user: User, isAlone: boolean): Promise<void> {
-  const isLocal = user.oidc_issuer === localIssuer;
-  if (isLocal && user.oidc_subject === ownerSubject)
+/** Everything of an account that nobody else is in. Access ends first, the user is deleted last. */
+async function eraseWithAccount(database: Database, user: User): Promise<Map<string, number>> {
+  await database.transaction().execute(async (transaction) => {
+    await lockAccount(transaction, user.account_id);
+    await refuseOthers(transaction, user, "Nothing was deleted.");
+    await endUserIn(transaction, changerFor(user), user.id);
+    await discardAllRuns(transaction, user.account_id);
+  });
+  const erased = await eraseUntilNothingIsLeft(database, user.account_id);
+  const own = await database.transaction().execute(async (transaction) => {
+    await lockAccount(transaction, user.account_id);
+    await refuseOthers(transaction, user, "What was in it is deleted, and the user is not.");
+    return await deleteUserRows(transaction, user, true);
+  });
+  return new Map([...erased, ...own]);
+}
+
+/** Whoever has joined since they were counted would lose what is theirs as well. */
+async function refuseOthers(transaction: Database, user: User, what: string): Promise<void> {
+  if ((await countOtherUsers(transaction, user)) > 0)
+    throw new CommandError(`Somebody has joined the account meanwhile. ${what} Run the command again.`);
+}
+
+/** A user of an account that others are in, whose data stays. */
+async function eraseOneOf(database: Database, user: User, issuer: string): Promise<Map<string, number>> {
+  return await database.transaction().execute(async (transaction) => {
+    await lockAccount(transaction, user.account_id);
+    if ((await countOtherUsers(transaction, user)) === 0)
+      throw new CommandError(
+        "The others have left the account meanwhile. Nothing was deleted. Run the command again.",
+      );
+    await refuseNeeded(transaction, user, issuer);
+    // Links before the user, as who signs in with one locks them.
+    await markAllUsed(transaction, user.id, nowMicros());
+    await lockUsers(transaction, [user.id]);
+    await recordChange(transaction, changerFor(user), { action: "user.erase", objectId: user.id });
+    return await deleteUserRows(transaction, user, false);
+  });
+}
+
+function refuseMadeByPresage(user: User): void {
+  if (user.oidc_issuer === localIssuer && user.oidc_subject === ownerSubject)
     throw new CommandError(
       "The owner is made by Presage itself and is nobody's name. Delete results, runs and datasets one by one.",
     );
-  if (isAlone || user.role !== "owner") return;
-  if (await hasOtherOwner(database, user.account_id, user.id, isLocal)) return;
+}
+
+/** Without an owner, nobody could manage the account. The role may have changed since the user was found. */
+async function refuseNeeded(database: Database, { id, account_id }: User, issuer: string): Promise<void> {
+  const user = await selectUser(database, id);
+  if (user?.role !== "owner" || (await hasOtherOwner(database, account_id, id, issuer))) return;
   throw new CommandError(
     "Nobody else who can sign in is an owner of this account. Make somebody else an owner first, with `presage users role`.",
   );

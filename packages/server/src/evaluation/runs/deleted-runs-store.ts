@@ -45,6 +45,16 @@ export async function discardRunsOf(
     .execute();
 }
 
+/** The same for all runs of an account. */
+export async function discardAllRuns(transaction: Database, accountId: string): Promise<void> {
+  await transaction
+    .updateTable("runs")
+    .set({ status: "deleted", lease_id: null })
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .execute();
+}
+
 /** A deleted run whose rows are still there. */
 export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
   const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();

@@ -7,7 +7,7 @@ import { checkAccess } from "../access.ts";
 import { type AccessChanger, accessWriter, auditOf, lockCaller } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { hasOtherOwner, type Member, selectDigestsOf, updateRole } from "./members-store.ts";
-import { localIssuer, lockAccount, lockUsers, selectUser } from "./users-store.ts";
+import { lockAccount, lockUsers, selectUser } from "./users-store.ts";
 
 /** Changes the role of a user of the caller's account. It holds at once in all workers of this server, within 5 s in others. */
 export async function changeRole(
@@ -17,7 +17,7 @@ export async function changeRole(
   role: Role,
 ): Promise<Member> {
   const { caller } = changer;
-  const isLocalMode = services.sessionRules.issuer === localIssuer;
+  const { issuer } = services.sessionRules;
   const member = await accessWriter(services, changer)
     .transaction()
     .execute(async (transaction) => {
@@ -28,7 +28,7 @@ export async function changeRole(
       const self = await selectUser(transaction, caller.userId);
       // A cache may still say that the caller is an owner.
       checkAccess({ role: self?.role ?? "viewer", proof: caller.proof }, "manage");
-      return await setRole(transaction, auditOf(changer), { userId, role, isLocalMode });
+      return await setRole(transaction, auditOf(changer), { userId, role, issuer });
     });
   for (const digest of await selectDigestsOf(services.store.database, userId)) {
     services.keyVerifier.forget(digest);
@@ -53,20 +53,21 @@ export async function changeRoleOf(
 interface RoleChange {
   userId: string;
   role: Role;
-  isLocalMode: boolean;
+  /** The configured one: its users can sign in. */
+  issuer: string;
 }
 
 async function setRole(
   transaction: Database,
   changer: Pick<Changer, "accountId" | "actor">,
-  { userId, role, isLocalMode }: RoleChange,
+  { userId, role, issuer }: RoleChange,
 ): Promise<Member> {
   const user = await selectUser(transaction, userId);
   if (user === undefined || user.account_id !== changer.accountId)
     throw new ServiceError("not_found", "There is no such user.");
   const { id, email, name, created_at } = user;
   if (user.role === role) return { id, email, name, role, created_at };
-  if (user.role === "owner" && !(await hasOtherOwner(transaction, changer.accountId, userId, isLocalMode)))
+  if (user.role === "owner" && !(await hasOtherOwner(transaction, changer.accountId, userId, issuer)))
     throw new ServiceError(
       "conflict",
       "Nobody else who can sign in is an owner of this account. Make somebody else an owner first.",

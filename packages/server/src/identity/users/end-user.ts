@@ -16,15 +16,22 @@ export async function endUser(
   changer: Pick<Changer, "accountId" | "actor">,
   userId: string,
 ): Promise<{ sessions: number; keys: number }> {
-  return await database.transaction().execute(async (transaction) => {
-    const now = nowMicros();
-    await markAllUsed(transaction, userId, now);
-    // Keys and sessions that are being created are either ended below or refused afterwards.
-    await lockUsers(transaction, [userId]);
-    const sessions = await markAllEnded(transaction, userId, now);
-    const keys = await markAllRevoked(transaction, userId, now);
-    const change = { action: "user.end_access", objectId: userId, detail: { sessions, keys } } as const;
-    await recordChange(transaction, changer, change);
-    return { sessions, keys };
-  });
+  return await database.transaction().execute((transaction) => endUserIn(transaction, changer, userId));
+}
+
+/** The same in a transaction that changes more. */
+export async function endUserIn(
+  transaction: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  userId: string,
+): Promise<{ sessions: number; keys: number }> {
+  const now = nowMicros();
+  await markAllUsed(transaction, userId, now);
+  // Keys and sessions that are being created are either ended below or refused afterwards.
+  await lockUsers(transaction, [userId]);
+  const sessions = await markAllEnded(transaction, userId, now);
+  const keys = await markAllRevoked(transaction, userId, now);
+  const change = { action: "user.end_access", objectId: userId, detail: { sessions, keys } } as const;
+  await recordChange(transaction, changer, change);
+  return { sessions, keys };
 }

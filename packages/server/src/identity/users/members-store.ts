@@ -1,7 +1,7 @@
 import type { Role } from "@presage/contract";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { localIssuer, type User } from "./users-store.ts";
+import type { User } from "./users-store.ts";
 
 export type Member = Pick<User, "id" | "email" | "name" | "role" | "created_at">;
 
@@ -28,12 +28,12 @@ export async function updateRole(transaction: Database, userId: string, role: Ro
   await transaction.updateTable("users").set({ role }).where("id", "=", userId).execute();
 }
 
-/** Whether an account has an owner besides a user, who can sign in now: in local mode with a link, else at the provider. */
+/** Whether an account has an owner besides a user, who can sign in now: those of another issuer than the configured one cannot. */
 export async function hasOtherOwner(
   transaction: Database,
   accountId: string,
   userId: string,
-  isLocalMode: boolean,
+  issuer: string,
 ): Promise<boolean> {
   const owner = await transaction
     .selectFrom("users")
@@ -41,7 +41,7 @@ export async function hasOtherOwner(
     .where("account_id", "=", accountId)
     .where("role", "=", "owner")
     .where("id", "!=", userId)
-    .where("oidc_issuer", isLocalMode ? "=" : "!=", localIssuer)
+    .where("oidc_issuer", "=", issuer)
     .limit(1)
     .executeTakeFirst();
   return owner !== undefined;

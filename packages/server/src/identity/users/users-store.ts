@@ -102,7 +102,7 @@ export async function upsertUserWithAccount(
   const role =
     known?.account_id === accountId
       ? known.role
-      : (await hasProviderUsers(transaction, accountId))
+      : (await hasUsersOf(transaction, accountId, oidc_issuer))
         ? newUserRole
         : "owner";
   const { id } = await transaction
@@ -129,12 +129,12 @@ export async function lockAccount(transaction: Database, accountId: string): Pro
     .execute();
 }
 
-async function hasProviderUsers(transaction: Database, accountId: string): Promise<boolean> {
+async function hasUsersOf(transaction: Database, accountId: string, issuer: string): Promise<boolean> {
   const user = await transaction
     .selectFrom("users")
     .select("id")
     .where("account_id", "=", accountId)
-    .where("oidc_issuer", "!=", localIssuer)
+    .where("oidc_issuer", "=", issuer)
     .limit(1)
     .executeTakeFirst();
   return user !== undefined;

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { eraseResults } from "../../evaluation/results/delete/erase-results.ts";
+import { eraseRows } from "../../storage/account-data/erase-rows.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import { readInstances } from "../../storage/settings-store.ts";
+import { printNotice } from "../terminal/print-notice.ts";
+
+/** Servers accept keys for 5 s after their end, and count a request up to 5 s after it. */
+const lateMs = 11_000;
+const pauseMs = 500;
+
+/**
+ * Erases what is in an account to which nobody has access any more, pass after pass until one finds nothing: servers still store what
+ * they had begun. Returns the number of rows by table.
+ */
+export async function eraseUntilNothingIsLeft(
+  database: Database,
+  accountId: string,
+): Promise<Map<string, number>> {
+  const erased = new Map<string, number>();
+  // One that crashed is noted as well.
+  const mayServe = (await readInstances(database)).length > 0;
+  if (mayServe) printNotice("Servers may run, so this takes some seconds more: until they refuse the keys.");
+  const settledAtMs = performance.now() + (mayServe ? lateMs : 0);
+  for (;;) {
+    const isSettled = performance.now() >= settledAtMs;
+    const found = await eraseOnce(database, accountId);
+    for (const [table, rows] of found) erased.set(table, (erased.get(table) ?? 0) + rows);
+    if (found.values().some((rows) => rows > 0)) continue;
+    if (isSettled) return erased;
+    await sleep(pauseMs);
+  }
+}
+
+async function eraseOnce(database: Database, accountId: string): Promise<Map<string, number>> {
+  const results = await eraseResults(database, accountId);
+  return new Map([["evaluation_results", results], ...(await eraseRows(database, accountId))]);
+}
