@@ -1,5 +1,4 @@
-import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -31,6 +30,7 @@ export async function exportToFile(
     const path = resolve(file);
     const partial = `${path}.partial`;
     let lines = 0;
+    const writing = await createPartial(partial);
     try {
       // Servers go on writing meanwhile.
       const reader = store.reader({ accountId: account.id, signal: new AbortController().signal });
@@ -43,10 +43,11 @@ export async function exportToFile(
             yield `${line}\n`;
           }
         };
-        await pipeline(Readable.from(texts()), createWriteStream(partial));
+        await pipeline(Readable.from(texts()), writing.createWriteStream());
       });
       await rename(partial, path);
     } catch (error) {
+      await writing.close().catch(() => {});
       await rm(partial, { force: true });
       throw error;
     }
@@ -77,6 +78,22 @@ export async function importFromFile(
     process.stdout.write(`Imported ${countOf(rows, "row")} into the account ${account}.\n`);
     printNotice("Imported API keys are revoked: their secrets are not in an export.");
   });
+}
+
+/** Like the database, it is readable by nobody else. */
+async function createPartial(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "wx", 0o600);
+  } catch (error) {
+    if (!isAlreadyThere(error)) throw error;
+    throw new CommandError(
+      `${path} is there already: another export writes it, or one was interrupted. If none is running, delete it.`,
+    );
+  }
+}
+
+function isAlreadyThere(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }
 
 async function findAccount(

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dataset, Run } from "@presage/contract";
+import { localIssuer } from "../../src/identity/users/users-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
 import { mainFile } from "../support/presage/main-file.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
@@ -112,6 +114,79 @@ onEachDatabase((database) => {
     await other.stop();
   });
 
+  test("After a sign-in and a new key, a server has nothing that an import would mix with, and the advice fits", async () => {
+    const url = await database.create();
+    const fresh = await startPresage({ PRESAGE_DATABASE_URL: url });
+    await signInLocally(fresh);
+    const created = await run(url, "keys", "create", "--name", "laptop");
+    expect(created.code).toBe(0);
+    await fresh.stop();
+    const imported = await run(url, "import", join(folder, "first.jsonl"));
+    expect([imported.code, imported.stderr]).toEqual([0, expect.stringContaining("are revoked")]);
+    // The owner is in the file and has an account here.
+    const again = await run(url, "import", join(folder, "first.jsonl"));
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("a new database")]);
+    expect(again.stderr).not.toContain("--account");
+    const [header = "", ...rows] = exported.split("\n");
+    const strangers = header.replaceAll(localIssuer, "https://id.example");
+    await Bun.write(join(folder, "strangers.jsonl"), [strangers, ...rows].join("\n"));
+    const advised = await run(url, "import", join(folder, "strangers.jsonl"));
+    expect([advised.code, advised.stderr]).toEqual([1, expect.stringContaining("--account")]);
+  });
+
+  test("Nobody else on the machine can read an export, and what is there already is not written to", async () => {
+    expect((await stat(join(folder, "first.jsonl"))).mode & 0o777).toBe(0o600);
+    const partial = join(folder, "other.jsonl.partial");
+    await Bun.write(partial, "another's");
+    const ran = await run(presage.databaseUrl, "export", join(folder, "other.jsonl"));
+    expect([ran.code, ran.stderr]).toEqual([
+      1,
+      expect.stringContaining("other.jsonl.partial is there already"),
+    ]);
+    expect(await Bun.file(partial).text()).toBe("another's");
+  });
+
+  test("Users keep when they were made, and events by whom and about whom they are", async () => {
+    const url = await database.create();
+    const from = await database.create();
+    await using source = await openStore(from);
+    const { id, account_id } = source.owner;
+    await source.database.updateTable("users").set({ created_at: 1234 }).where("id", "=", id).execute();
+    const gone = Bun.randomUUIDv7();
+    const event = {
+      account_id,
+      created_at: 1,
+      actor_id: null,
+      actor_name: null,
+      request_id: null,
+      detail: "{}",
+    };
+    const about = { ...event, action: "user.change_role", object_id: id } as const;
+    const events = [
+      { ...about, id: "1", actor_kind: "command_line", actor_user_id: null },
+      { ...about, id: "2", actor_kind: "session", actor_user_id: id },
+      { ...about, id: "3", actor_kind: "session", actor_user_id: gone, object_id: gone },
+    ] as const;
+    await source.database.insertInto("audit_events").values(events).execute();
+    expect((await run(from, "export", join(folder, "events.jsonl"))).code).toBe(0);
+    expect((await run(url, "import", join(folder, "events.jsonl"))).code).toBe(0);
+    await using target = await openStore(url);
+    const [user] = await target.database.selectFrom("users").select(["id", "created_at"]).execute();
+    expect(Number(user?.created_at)).toBe(1234);
+    const stored = await target.database
+      .selectFrom("audit_events")
+      .select(["id", "actor_user_id", "object_id"])
+      .orderBy("id")
+      .execute();
+    expect(stored).toEqual([
+      { id: "1", actor_user_id: null, object_id: user?.id ?? "" },
+      { id: "2", actor_user_id: user?.id ?? "", object_id: user?.id ?? "" },
+      { id: "3", actor_user_id: expect.stringMatching(/^0{8}-/), object_id: gone },
+    ]);
+    expect((await run(url, "export", join(folder, "events-again.jsonl"))).code).toBe(0);
+    expect(await read("events-again.jsonl")).toBe(await read("events.jsonl"));
+  });
+
   test("An import that is killed has stored nothing, and the next one stores everything once", async () => {
     const url = await database.create();
     const pipe = join(folder, `pipe-${database.name}`);
@@ -137,17 +212,39 @@ onEachDatabase((database) => {
   test("Of a file that is cut, damaged or of another schema nothing is stored", async () => {
     const url = await database.create();
     const lines = exported.trimEnd().split("\n");
+    const ownedBy: Record<string, RegExp> = {
+      run_id: /"table":"run_verdicts"/,
+      revision_id: /"table":"dataset_samples"/,
+      public_id: /"table":"evaluator_profile_revisions"/,
+    };
     const damaged: [string, string[]][] = [
       ["ends before its last line", lines.slice(0, -1)],
       ["rows, but should have", [...lines.slice(0, -2), ...lines.slice(-1)]],
       ["Line 3 is not one", [...lines.slice(0, 2), lines[2]?.slice(0, 20) ?? "", ...lines.slice(3)]],
       ["has no column", [...lines.slice(0, 2), '{"table":"projects","row":{"id) --":1}}', ...lines.slice(2)]],
       [
+        "Line 1 is not one",
+        [
+          lines[0]?.replace(/"results":\{"first":\d+,"last":\d+/, '"results":{"first":9,"last":3') ?? "",
+          ...lines.slice(1),
+        ],
+      ],
+      ["the file has no result", [lines[0]?.replace(/"last":\d+/, '"last":1') ?? "", ...lines.slice(1)]],
+      ...["run_id", "revision_id", "public_id"].map((column): [string, string[]] => [
+        "belongs to is not in the file",
+        lines.map((line) =>
+          ownedBy[column]?.test(line)
+            ? line.replace(new RegExp(`("${column}":)("[^"]*"|\\d+)`), "$1987654321")
+            : line,
+        ),
+      ]),
+      [
         "from another version",
         [lines[0]?.replace(/"schema":"\d+/, '"schema":"020') ?? "", ...lines.slice(1)],
       ],
     ];
     for (const [reason, some] of damaged) {
+      expect(some).not.toEqual(lines);
       await Bun.write(join(folder, "damaged.jsonl"), `${some.join("\n")}\n`);
       const ran = await run(url, "import", join(folder, "damaged.jsonl"));
       expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(reason)]);

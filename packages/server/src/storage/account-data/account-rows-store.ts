@@ -1,5 +1,6 @@
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
+import type { Micros } from "../micros.ts";
 import type { Database, Tables } from "../schema/tables.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 
@@ -57,13 +58,14 @@ export interface AccountUser {
   email: string | null;
   name: string | null;
   role: Role;
+  created_at: Micros;
 }
 
 /** An account's users, in an order that follows from who they are. */
 export async function selectAccountUsers(database: Database, accountId: string): Promise<AccountUser[]> {
   const users = await database
     .selectFrom("users")
-    .select(["id", "oidc_issuer", "oidc_subject", "email", "name", "role"])
+    .select(["id", "oidc_issuer", "oidc_subject", "email", "name", "role", "created_at"])
     .where("account_id", "=", accountId)
     .execute();
   const nameOf = (user: AccountUser) => `${user.oidc_issuer}\n${user.oidc_subject}`;

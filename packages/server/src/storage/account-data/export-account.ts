@@ -28,6 +28,13 @@ export interface ExportLine {
   texts?: Row;
 }
 
+/** In the place of a user who is not in the export any more. */
+export const goneUser = -1;
+
+export function isAboutUser({ action }: Row): boolean {
+  return String(action).startsWith("user.");
+}
+
 type OwnerIds = Map<RowOwner, (string | number)[]>;
 
 /**
@@ -99,8 +106,13 @@ function toExported(
 ): Row {
   const { account_id: _, ...row } = table === "runs" ? asPaused(stored) : stored;
   for (const column of without) delete row[column];
-  // A user who is gone has no number.
-  for (const column of users) row[column] = numbers.users.get(String(row[column])) ?? null;
+  for (const column of users) {
+    if (row[column] !== null) row[column] = numbers.users.get(String(row[column])) ?? goneUser;
+  }
+  // An event about a user names them by their place too.
+  if (table === "audit_events" && isAboutUser(row)) {
+    row.object_id = numbers.users.get(String(row.object_id)) ?? row.object_id ?? null;
+  }
   for (const column of revisions) {
     if (row[column] !== null) row[column] = numbers.revisions.get(Number(row[column])) ?? null;
   }

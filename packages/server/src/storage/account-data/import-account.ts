@@ -1,19 +1,16 @@
 import { Role } from "@presage/contract";
 import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
-import { nowMicros } from "../micros.ts";
 import type { Database, Tables } from "../schema/tables.ts";
 import { insertRows } from "../writing/insert-rows.ts";
 import { type Row, selectRows } from "./account-rows-store.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 import type { ExportHeader } from "./export-account.ts";
-import { findOrAddAccount, findOrAddUsers } from "./imported-users-store.ts";
-import { mapRevisions } from "./map-revisions.ts";
+import { findOrAddAccount, findOrAddUsers, isAnyKnown } from "./imported-users-store.ts";
+import { type ImportedLine, invalidImport, type Place, toStored } from "./to-stored.ts";
 
 /** Rows of one statement. */
 const rowsAtOnce = 200;
-/** Who is gone, or was never in the export. */
-const nobody = "00000000-0000-0000-0000-000000000000";
 
 const column = z.union([z.string(), z.number(), z.null()]);
 const Line = z.union([
@@ -35,9 +32,13 @@ const Header = z.strictObject({
       email: z.string().nullable(),
       name: z.string().nullable(),
       role: Role,
+      created_at: z.int(),
     }),
   ),
-  results: z.strictObject({ first: z.int().min(1), last: z.int() }).nullable(),
+  results: z
+    .strictObject({ first: z.int().min(1), last: z.int() })
+    .refine(({ first, last }) => first <= last)
+    .nullable(),
 }) satisfies z.ZodType<ExportHeader>;
 
 /** A result as it was exported. */
@@ -77,15 +78,22 @@ export async function importAccount(
     const first = await read.next();
     const header = parse(Header, first.done === true ? { number: 1, text: "" } : first.value);
     if (header.schema !== options.schema)
-      throw invalid(
+      throw invalidImport(
         `The export is from another version of Presage (its schema is ${header.schema}, here it is ${options.schema}). Use the same version for both.`,
       );
     const accountName = options.accountName ?? header.account;
     const accountId = await findOrAddAccount(transaction, accountName);
-    await refuseUsedAccount(transaction, accountId, accountName);
+    await refuseUsedAccount(transaction, accountId, accountName, header);
     const userIds = await findOrAddUsers(transaction, accountId, header.users);
     const offset = header.results === null ? 0 : await options.takeNumbers(transaction, header.results);
-    const place: Place = { accountId, userIds, offset, revisionIds: new Map() };
+    const place: Place = {
+      accountId,
+      userIds,
+      offset,
+      results: header.results,
+      revisionIds: new Map(),
+      owners: new Map(),
+    };
 
     let waiting: ImportedLine[] = [];
     let rows = 0;
@@ -101,14 +109,14 @@ export async function importAccount(
       if ("kind" in parsed) {
         await flush();
         if (parsed.rows !== rows)
-          throw invalid(`The file has ${rows} rows, but should have ${parsed.rows}. Export it again.`);
+          throw invalidImport(`The file has ${rows} rows, but should have ${parsed.rows}. Export it again.`);
         return { account: accountName, rows };
       }
       const table = accountTables.find((known) => known.table === parsed.table);
-      if (table === undefined) throw invalid(`Line ${line.number}: there is no table ${parsed.table}.`);
+      if (table === undefined) throw invalidImport(`Line ${line.number}: there is no table ${parsed.table}.`);
       refuseUnknownColumns(columnsOf, table, parsed, line.number);
       rows += 1;
-      const imported = toStored(table, parsed, place);
+      const imported = toStored(table, parsed, place, line.number);
       if (table.owns?.as === "revisions") {
         await flush();
         place.revisionIds.set(Number(parsed.row.id), await storeRevision(transaction, imported.row));
@@ -117,47 +125,8 @@ export async function importAccount(
       if (waiting.length === rowsAtOnce || waiting.at(-1)?.table !== table) await flush();
       waiting.push(imported);
     }
-    throw invalid("The file ends before its last line. Export it again.");
+    throw invalidImport("The file ends before its last line. Export it again.");
   });
-}
-
-interface Place {
-  accountId: string;
-  userIds: readonly string[];
-  revisionIds: Map<number, number>;
-  offset: number;
-}
-
-interface ImportedLine {
-  table: AccountTable;
-  row: Row;
-  texts: Row | undefined;
-}
-
-function toStored(
-  table: AccountTable,
-  line: { row: Row; texts?: Row | undefined },
-  { accountId, userIds, revisionIds, offset }: Place,
-): ImportedLine {
-  const row: Row = { ...line.row };
-  if (table.owner.of === "account") row.account_id = accountId;
-  for (const name of table.users ?? []) row[name] = userIds[Number(row[name] ?? -1)] ?? nobody;
-  for (const name of table.revisions ?? []) {
-    if (row[name] !== null) row[name] = revisionIds.get(Number(row[name])) ?? null;
-  }
-  const moved = (number: Row[string] | undefined) => (typeof number === "number" ? number + offset : null);
-  for (const name of table.results ?? []) row[name] = moved(row[name]);
-  if (table.table === "runs") {
-    row.target = mapRevisions(String(row.target), revisionIds);
-    row.lease_id = null;
-  }
-  if (table.table === "api_keys") {
-    // No key has such a digest.
-    Object.assign(row, { digest: `imported:${row.id}`, revoked_at: nowMicros(), last_used_at: null });
-  }
-  const texts = line.texts && { ...line.texts };
-  if (texts && table.table === "evaluation_results") texts.result_id = moved(texts.result_id);
-  return { table, row, texts };
 }
 
 async function storeRows(
@@ -202,16 +171,24 @@ async function storeRevision(transaction: Database, { id: _, ...row }: Row): Pro
   return Number(stored.id);
 }
 
-/** Twice the same would be in it, and what it has would be mixed with what is imported. Keys may be there. */
-async function refuseUsedAccount(transaction: Database, accountId: string, name: string): Promise<void> {
+/**
+ * Twice the same would be in it, and what it has would be mixed with what is imported. Keys may be there, and events: signing in to a
+ * new server makes some.
+ */
+async function refuseUsedAccount(
+  transaction: Database,
+  accountId: string,
+  name: string,
+  { users }: ExportHeader,
+): Promise<void> {
   for (const table of accountTables) {
-    if (table.owner.of !== "account") continue;
+    if (table.owner.of !== "account" || table.table === "audit_events") continue;
     const found = await selectRows(transaction, { ...table, rowsAtOnce: 1 }, accountId, undefined);
-    if (found.length > 0)
-      throw new ServiceError(
-        "conflict",
-        `The account ${name} has data already (${table.table}). Import into a new account: name one with --account.`,
-      );
+    if (found.length === 0) continue;
+    const advice = (await isAnyKnown(transaction, users))
+      ? "Its users are known here, so that no other account can take them: import into a new database."
+      : "Import into a new account: name one with --account.";
+    throw new ServiceError("conflict", `The account ${name} has data already (${table.table}). ${advice}`);
   }
 }
 
@@ -231,7 +208,7 @@ function refuseUnknownColumns(
     [texts?.table ?? "", line.texts ?? {}],
   ] as const) {
     const unknown = Object.keys(row).find((name) => columnsOf.get(of)?.has(name) !== true);
-    if (unknown !== undefined) throw invalid(`Line ${number}: ${of} has no column ${unknown}.`);
+    if (unknown !== undefined) throw invalidImport(`Line ${number}: ${of} has no column ${unknown}.`);
   }
 }
 
@@ -244,10 +221,6 @@ function parse<Schema extends z.ZodType>(schema: Schema, { number, text }: Numbe
   try {
     return schema.parse(JSON.parse(text));
   } catch {
-    throw invalid(`Line ${number} is not one of an exported account.`);
+    throw invalidImport(`Line ${number} is not one of an exported account.`);
   }
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError("conflict", message);
 }

@@ -16,7 +16,24 @@ export async function findOrAddAccount(transaction: Database, name: string): Pro
   return id;
 }
 
-/** The ids of users here, in their order. Those who are not known yet are added to the account. */
+/** Whether one of some users is known here. They have their account, and no other one. */
+export async function isAnyKnown(
+  transaction: Database,
+  users: readonly Pick<AccountUser, "oidc_issuer" | "oidc_subject">[],
+): Promise<boolean> {
+  for (const { oidc_issuer, oidc_subject } of users) {
+    const known = await transaction
+      .selectFrom("users")
+      .select("id")
+      .where("oidc_issuer", "=", oidc_issuer)
+      .where("oidc_subject", "=", oidc_subject)
+      .executeTakeFirst();
+    if (known !== undefined) return true;
+  }
+  return false;
+}
+
+/** The ids of users here, in their order. Those who are not known yet are added to the account; of the others, the earlier date counts. */
 export async function findOrAddUsers(
   transaction: Database,
   accountId: string,
@@ -26,19 +43,23 @@ export async function findOrAddUsers(
   for (const user of users) {
     const known = await transaction
       .selectFrom("users")
-      .select(["id", "account_id"])
+      .select(["id", "account_id", "created_at"])
       .where("oidc_issuer", "=", user.oidc_issuer)
       .where("oidc_subject", "=", user.oidc_subject)
       .executeTakeFirst();
     if (known !== undefined && known.account_id !== accountId)
       throw new ServiceError(
         "conflict",
-        `The user ${user.email ?? user.name ?? user.oidc_subject} has another account here.`,
+        `The user ${user.email ?? user.name ?? user.oidc_subject} has another account here. Import into a database that does not know them.`,
       );
     const id = known?.id ?? Bun.randomUUIDv7();
     if (known === undefined) {
-      const row = { id, account_id: accountId, ...user, created_at: nowMicros() };
+      const row = { id, account_id: accountId, ...user };
       await transaction.insertInto("users").values(row).execute();
+    } else if (user.created_at < known.created_at) {
+      // A new server's owner is younger than the imported one.
+      const { created_at } = user;
+      await transaction.updateTable("users").set({ created_at }).where("id", "=", id).execute();
     }
     ids.push(id);
   }
