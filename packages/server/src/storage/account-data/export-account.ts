@@ -29,7 +29,7 @@ export interface ExportLine {
 }
 
 /** In the place of a user who is not in the export any more. */
-export const goneUser = -1;
+const goneUser = -1;
 
 export function isAboutUser({ action }: Row): boolean {
   return String(action).startsWith("user.");
