@@ -9,6 +9,9 @@ import type { LogExport } from "../observability/otlp-exporter.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { watchOutage } from "../observability/watch-outage.ts";
 
+/** A server that stops has little time before it is killed. */
+const maxStopMs = 10_000;
+
 /** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
 export async function composeTelemetry(
   { telemetry: { attributes, traces, metrics } }: Pick<Config, "telemetry">,
@@ -28,9 +31,10 @@ export async function composeTelemetry(
     ...tracing,
     async stop() {
       const timeoutMs = Math.max(0, ...[traces, metrics].map((target) => target?.timeoutMs ?? 0));
+      const waitMs = Math.min(timeoutMs, maxStopMs);
       const sent = Promise.all([tracing.stop(), exported?.stop()]);
       // The SDK waits for several exports, one after the other.
-      await Promise.race([sent, sleep(timeoutMs, undefined, { ref: false })]);
+      await Promise.race([sent, sleep(waitMs, undefined, { ref: false })]);
     },
   };
 }

@@ -23,15 +23,13 @@ export async function withResults(
   runs: readonly Run[],
 ): Promise<Run[]> {
   const { kept } = services.externalCounts;
-  const looks = runs
-    .filter(isExternal)
-    .map(
-      ({ id }): Look => ({
-        id,
-        counted: kept.get(id) ?? nothingCounted,
-        unsettled: nothingCounted.evaluators,
-      }),
-    );
+  const looks = runs.filter(isExternal).map(
+    ({ id }): Look => ({
+      id,
+      counted: kept.get(id) ?? nothingCounted,
+      unsettled: nothingCounted.evaluators,
+    }),
+  );
   if (looks.length === 0) return [...runs];
   try {
     await count(services, requester, looks);
