@@ -14,13 +14,12 @@ const maxStopMs = 10_000;
 
 /** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
 export async function composeTelemetry(
-  { telemetry: { attributes, traces, metrics } }: Pick<Config, "telemetry">,
+  { telemetry: { attributes, traces, metrics }, workers }: Pick<Config, "telemetry" | "workers">,
   logger: Logger,
   { registry }: Pick<Metrics, "registry">,
   instanceId: string,
 ): Promise<Tracing> {
-  // Several processes count apart.
-  const ofProcess = { ...attributes, "service.instance.id": `${instanceId}/${process.pid}` };
+  const ofProcess = { ...attributes, [instanceName]: instanceOf(attributes, instanceId, workers.count) };
   const exported =
     metrics && (await exportMetrics(metrics, ofProcess, logEnds(logger, "metrics", metrics.url), registry));
   const tracing =
@@ -37,6 +36,17 @@ export async function composeTelemetry(
       await Promise.race([sent, sleep(waitMs, undefined, { ref: false })]);
     },
   };
+}
+
+const instanceName = "service.instance.id";
+
+/** Processes count apart: an operator's name is enough for one. */
+function instanceOf(
+  { [instanceName]: given }: Config["telemetry"]["attributes"],
+  instanceId: string,
+  processes: number,
+): string {
+  return given !== undefined && processes === 1 ? given : `${given ?? instanceId}/${process.pid}`;
 }
 
 /** The error may name the address, which has no credentials; headers are in none. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
+import { deleteOldest } from "../../src/prediction/kept/deleted-predictions-store.ts";
 import {
-  deleteOldest,
   type PredictionFilter,
   selectPayload,
   selectPrediction,
