@@ -25,6 +25,7 @@ dashboardTest(
     const page = await visit("/account/members");
     const row = page.getByRole("row", { name: "ada@example.org" });
     await row.getByRole("combobox", { name: "Role of viewer" }).selectOption("member");
+    await page.getByRole("button", { name: "Change the role" }).click();
     await eventually(
       async () => (await client.members.list()).find(({ id }) => id === userId)?.role,
       (role) => role === "member",
@@ -38,11 +39,27 @@ dashboardTest(
   },
 );
 
+dashboardTest("A key that is pressed on the own role asks before it changes anything", async ({ visit }) => {
+  const page = await visit("/account/members");
+  const role = page
+    .getByRole("row", { name: "Owner" })
+    .filter({ hasText: "You" })
+    .getByRole("combobox", { name: "Role of" });
+  await role.focus();
+  await page.keyboard.press("m");
+  const question = page.getByRole("alertdialog", { name: "Make yourself member?" });
+  await question.getByText("only another owner can make you an owner again").waitFor();
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.waitFor({ state: "detached" });
+  expect(await role.inputValue()).toBe("owner");
+});
+
 dashboardTest("The last owner reads why they stay one", async ({ visit, expectErrors }) => {
   expectErrors(/status of 409 .*\/v1\/members/);
   const page = await visit("/account/members");
   const row = page.getByRole("row", { name: "Owner" }).filter({ hasText: "You" });
   await row.getByRole("combobox").selectOption("viewer");
+  await page.getByRole("button", { name: "Change the role" }).click();
   await page.getByRole("alert").getByText("Make somebody else an owner first").waitFor();
   expect(await row.getByRole("combobox").inputValue()).toBe("owner");
 });
