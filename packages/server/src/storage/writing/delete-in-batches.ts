@@ -10,9 +10,9 @@ interface Pace {
 }
 
 /** SQLite has one writer at a time: another write may wait for as long as a batch takes. */
-const paceOnSqlite: Pace = { targetMs: 8, mostMs: 40, leastRows: 50 };
+const paceOnSqlite: Pace = { targetMs: 5, mostMs: 40, leastRows: 20 };
 /** Others write meanwhile, and most of the time goes into round trips. */
-const paceOnPostgres: Pace = { targetMs: 50, mostMs: 1_000, leastRows: 200 };
+const paceOnPostgres: Pace = { targetMs: 20, mostMs: 200, leastRows: 50 };
 /** Longer than other writers pause between two attempts at an SQLite file. */
 const minPauseMs = 12;
 const firstRows = 20;
