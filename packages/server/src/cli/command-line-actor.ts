@@ -15,7 +15,9 @@ export function changerFor(user: Pick<User, "account_id">): Pick<Changer, "accou
 /** In a container there may be a number and no name. */
 function userName(): string | null {
   try {
-    return userInfo().username;
+    const { username, uid } = userInfo();
+    // What Bun says where no variable has the name.
+    return username === "unknown" ? `user ${uid}` : username;
   } catch {
     return null;
   }

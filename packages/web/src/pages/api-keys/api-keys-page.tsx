@@ -33,6 +33,7 @@ function ApiKeysPage() {
 
   return (
     <Page
+      isWide
       title="API keys"
       hint="Programs send a key with every request. A key may do what you may, or less."
       actions={

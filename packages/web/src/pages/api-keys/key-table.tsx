@@ -69,7 +69,7 @@ const factColumns: DataColumn<KeyRow>[] = [
         {apiKey.name}
       </span>
     ),
-    widthPx: 160,
+    widthPx: 140,
     isElastic: true,
     isFixed: true,
   },
@@ -90,14 +90,14 @@ const factColumns: DataColumn<KeyRow>[] = [
     label: "State",
     value: ({ state }) => state,
     cell: ({ state }) => <StateBadge state={state} />,
-    widthPx: 128,
+    widthPx: 112,
   },
   {
     id: "created",
     label: "Created",
     value: ({ apiKey }) => apiKey.created_at,
     cell: ({ apiKey }) => <Time at={apiKey.created_at} />,
-    widthPx: 104,
+    widthPx: 120,
     isWideOnly: true,
     isNewestFirst: true,
   },
@@ -114,7 +114,7 @@ const factColumns: DataColumn<KeyRow>[] = [
     label: "May",
     hint: "What the key may do, within what you may",
     value: ({ apiKey: { scopes } }) => scopes?.join(", ") ?? "all that you may",
-    widthPx: 136,
+    widthPx: 128,
     isWideOnly: true,
   },
   {
@@ -128,7 +128,7 @@ const factColumns: DataColumn<KeyRow>[] = [
         {capture && <span className="block text-xs text-ink-3">Stores {describeCapture(capture)}</span>}
       </>
     ),
-    widthPx: 144,
+    widthPx: 128,
     isWideOnly: true,
     isSortable: false,
   },
@@ -137,7 +137,7 @@ const factColumns: DataColumn<KeyRow>[] = [
     label: "Last used",
     value: ({ apiKey }) => apiKey.last_used_at,
     cell: ({ apiKey: { last_used_at } }) => (last_used_at ? <Time at={last_used_at} /> : "Never"),
-    widthPx: 120,
+    widthPx: 124,
     isWideOnly: true,
     isNewestFirst: true,
   },
