@@ -80,7 +80,7 @@ async function killInMigration(url: string, migration: string): Promise<void> {
 }
 
 onEachDatabase((database) => {
-  test("an upgrade that is killed leaves the schema and the rows of before, and the next start does all of it", async () => {
+  test("an upgrade that is killed leaves the earlier schema and its rows, and the next start does all of it", async () => {
     const url = await database.createEmpty();
     const earlier = await openMigratedTo(url, killedFrom);
     const writer = await createRowWriter(earlier, killedFrom);

@@ -130,46 +130,12 @@ export async function countPredictions(
   return Number(count);
 }
 
-/** Whose values can be chosen from. */
-export const countedColumns = [
-  "source",
-  "status",
-  "error_category",
-  "deployment",
-  "model",
-  "api_key_id",
-] as const satisfies (keyof PredictionFilter)[];
-
-const maxValues = 100;
-
-/** The values of a column among an account's newest predictions that match, with their counts, the most frequent first. */
-export async function countValues(
+/** Of an account, in no order. */
+export function selectMatching(
   reader: Database,
   accountId: string,
-  {
-    column,
-    filter,
-    most,
-  }: { column: (typeof countedColumns)[number]; filter: PredictionFilter; most: number },
-): Promise<{ value: string; count: number }[]> {
-  const newest = selectMatching(reader, accountId, filter)
-    .select(`${column} as value`)
-    .orderBy("created_at", "desc")
-    .limit(most)
-    .as("newest");
-  const rows = await reader
-    .selectFrom(newest)
-    .select((of) => ["value", of.fn.countAll<number>().as("count")])
-    .where("value", "is not", null)
-    .groupBy("value")
-    .orderBy("count", "desc")
-    .orderBy("value")
-    .limit(maxValues)
-    .execute();
-  return rows.map(({ value, count }) => ({ value: String(value), count: Number(count) }));
-}
-
-function selectMatching(reader: Database, accountId: string, { from, to, ...equal }: PredictionFilter) {
+  { from, to, ...equal }: PredictionFilter,
+) {
   let query = reader
     .selectFrom("predictions")
     .where("account_id", "=", accountId)
