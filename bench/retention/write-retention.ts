@@ -23,7 +23,7 @@ export const judgeRetention = (samples: readonly RetentionSample[], { results }:
       met: isWhole ? samples.every((sample) => perSecond(sample) >= leastPerSecond) : undefined,
     },
     {
-      text: `Meanwhile the p99 of storing an evaluation is at most ${mostTimes} times of before`,
+      text: `Meanwhile the p99 of storing an evaluation is at most ${mostTimes} times the earlier one`,
       measured: of(samples, (sample) => `${times(sample).toFixed(2)} times`),
       met: isWhole ? samples.every((sample) => times(sample) <= mostTimes) : undefined,
     },

@@ -51,3 +51,22 @@ dashboardTest("Samples are sorted by the scores of one evaluator, as the address
   await showsFirst(page, ["room/0", "room/1", "room/2"]);
   expect(await header.getAttribute("aria-sort")).toBe("ascending");
 });
+
+dashboardTest("Samples with more results than a page loads say so", async ({ visit, client }) => {
+  const verdict = (evaluator_id: string) => ({
+    evaluator_id,
+    pass: true,
+    score_raw: 1,
+    evaluated_model_output: "again",
+    dataset_sample_id: "often",
+    app: "often",
+  });
+  await client.results.importBatch([verdict("graded")]);
+  for (let batch = 0; batch < 6; batch += 1) {
+    await client.results.importBatch(Array.from({ length: 900 }, () => verdict("other")));
+  }
+  const page = await visit("/evaluations?app=often&view=samples");
+  await page.getByRole("columnheader", { name: "graded" }).getByRole("button").press("Enter");
+  await page.getByText("These samples have more results than are shown here.").waitFor();
+  expect(await page.locator("[data-row]").count()).toBe(1);
+});

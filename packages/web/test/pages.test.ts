@@ -151,10 +151,17 @@ let filling: Promise<Filled> | undefined;
 
 const listed = Object.entries(pages).flatMap(([route, some]) => some.map((one) => ({ route, ...one })));
 
+/** A string that is an address of a route: with anything for its parameters, and any search. */
+function addressOf(route: string): RegExp {
+  return new RegExp(`["\`]${route.replaceAll(/\$\w+/g, '[^/"`]+')}["\`?]`);
+}
+
 for (const one of listed) {
   if ("by" in one) {
     test(`${one.by} asks axe about ${one.route}`, async () => {
-      expect(await Bun.file(join(import.meta.dir, one.by)).text()).toContain("await expectAccessible(");
+      const text = await Bun.file(join(import.meta.dir, one.by)).text();
+      expect(text).toContain("await expectAccessible(");
+      expect(text).toMatch(addressOf(one.route));
     });
     continue;
   }

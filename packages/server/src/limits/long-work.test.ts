@@ -26,7 +26,7 @@ test("One piece of work is done in a turn of the loop at most, and accounts take
   expect(new Set(done.map((one) => one.turn)).size).toBe(done.length);
 });
 
-test("Who leaves while waiting takes nobody's turn", async () => {
+test("A caller that gives up while waiting does not block the next", async () => {
   const work = createLongWork();
   const end = await work.take("a", never);
   const leaving = new AbortController();

@@ -44,7 +44,7 @@ export function metricExporter(target: OtlpTarget, logExport: LogExport): PushMe
   };
 }
 
-/** The library's exporter, whose every end is told. What it reads itself are the variables of certificates. */
+/** The library's exporter, whose every result is reported. What it reads itself are the variables of certificates. */
 function createExporter<Items, Response>(
   { url, headers, protocol, compression, timeoutMs }: OtlpTarget,
   logExport: LogExport,

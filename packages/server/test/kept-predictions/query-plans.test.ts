@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
+import { countValues } from "../../src/prediction/kept/count-values.ts";
+import { deleteOldest } from "../../src/prediction/kept/deleted-predictions-store.ts";
 import {
-  deleteOldest,
   type PredictionFilter,
   selectPayload,
   selectPrediction,
@@ -105,6 +106,15 @@ onEachDatabase((database) => {
     expect(plans.filter(isScan)).toEqual([]);
     // PostgreSQL may sort the few that several filters leave.
     if (Object.keys(filter).length < 3) expect(plans.filter(isSort)).toEqual([]);
+  });
+
+  test("What filters can be set to is read at once, except for those that are set", async () => {
+    const reads = async (filter: PredictionFilter) => {
+      const plans = await plansOf(() => countValues(watched, account, filter));
+      return plans.filter((line) => /\b(on|SEARCH|SCAN) predictions\b/.test(line));
+    };
+    expect(await reads({})).toHaveLength(1);
+    expect(await reads({ from: 1_000, status: "failed" })).toHaveLength(2);
   });
 
   test("One prediction is found by its primary key, with its texts", async () => {

@@ -17,7 +17,7 @@ export function IconButton({
         aria-label={label}
         className={clsx(
           "inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors",
-          "hover:bg-hover hover:text-ink disabled:cursor-not-allowed disabled:opacity-50 [&_svg]:size-4",
+          "hover:bg-hover hover:text-ink disabled:cursor-not-allowed disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50 [&_svg]:size-4",
           className,
         )}
       >

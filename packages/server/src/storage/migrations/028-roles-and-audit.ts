@@ -1,6 +1,6 @@
 import type { Kysely, Migration } from "kysely";
 
-/** Users of before may do everything, as before. So may keys without scopes, within their user's role. */
+/** Earlier users may do everything, as before. So may keys without scopes, within their user's role. */
 export const rolesAndAudit: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

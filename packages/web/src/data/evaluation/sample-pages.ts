@@ -14,6 +14,8 @@ export interface SamplePage {
   rows: ResultRow[];
   /** The last of those in turn; undefined: there are no more. */
   lastId: string | undefined;
+  /** Whether more is known of the samples than `rows` has. */
+  isCut: boolean;
 }
 
 const samplesOnPage = 50;
@@ -21,6 +23,8 @@ const excerptCharacters = 300;
 const resultsAtOnce = 1_000;
 /** So many pages in which no result names a sample are passed over at once. */
 const mostEmptyPages = 20;
+/** A sample that no dataset or run is known of may have any number of results, so only so many thousands are loaded. */
+const mostPagesOfOthers = 5;
 
 /** Matching results in the order of one evaluator's scores, each with all others about its sample, page by page. */
 export function samplePagesQuery(presage: Presage, filter: ResultFilter, order: ScoreOrder) {
@@ -61,19 +65,22 @@ async function loadPage(presage: Presage, { filter, order, after, signal }: Page
     lastId = found.length < samplesOnPage ? undefined : (found.at(-1)?.id ?? undefined);
     const inTurn = found.map(toResultRow).filter(({ dataset_sample_id }) => dataset_sample_id !== null);
     if (inTurn.length > 0 || lastId === undefined) {
-      return { rows: [...inTurn, ...(await loadOthers(presage, filter, inTurn, signal))], lastId };
+      const others = await loadOthers(presage, filter, inTurn, signal);
+      return { rows: [...inTurn, ...others.rows], lastId, isCut: others.isCut };
     }
   }
-  return { rows: [], lastId };
+  return { rows: [], lastId, isCut: false };
 }
 
-/** All results about the same samples of the same datasets and runs. */
+type Others = Pick<SamplePage, "rows" | "isCut">;
+
+/** The results about the same samples of the same datasets and runs. */
 async function loadOthers(
   presage: Presage,
   filter: ResultFilter,
   rows: readonly ResultRow[],
   signal: AbortSignal,
-): Promise<ResultRow[]> {
+): Promise<Others> {
   const groups = Map.groupBy(rows, ({ dataset_id, evaluation_run_id }) =>
     JSON.stringify([dataset_id, evaluation_run_id]),
   );
@@ -81,7 +88,7 @@ async function loadOthers(
     groups.values().map(async (group) => {
       const [{ dataset_id, evaluation_run_id } = { dataset_id: null, evaluation_run_id: null }] = group;
       const samples = group.map(({ dataset_sample_id }) => dataset_sample_id).filter((id) => id !== null);
-      const others = await searchAll(
+      const { rows, isCut } = await searchOthers(
         presage,
         {
           ...filter,
@@ -91,23 +98,23 @@ async function loadOthers(
         samples,
         signal,
       );
-      return others.filter(
-        (other) => other.dataset_id === dataset_id && other.evaluation_run_id === evaluation_run_id,
-      );
+      const isOfGroup = (other: ResultRow) =>
+        other.dataset_id === dataset_id && other.evaluation_run_id === evaluation_run_id;
+      return { rows: rows.filter(isOfGroup), isCut };
     }),
   );
-  return loaded.flat();
+  return { rows: loaded.flatMap(({ rows }) => rows), isCut: loaded.some(({ isCut }) => isCut) };
 }
 
-async function searchAll(
+async function searchOthers(
   presage: Presage,
   filter: ResultFilter,
   samples: readonly (string | number)[],
   signal: AbortSignal,
-): Promise<ResultRow[]> {
-  const all: ResultRow[] = [];
-  for (;;) {
-    const lastId = all.at(-1)?.id;
+): Promise<Others> {
+  const rows: ResultRow[] = [];
+  for (let page = 0; page < mostPagesOfOthers; page += 1) {
+    const lastId = rows.at(-1)?.id;
     const found = await presage.results.search(
       {
         ...filter,
@@ -119,7 +126,8 @@ async function searchAll(
       },
       { signal },
     );
-    all.push(...found.map(toResultRow));
-    if (found.length < resultsAtOnce) return all;
+    rows.push(...found.map(toResultRow));
+    if (found.length < resultsAtOnce) return { rows, isCut: false };
   }
+  return { rows, isCut: true };
 }

@@ -7,7 +7,6 @@ import { periodLabels } from "../../data/figures/period.ts";
 import { type Headline, isActive, useRecentRuns } from "../../data/runs/recent-runs.ts";
 import { describeTarget } from "../../format/describe-target.ts";
 import { formatCount } from "../../format/format-number.ts";
-import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
@@ -15,6 +14,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { NewRunLink } from "../runs/new/new-run-link.tsx";
 import { RunStatus } from "../runs/run-status.tsx";
 import { RunFigures } from "./run-figures.tsx";
 
@@ -48,11 +48,7 @@ export function RunsCard({ period }: { period: Period }) {
           <EmptyState
             icon={FlaskRound}
             title={`No runs in the last ${periodLabels[period]}`}
-            actions={
-              <Link to="/runs/new" className={buttonClass({ size: "small" })}>
-                New run
-              </Link>
-            }
+            actions={<NewRunLink size="small">New run</NewRunLink>}
           >
             A run predicts every step of a dataset and says how far the model can be trusted.
           </EmptyState>

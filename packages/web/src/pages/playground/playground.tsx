@@ -1,5 +1,6 @@
 import { useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { useRefusal } from "../../data/use-role.ts";
 import { Card } from "../../ui/card.tsx";
 import { fieldIssues, focusFirstIssue } from "../../ui/form/field-issues.ts";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -29,6 +30,7 @@ export function Playground({ model, deployment }: PlaygroundProps) {
   const output = useRef<HTMLDivElement>(null);
   const drafting = usePlaygroundDraft();
   const predictions = usePredictions();
+  const mayNotPredict = useRefusal("predict") !== undefined;
   const [tab, setTab] = useState<"prompt" | "response" | "code">(
     predictions.responses.length > 0 ? "response" : "prompt",
   );
@@ -46,7 +48,8 @@ export function Playground({ model, deployment }: PlaygroundProps) {
   const visibleIssues = { ...refused, ...Object.fromEntries(Object.entries(issues).filter(isDue)) };
 
   function predict() {
-    if (predictions.isPending) return;
+    // Ctrl+Enter asks too.
+    if (predictions.isPending || mayNotPredict) return;
     if (Object.keys(issues).length > 0) {
       flushSync(() => setChecked(true));
       focusFirstIssue(form.current);

@@ -25,19 +25,25 @@ export function Menu({ trigger, children }: { trigger: ReactNode; children: Reac
 export function MenuItem({
   icon,
   isDangerous = false,
+  refusal,
   onSelect,
   children,
 }: {
   icon?: ReactNode;
   isDangerous?: boolean;
+  /** Why it does nothing. It can still be reached, so that the reason is read. */
+  refusal?: string | undefined;
   onSelect(): void;
   children: ReactNode;
 }) {
   return (
     <DropdownMenu.Item
-      onSelect={onSelect}
+      onSelect={refusal === undefined ? onSelect : (event) => event.preventDefault()}
+      title={refusal}
+      aria-disabled={refusal !== undefined || undefined}
+      aria-description={refusal}
       className={clsx(
-        "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm outline-none data-highlighted:bg-hover [&_svg]:size-4",
+        "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm outline-none data-highlighted:bg-hover aria-disabled:cursor-not-allowed aria-disabled:opacity-60 [&_svg]:size-4",
         isDangerous ? "text-fail" : "text-ink",
       )}
     >

@@ -48,7 +48,7 @@ export async function advanceDeletion(
     .execute();
 }
 
-/** What became of deletions is told for some time. */
+/** How deletions ended can be read for some time. */
 export async function forgetDeletions(database: Database, before: Micros): Promise<void> {
   await database.deleteFrom("result_deletions").where("finished_at", "<", before).execute();
 }

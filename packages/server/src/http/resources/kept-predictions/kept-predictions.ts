@@ -18,16 +18,16 @@ import {
 } from "../../../environments/episodes/find-episode-prompt.ts";
 import { findPromptSource, readRunPrompt } from "../../../evaluation/runs/find-run-prompt.ts";
 import { isOperator } from "../../../identity/users/is-operator.ts";
+import { countValues } from "../../../prediction/kept/count-values.ts";
 import { deletePrediction, deletePredictionsBefore } from "../../../prediction/kept/delete-predictions.ts";
 import { findPayload, findPrediction } from "../../../prediction/kept/find-prediction.ts";
 import {
-  type countedColumns,
   countPredictions,
-  countValues,
   type PredictionFilter,
   type StoredPrediction,
   selectPredictions,
 } from "../../../prediction/kept/kept-predictions-store.ts";
+import type { CountedColumn } from "../../../prediction/kept/prediction-values-store.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
@@ -84,21 +84,16 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const query = readQuery(call, KeptPredictionCountQuery);
       refuseUnknownFields(KeptPredictionCountQuery, query, "query");
       const requester = requesterOf(call);
-      const reader = store.briefReader(requester);
-      const filter = readFilter(query);
-      const values = async (column: (typeof countedColumns)[number]) => {
-        // A filter's own value must not hide the others that could be chosen.
-        const { [column]: _own, ...others } = filter;
-        const wanted = { column, filter: others, most: maxCountedPredictions };
-        return await countValues(reader, requester.accountId, wanted);
-      };
+      const counts = await countValues(store.briefReader(requester), requester.accountId, readFilter(query));
+      const values = (wanted: CountedColumn) =>
+        counts.filter(({ column }) => column === wanted).map(({ value, count }) => ({ value, count }));
       const response: KeptPredictionValuesResponse = {
-        source: await values("source"),
-        status: await values("status"),
-        category: await values("error_category"),
-        deployment: await values("deployment"),
-        model: await values("model"),
-        api_key_id: await values("api_key_id"),
+        source: values("source"),
+        status: values("status"),
+        category: values("error_category"),
+        deployment: values("deployment"),
+        model: values("model"),
+        api_key_id: values("api_key_id"),
       };
       return Response.json(response);
     }),

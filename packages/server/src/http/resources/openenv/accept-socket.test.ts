@@ -41,7 +41,7 @@ async function refusalOf(account: string): Promise<{ texts: unknown[]; code: num
   return { texts, code };
 }
 
-test("an account with too many sockets is told so, and others still get theirs", async () => {
+test("an account with too many sockets gets an error that says so, and others still get theirs", async () => {
   const mine = [await connect("a"), await connect("a"), await connect("a")];
   const refused = (message: string) => ({
     texts: [{ type: "error", data: { code: "CAPACITY_REACHED", message: expect.stringContaining(message) } }],

@@ -1,7 +1,7 @@
 import type { Member, Role } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { meQuery } from "../../../data/me.ts";
 import { membersQuery, useChangeRole } from "../../../data/members.ts";
 import { usePresage } from "../../../data/use-presage.ts";
@@ -17,6 +17,8 @@ import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Select } from "../../../ui/form/inputs.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { type AskedRole, ChangeRoleDialog } from "./change-role-dialog.tsx";
+import { nameOf } from "./name-of.ts";
 
 export const membersRoute = createLazyRoute("/account/members")({ component: MembersPage });
 
@@ -41,8 +43,12 @@ function MembersCard() {
   const { data: members, error, refetch } = useQuery(membersQuery(presage));
   const { data: me } = useQuery(meQuery(presage));
   const change = useChangeRole();
-  const { mutate } = change;
-  const columns = useMemo(() => memberColumns(me?.id, mutate), [me?.id, mutate]);
+  const [asked, setAsked] = useState<AskedRole>();
+  const ownId = me?.id;
+  const columns = useMemo(
+    () => memberColumns({ ownId, isBusy: change.isPending, onChange: setAsked }),
+    [ownId, change.isPending],
+  );
   const view = useTableView("members", columns, { isInAddress: true });
   const table = useDataTable({
     label: "Members",
@@ -62,14 +68,27 @@ function MembersCard() {
           <DataTable table={table} expectedRows={3} empty={null} />
         </Card>
       )}
+      <ChangeRoleDialog
+        asked={asked}
+        isOwn={asked?.member.id === ownId}
+        isBusy={change.isPending}
+        onClose={() => setAsked(undefined)}
+        onConfirm={({ member, role }) =>
+          change.mutate({ id: member.id, role }, { onSettled: () => setAsked(undefined) })
+        }
+      />
     </>
   );
 }
 
-function memberColumns(
-  ownId: string | undefined,
-  onChange: (change: { id: string; role: Role }) => void,
-): DataColumn<Member>[] {
+interface RoleChanges {
+  ownId: string | undefined;
+  isBusy: boolean;
+  /** Keys change a select at once, so nothing is changed before it is confirmed. */
+  onChange(asked: AskedRole): void;
+}
+
+function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Member>[] {
   return [
     {
       id: "name",
@@ -103,9 +122,10 @@ function memberColumns(
         <Select
           aria-label={`Role of ${nameOf(member)}`}
           value={member.role}
+          disabled={isBusy}
           onChange={({ target }) => {
             const role = roles.find((known) => known === target.value);
-            if (role !== undefined) onChange({ id: member.id, role });
+            if (role !== undefined) onChange({ member, role });
           }}
         >
           {roles.map((role) => (
@@ -119,8 +139,4 @@ function memberColumns(
       isFixed: true,
     },
   ];
-}
-
-function nameOf({ name, email, id }: Member): string {
-  return name ?? email ?? id;
 }

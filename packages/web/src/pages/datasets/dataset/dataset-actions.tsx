@@ -1,9 +1,9 @@
 import type { Dataset, DatasetRevision } from "@presage/sdk";
-import { Link } from "@tanstack/react-router";
 import { Download, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
+import { NewRunLink } from "../../runs/new/new-run-link.tsx";
 import { DeleteDatasetDialog } from "./delete-dataset-dialog.tsx";
 
 interface DatasetActionsProps {
@@ -40,14 +40,13 @@ export function DatasetActions({ dataset, revision, onUpload }: DatasetActionsPr
         Upload revision
       </AllowedButton>
       {revision !== undefined && (
-        <Link
-          to="/runs/new"
+        <NewRunLink
           search={{ dataset: dataset.id, revision: revision.revision }}
-          className={buttonClass({ variant: "primary" })}
+          variant="primary"
+          icon={<Play aria-hidden />}
         >
-          <Play aria-hidden />
           Run on this
-        </Link>
+        </NewRunLink>
       )}
       <DeleteDatasetDialog dataset={dataset} isOpen={isDeleteOpen} onClose={() => setDeleteOpen(false)} />
     </>

@@ -7,10 +7,10 @@ import { environmentQuery, episodeFiguresQuery } from "../../../data/environment
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { AllowedIconButton } from "../../../session/allowed-icon-button.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";
 import { Tabs } from "../../../ui/tabs.tsx";
@@ -73,7 +73,8 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         <>
           {!isBuiltIn && (
             <>
-              <IconButton
+              <AllowedIconButton
+                needs="evaluate"
                 label="Delete the environment"
                 icon={<Trash2 aria-hidden />}
                 onClick={() => setDeleteOpen(true)}

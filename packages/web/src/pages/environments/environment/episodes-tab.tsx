@@ -6,6 +6,7 @@ import { useCallback, useMemo, useState } from "react";
 import { episodePagesQuery } from "../../../data/environments/episodes.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
@@ -77,14 +78,15 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
         <span className="text-xs text-ink-3 tabular-nums max-sm:hidden">
           {rows === undefined ? " " : `${counted(rows.length, "episode")}${hasNextPage ? " and more" : ""}`}
         </span>
-        <Button
+        <AllowedButton
+          needs="evaluate"
           size="small"
           icon={<Database aria-hidden />}
           disabled={rows === undefined || rows.length === 0}
           onClick={() => setDatasetOpen(true)}
         >
           To a dataset
-        </Button>
+        </AllowedButton>
         <TableTools table={table} />
       </div>
       {list.error !== null && rows === undefined ? (

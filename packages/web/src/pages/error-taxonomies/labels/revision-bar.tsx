@@ -1,7 +1,8 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Tag } from "lucide-react";
 import { useState } from "react";
-import { Button } from "../../../ui/button.tsx";
+import { useRefusal } from "../../../data/use-role.ts";
+import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -19,6 +20,7 @@ interface RevisionBarProps {
 
 /** Selects the revision to show, and manages its labels. */
 export function RevisionBar({ revisions, revision, isBuiltIn, onChoose }: RevisionBarProps) {
+  const isFixed = useRefusal("evaluate") !== undefined || isBuiltIn;
   const [isSetOpen, setSetOpen] = useState(false);
   const [toRemove, setToRemove] = useState<string>();
   return (
@@ -46,15 +48,20 @@ export function RevisionBar({ revisions, revision, isBuiltIn, onChoose }: Revisi
             <ul className="flex min-w-0 flex-wrap gap-1.5">
               {revision.labels.map((label) => (
                 <li key={label} className="min-w-0">
-                  <LabelBadge label={label} onRemove={isBuiltIn ? undefined : () => setToRemove(label)} />
+                  <LabelBadge label={label} onRemove={isFixed ? undefined : () => setToRemove(label)} />
                 </li>
               ))}
             </ul>
           )}
           {!isBuiltIn && (
-            <Button size="small" icon={<Tag aria-hidden />} onClick={() => setSetOpen(true)}>
+            <AllowedButton
+              needs="evaluate"
+              size="small"
+              icon={<Tag aria-hidden />}
+              onClick={() => setSetOpen(true)}
+            >
               Set label
-            </Button>
+            </AllowedButton>
           )}
         </div>
       </div>

@@ -43,6 +43,7 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
   });
   const list = order === undefined ? bySample : byScore;
   const isByScore = order !== undefined;
+  const isCut = isByScore && byScore.data?.pages.some(({ isCut }) => isCut);
   const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
   const columns = useMemo(() => sampleColumns(judges), [judges]);
   const rows = useMemo(() => {
@@ -103,6 +104,8 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
             rows !== undefined && (
               <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
                 {isFetchingNextPage ? "Loading more…" : !hasNextPage && `${counted(rows.length, "sample")}.`}
+                {isCut &&
+                  " These samples have more results than are shown here. A filter leaves some of them out."}
               </div>
             )
           }

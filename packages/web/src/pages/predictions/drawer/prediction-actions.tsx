@@ -45,7 +45,8 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
       >
         Open in playground
       </Button>
-      <Button
+      <AllowedButton
+        needs="evaluate"
         size="small"
         icon={<DatabaseZap aria-hidden />}
         disabled={sample === undefined}
@@ -53,7 +54,7 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
         onClick={() => setAsking("dataset")}
       >
         Add to dataset
-      </Button>
+      </AllowedButton>
       {prediction.source === "live" && (
         <AllowedButton
           needs="manage"

@@ -19,6 +19,7 @@ import { Page } from "../../../ui/page.tsx";
 import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
 import { ExampleNote } from "../../example/example-note.tsx";
 import { ExampleOffer } from "../../example/example-offer.tsx";
+import { NewRunLink } from "../new/new-run-link.tsx";
 import { findRuns } from "./find-runs.ts";
 import { type RunRow, runColumns } from "./run-columns.tsx";
 import { RunsFilters } from "./runs-filters.tsx";
@@ -52,9 +53,9 @@ function RunsPage() {
       actions={
         <>
           <CompareLink selected={search.selected} />
-          <Link to="/runs/new" className={buttonClass({ variant: "primary" })}>
-            <Plus aria-hidden /> New run
-          </Link>
+          <NewRunLink variant="primary" icon={<Plus aria-hidden />}>
+            New run
+          </NewRunLink>
         </>
       }
     >
@@ -176,9 +177,7 @@ function NoRuns({ hasRuns }: { hasRuns: boolean }) {
       title="No runs yet"
       actions={
         <>
-          <Link to="/runs/new" className={buttonClass({ variant: "primary" })}>
-            New run
-          </Link>
+          <NewRunLink variant="primary">New run</NewRunLink>
           <ExampleOffer />
         </>
       }

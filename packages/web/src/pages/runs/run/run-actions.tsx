@@ -16,12 +16,13 @@ import { useState } from "react";
 import { isActive } from "../../../data/runs/recent-runs.ts";
 import { useChangeRun, useDeleteRun } from "../../../data/runs/runs.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { AllowedMenuItem } from "../../../session/allowed-menu-item.tsx";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
-import { Menu, MenuDownload, MenuItem } from "../../../ui/overlay/menu.tsx";
+import { Menu, MenuDownload } from "../../../ui/overlay/menu.tsx";
 
 /** What can be done with a run: take its report elsewhere, compare it, and end or delete it. */
 export function RunActions({ run }: { run: Run }) {
@@ -75,13 +76,18 @@ export function RunActions({ run }: { run: Run }) {
       </Menu>
       <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
         {isActive(run) && (
-          <MenuItem icon={<CircleX aria-hidden />} onSelect={() => setAsks("cancel")}>
+          <AllowedMenuItem needs="evaluate" icon={<CircleX aria-hidden />} onSelect={() => setAsks("cancel")}>
             Cancel the run
-          </MenuItem>
+          </AllowedMenuItem>
         )}
-        <MenuItem icon={<Trash2 aria-hidden />} isDangerous onSelect={() => setAsks("delete")}>
+        <AllowedMenuItem
+          needs="evaluate"
+          icon={<Trash2 aria-hidden />}
+          isDangerous
+          onSelect={() => setAsks("delete")}
+        >
           Delete the run
-        </MenuItem>
+        </AllowedMenuItem>
       </Menu>
       <ConfirmDialog
         isOpen={asks === "cancel"}
