@@ -51,7 +51,7 @@ function targetOf(values: Environment, signal: Signal): OtlpTarget | undefined {
       };
   const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   const url = own.url ?? (base === undefined ? undefined : `${base}/v1/${signal}`);
-  if (url === undefined || exporter === "none") return undefined;
+  if (url === undefined || exporter === "none" || values.OTEL_SDK_DISABLED) return undefined;
   return Object.freeze({
     url,
     headers: Object.freeze({ ...values.OTEL_EXPORTER_OTLP_HEADERS, ...own.headers }),

@@ -78,6 +78,14 @@ describe("An empty environment", () => {
   });
 });
 
+test("OTEL_SDK_DISABLED sends neither traces nor metrics", () => {
+  const { telemetry } = readConfig({
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+    OTEL_SDK_DISABLED: "true",
+  });
+  expect(telemetry).toMatchObject({ traces: undefined, metrics: undefined });
+});
+
 describe("Each variable", () => {
   test("is read", () => {
     const config = readConfig({
@@ -129,6 +137,9 @@ describe("Each variable", () => {
       OTEL_EXPORTER_OTLP_TIMEOUT: "3000",
       OTEL_METRIC_EXPORT_INTERVAL: "15000",
       OTEL_SERVICE_NAME: "worlds",
+      OTEL_SDK_DISABLED: "false",
+      OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.01",
       OTEL_RESOURCE_ATTRIBUTES: "service.name=other, deployment.name=a%2Cb",
       PRESAGE_OIDC_ALLOWED_DOMAINS: "Example.org, lab.example.org",
       PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
@@ -360,6 +371,13 @@ describe("A wrong value", () => {
       "an http or https URL without user name, password and query",
     ],
     ["OTEL_EXPORTER_OTLP_PROTOCOL", ["grpc", "http"], "http/protobuf, http/json; gRPC is not supported"],
+    ["OTEL_SDK_DISABLED", ["maybe"], "true or false"],
+    [
+      "OTEL_TRACES_SAMPLER",
+      ["ratio", "jaeger_remote"],
+      "always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio",
+    ],
+    ["OTEL_TRACES_SAMPLER_ARG", ["1.5", "-0.1", "1%"], "a number from 0 to 1"],
     ["OTEL_METRICS_EXPORTER", ["prometheus", "console"], "otlp, none"],
     [
       "OTEL_EXPORTER_OTLP_HEADERS",
@@ -446,7 +464,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(66);
+    expect(shown).toHaveLength(69);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -1,9 +1,17 @@
 import { z } from "zod";
-import { httpUrl, text, wholeNumber } from "./environment-values.ts";
+import { httpUrl, onOff, text, wholeNumber } from "./environment-values.ts";
 
 const protocols = ["http/protobuf", "http/json"] as const;
 const compressions = ["none", "gzip"] as const;
 const exporters = ["otlp", "none"] as const;
+const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
 const dayMs = 86_400_000;
 const expectedUrl = "an http or https URL without user name, password and query";
 const expectedPairs = "NAME=VALUE pairs with commas between them, with % escapes where needed";
@@ -77,6 +85,27 @@ export const telemetryVariables = {
     }),
   OTEL_TRACES_EXPORTER: exporter("whether traces are sent"),
   OTEL_METRICS_EXPORTER: exporter("whether metrics are sent; /metrics is there in any case"),
+  OTEL_SDK_DISABLED: onOff.default(false).meta({
+    description: "whether neither traces nor metrics are sent, whatever else is set",
+    expected: "true or false",
+  }),
+  // The SDK reads both itself, and would take every trace if they were wrong.
+  OTEL_TRACES_SAMPLER: z
+    .enum(samplers)
+    .optional()
+    .meta({
+      description: "which traces are recorded; if not set, those of callers who record them and all others",
+      expected: samplers.join(", "),
+    }),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d+)?|1(\.0+)?|\.\d+)$/)
+    .transform(Number)
+    .optional()
+    .meta({
+      description: "the share of traces that the samplers traceidratio and parentbased_traceidratio take",
+      expected: "a number from 0 to 1",
+    }),
   OTEL_SERVICE_NAME: text.optional().meta({
     description: "name of the service in traces and metrics; if not set, presage",
     expected: "text",

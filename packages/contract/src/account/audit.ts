@@ -40,6 +40,7 @@ export const AuditAction = z.enum([
   "user.create",
   "user.change_account",
   "user.change_role",
+  "user.create_sign_in_link",
   "user.end_access",
   "user.erase",
 ]);

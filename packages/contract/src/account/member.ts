@@ -11,7 +11,7 @@ export const Member = z
     email: z.string().nullable().meta({ description: "As the identity provider last reported it." }),
     name: z.string().nullable().meta({ description: "As the identity provider last reported it." }),
     role: Role.meta({ description: "What the user, and each of their keys, may do at most." }),
-    created_at: instant.meta({ description: "When the user first signed in." }),
+    created_at: instant.meta({ description: "When the user first signed in, or was added." }),
   })
   .meta({ id: "Member" });
 export type Member = z.infer<typeof Member>;

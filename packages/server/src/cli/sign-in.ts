@@ -1,3 +1,4 @@
+import { recordChange } from "../audit/record-change.ts";
 import { createSignInPath } from "../compose/compose-sign-in.ts";
 import type { Config } from "../config.ts";
 import { browserAddress } from "../http/browser-address.ts";
@@ -5,6 +6,7 @@ import { listenAddress } from "../http/listen.ts";
 import { findUser } from "../identity/users/find-user.ts";
 import { localIssuer } from "../identity/users/users-store.ts";
 import { CommandError } from "./command-error.ts";
+import { changerFor } from "./command-line-actor.ts";
 import { findServer } from "./find-server.ts";
 import { printNotice } from "./terminal/print-notice.ts";
 import { withDatabase } from "./with-database.ts";
@@ -29,9 +31,12 @@ export async function printSignInAddress(config: Config, { user }: { user?: stri
     const signedIn = user === undefined ? store.owner : await findUser(store.database, user);
     if (signedIn.oidc_issuer !== localIssuer)
       throw new CommandError("This user signs in at an OpenID provider, not with a link.");
-    process.stdout.write(
-      `${publicUrl}${await createSignInPath({ database: store.database, owner: signedIn })}\n`,
-    );
+    const path = await store.database.transaction().execute(async (database) => {
+      const change = { action: "user.create_sign_in_link", objectId: signedIn.id } as const;
+      await recordChange(database, changerFor(signedIn), change);
+      return await createSignInPath({ database, owner: signedIn });
+    });
+    process.stdout.write(`${publicUrl}${path}\n`);
     printNotice("The link works once, within 12 hours.");
     if (running === undefined) printNotice(`${explainNoServer(noted)} Start it first.`);
   });

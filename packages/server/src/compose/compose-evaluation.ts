@@ -18,7 +18,7 @@ import { rollUpInThread } from "../evaluation/results/tag-rollup/roll-up-in-thre
 import { rollUpSoon } from "../evaluation/results/tag-rollup/roll-up-soon.ts";
 import { hasUncounted, rollUpSomeTags } from "../evaluation/results/tag-rollup/roll-up-tags-store.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
-import { createExternalCounts } from "../evaluation/runs/external/count-external.ts";
+import { createExternalCounts } from "../evaluation/runs/external/external-counts.ts";
 import { createFreeRunIds } from "../evaluation/runs/external/refuse-run-ids.ts";
 import { findLabelledRevision } from "../evaluation/taxonomies/find-revision.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";

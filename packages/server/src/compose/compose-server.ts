@@ -245,9 +245,6 @@ export async function composeServer(
       // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
       const forgotten = forgetInstance(database, instanceId).catch(() => {});
       await Promise.all([lastUses.stop(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
-      await tracing
-        .stop()
-        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces and metrics"));
       await disposeRetention();
       await runs.dispose();
       // Before the sandbox: a step that it cuts off has not failed.
@@ -255,6 +252,10 @@ export async function composeServer(
       await stopSandbox();
       await disposeDatasets();
       await disposeEvaluation();
+      // The spans of runs and of evaluations at work end with them.
+      await tracing
+        .stop()
+        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces and metrics"));
       await limits.stop();
       redis?.stop();
       await store.destroy();

@@ -9,15 +9,17 @@ import type { LogExport } from "../observability/otlp-exporter.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { watchOutage } from "../observability/watch-outage.ts";
 
+/** A server that stops has little time before it is killed. */
+const maxStopMs = 10_000;
+
 /** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
 export async function composeTelemetry(
-  { telemetry: { attributes, traces, metrics } }: Pick<Config, "telemetry">,
+  { telemetry: { attributes, traces, metrics }, workers }: Pick<Config, "telemetry" | "workers">,
   logger: Logger,
   { registry }: Pick<Metrics, "registry">,
   instanceId: string,
 ): Promise<Tracing> {
-  // Several processes count apart.
-  const ofProcess = { ...attributes, "service.instance.id": `${instanceId}/${process.pid}` };
+  const ofProcess = { ...attributes, [instanceName]: instanceOf(attributes, instanceId, workers.count) };
   const exported =
     metrics && (await exportMetrics(metrics, ofProcess, logEnds(logger, "metrics", metrics.url), registry));
   const tracing =
@@ -28,11 +30,23 @@ export async function composeTelemetry(
     ...tracing,
     async stop() {
       const timeoutMs = Math.max(0, ...[traces, metrics].map((target) => target?.timeoutMs ?? 0));
+      const waitMs = Math.min(timeoutMs, maxStopMs);
       const sent = Promise.all([tracing.stop(), exported?.stop()]);
       // The SDK waits for several exports, one after the other.
-      await Promise.race([sent, sleep(timeoutMs, undefined, { ref: false })]);
+      await Promise.race([sent, sleep(waitMs, undefined, { ref: false })]);
     },
   };
+}
+
+const instanceName = "service.instance.id";
+
+/** Processes count apart: an operator's name is enough for one. */
+function instanceOf(
+  { [instanceName]: given }: Config["telemetry"]["attributes"],
+  instanceId: string,
+  processes: number,
+): string {
+  return given !== undefined && processes === 1 ? given : `${given ?? instanceId}/${process.pid}`;
 }
 
 /** The error may name the address, which has no credentials; headers are in none. */

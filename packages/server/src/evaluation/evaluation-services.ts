@@ -8,7 +8,7 @@ import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
 import type { ResultWriter } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
-import type { ExternalCounts } from "./runs/external/count-external.ts";
+import type { ExternalCounts } from "./runs/external/external-counts.ts";
 import type { FreeRunIds } from "./runs/external/refuse-run-ids.ts";
 import type { RunServices } from "./runs/run-services.ts";
 

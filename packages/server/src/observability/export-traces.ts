@@ -1,7 +1,8 @@
 import type { Context, Span, TextMapSetter } from "@opentelemetry/api";
 import type { TelemetryConfig } from "../config-telemetry.ts";
 import { readTraceHeaders } from "./forward-traces.ts";
-import { chatRequestAttributes, chatResponseAttributes } from "./gen-ai-attributes.ts";
+import { chatRequestAttributes, chatResponseAttributes, modelNameOf } from "./gen-ai-attributes.ts";
+import { createOpenSpans } from "./open-spans.ts";
 import type { LogExport } from "./otlp-exporter.ts";
 import type {
   ChatMetrics,
@@ -34,9 +35,10 @@ export async function exportTraces(
     import("./otlp-exporter.ts"),
     import("@opentelemetry/resources"),
   ]);
+  const openSpans = createOpenSpans();
   const provider = new sdk.BasicTracerProvider({
     resource: resources.resourceFromAttributes({ ...attributes }),
-    spanProcessors: [new sdk.BatchSpanProcessor(traceExporter(target, logExport))],
+    spanProcessors: [openSpans, new sdk.BatchSpanProcessor(traceExporter(target, logExport))],
   });
   const tracer = provider.getTracer("presage");
   const propagator = new core.W3CTraceContextPropagator();
@@ -57,8 +59,8 @@ export async function exportTraces(
         headers: headersOf(span, parent),
         end(response) {
           measured?.end(response);
-          const { model } = response;
-          if (typeof model === "string") span.updateName(`chat ${model}`);
+          const model = modelNameOf(response.model);
+          if (model !== undefined) span.updateName(`chat ${model}`);
           span.setAttributes(chatResponseAttributes(response)).end();
         },
         fail(errorType) {
@@ -156,7 +158,10 @@ export async function exportTraces(
         },
       };
     },
-    stop: () => provider.shutdown(),
+    async stop() {
+      await openSpans.ended();
+      await provider.shutdown();
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { isCountedModelName } from "../prices/counted-model-name.ts";
 import type { ChatEnd } from "./tracing.ts";
 
 /** What is asked speaks OpenAI's protocol; who runs it is not known. */
@@ -10,7 +11,7 @@ export function chatRequestAttributes(request: Readonly<Record<string, unknown>>
   return {
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": provider,
-    "gen_ai.request.model": textOf(request.model),
+    "gen_ai.request.model": modelNameOf(request.model),
     "gen_ai.request.max_tokens": numberOf(request.max_tokens),
     "gen_ai.request.temperature": numberOf(request.temperature),
     "gen_ai.request.top_p": numberOf(request.top_p),
@@ -29,28 +30,47 @@ export function chatResponseAttributes(end: ChatEnd): Attributes {
   };
 }
 
-/** What a metric of a call tells apart: a few values each. */
-export function chatMetricAttributes(model: string | undefined, end?: ChatEnd): Attributes {
+/** What a metric of a call tells apart: a few values each, so the models are of a limited number. */
+export function chatMetricAttributes(models: ModelNames, end?: ChatEnd): Attributes {
   return {
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": provider,
-    "gen_ai.request.model": model,
-    ...(end && servedBy(end)),
+    ...(end && addressOf(end)),
+    ...namesOf(models),
   };
 }
 
-function servedBy({ model, sentModel, replica }: ChatEnd): Attributes {
+interface ModelNames {
+  requested: string | undefined;
+  answered?: string | undefined;
+}
+
+function namesOf({ requested, answered }: ModelNames): Attributes {
+  return {
+    ...(requested === undefined ? {} : { "gen_ai.request.model": requested }),
+    "gen_ai.response.model": answered,
+  };
+}
+
+function servedBy(end: ChatEnd): Attributes {
+  const { model, sentModel } = end;
+  return {
+    ...namesOf({ requested: modelNameOf(sentModel), answered: modelNameOf(model) }),
+    ...addressOf(end),
+  };
+}
+
+function addressOf({ replica }: ChatEnd): Attributes {
   const address = replica === undefined ? undefined : new URL(replica);
   return {
-    ...(sentModel === undefined ? {} : { "gen_ai.request.model": sentModel }),
-    "gen_ai.response.model": textOf(model),
     "server.address": address?.hostname,
     "server.port": address && Number(address.port || (address.protocol === "https:" ? 443 : 80)),
   };
 }
 
-export function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
+/** Callers name models as they like, and what is no name is not exported: it may be of megabytes. */
+export function modelNameOf(value: unknown): string | undefined {
+  return typeof value === "string" && isCountedModelName(value) ? value : undefined;
 }
 
 function numberOf(value: unknown): number | undefined {

@@ -1,10 +1,8 @@
 import { Migrator, sql } from "kysely";
-import { z } from "zod";
 import { migrations, oldestVersion } from "./migrations/index.ts";
+import { readOldestVersion, saveOldestVersion } from "./oldest-version.ts";
 import type { Database } from "./schema/tables.ts";
-import { readSetting, saveSetting } from "./settings-store.ts";
 
-const settingName = "oldest_version";
 const newestMigration = Object.keys(migrations).at(-1) ?? "";
 
 /** The database was migrated by a newer version of Presage. */
@@ -39,7 +37,7 @@ export async function migrate(database: Database): Promise<Migrated> {
     if (!(await mayRunOn(database, newer))) throw new NewerSchemaError(newer);
     return { applied: [], newer };
   }
-  await saveOldestVersion(database);
+  await saveOldestVersion(database, { schema: newestMigration, oldest: oldestVersion });
   return { applied: (results ?? []).map((result) => result.migrationName), newer: [] };
 }
 
@@ -55,19 +53,9 @@ async function unknownMigrations(database: Database): Promise<string[]> {
   return executed.filter((name) => !Object.hasOwn(migrations, name));
 }
 
-/** The oldest version that may run on a schema, by the last migrations of both. Each new schema says so for itself. */
-const OldestVersion = z.object({ schema: z.string(), oldest: z.string() });
-
-async function saveOldestVersion(database: Database): Promise<void> {
-  const value = JSON.stringify({ schema: newestMigration, oldest: oldestVersion });
-  if ((await readSetting(database, settingName)) === value) return;
-  await saveSetting(database, settingName, value);
-}
-
 async function mayRunOn(database: Database, newer: readonly string[]): Promise<boolean> {
   const executed = await executedMigrations(database);
   if (!Object.keys(migrations).every((name) => executed.includes(name))) return false;
-  const said = await readSetting(database, settingName);
-  const { success, data } = OldestVersion.safeParse(said === undefined ? undefined : JSON.parse(said));
-  return success && data.schema === newer.at(-1) && data.oldest <= newestMigration;
+  const said = await readOldestVersion(database);
+  return said !== undefined && said.schema === newer.at(-1) && said.oldest <= newestMigration;
 }

@@ -33,6 +33,26 @@ export async function saveSetting(database: Database, name: string, value: strin
     .execute();
 }
 
+/** Saves what `change` makes of a setting, or leaves it if that is undefined. Others that change it wait. */
+export async function changeSetting(
+  database: Database,
+  name: string,
+  change: (value: string | undefined) => string | undefined,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    // Until the transaction ends, nobody else adds it or changes it, whether it was there or not.
+    await transaction
+      .insertInto("settings")
+      .values({ name, value: "" })
+      .onConflict((conflict) =>
+        conflict.column("name").doUpdateSet((of) => ({ value: of.ref("settings.value") })),
+      )
+      .execute();
+    const value = change((await readSetting(transaction, name)) || undefined);
+    if (value !== undefined) await saveSetting(transaction, name, value);
+  });
+}
+
 /** True for the first call on this database, false for every other one. */
 export async function claimOnce(database: Database, name: string): Promise<boolean> {
   const claimed = await database

@@ -61,6 +61,14 @@ test("what the command line does is in the audit log, and nothing of a command t
   expect(await presage("audit", "--action", "everything")).toMatchObject({ code: 1, stdout: "" });
 });
 
+test("a link that signs somebody in is in the audit log without its token", async () => {
+  const { stdout } = await presage("sign-in", "--user", userId);
+  const [made, ...more] = await events("--action", "user.create_sign_in_link");
+  expect(more).toEqual([]);
+  expect(made).toMatchObject({ object_id: userId, actor: { kind: "command_line" } });
+  expect(JSON.stringify(made)).not.toContain(new URL(stdout.trim()).hash.slice(1));
+});
+
 test("the last owner stays one, and a wrong role is refused", async () => {
   const { stdout } = await presage("users", "list", "--json");
   const owner = JSON.parse(stdout.split("\n")[0] ?? "") as { id: string; role: string };

@@ -168,5 +168,31 @@ onEachDatabase((database) => {
     expect((await signIn("d", "other team")).role).toBe("owner");
     expect((await signIn("d", "other team")).role).toBe("owner");
     expect((await signIn("d", "team")).role).toBe("viewer");
+    const moves = await store.database
+      .selectFrom("audit_events")
+      .innerJoin("accounts", "accounts.id", "account_id")
+      .select(["accounts.name", "detail"])
+      .where("action", "=", "user.change_account")
+      .orderBy("accounts.name")
+      .execute();
+    expect(moves).toEqual([
+      { name: "other team", detail: '{"left":true}' },
+      { name: "team", detail: '{"role":"viewer"}' },
+    ]);
+  });
+
+  test("Whoever has moved to another account changes no role in the one that they left", async () => {
+    const [moving, member] = [await makeUser(store, "owner"), await makeUser(store, "member")];
+    const key = await makeKey(store, moving);
+    // Known from now on, for some seconds.
+    expect(await statusOf(key, "GET", "/v1/members")).toBe(200);
+    const other = { id: Bun.randomUUIDv7(), name: "theirs", created_at: 1 };
+    await store.database.insertInto("accounts").values(other).execute();
+    await store.database
+      .updateTable("users")
+      .set({ account_id: other.id })
+      .where("id", "=", moving)
+      .execute();
+    expect([403, 404]).toContain((await setRole(member, "viewer", key)).status);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { SessionListResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { toMicros } from "../../src/storage/micros.ts";
 import { freePort } from "../support/free-port.ts";
@@ -127,10 +128,20 @@ onEachDatabase((database) => {
   test("signing in again in a browser ends its previous session", async () => {
     const browser = await signInLocally({ ...presage, signInAddress: await newAddress() });
     const earlier = openBrowser(new Map(browser.cookies));
+    await using store = await openStore(presage.databaseUrl);
+    const { data } = (await (
+      await earlier.fetch(`${presage.url}/v1/sessions`)
+    ).json()) as SessionListResponse;
+    const id = data.find(({ is_current }) => is_current)?.id ?? "";
     const body = JSON.stringify({ token: tokenOf(await newAddress()) });
     expect((await browser.fetch(`${presage.url}/auth/local`, { method: "POST", body })).status).toBe(200);
     expect((await earlier.fetch(`${presage.url}/v1/me`)).status).toBe(401);
     expect((await browser.fetch(`${presage.url}/v1/me`)).status).toBe(200);
+    const { account_id, id: userId } = store.owner;
+    const events = store.database.selectFrom("audit_events").select(["account_id", "actor_user_id"]);
+    expect(await events.where("action", "=", "session.end").where("object_id", "=", id).execute()).toEqual([
+      { account_id, actor_user_id: userId },
+    ]);
   });
 
   test("each start prints an address outside the log", async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { countValues } from "../../src/prediction/kept/count-values.ts";
+import { deleteOldest } from "../../src/prediction/kept/deleted-predictions-store.ts";
 import {
-  deleteOldest,
   type PredictionFilter,
   selectPayload,
   selectPrediction,

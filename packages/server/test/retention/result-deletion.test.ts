@@ -1,11 +1,17 @@
 import { beforeAll, expect, test } from "bun:test";
-import { EvaluationResultDeletion } from "@presage/contract";
-import { eventually } from "../support/eventually.ts";
+import { EpisodeStart, EvaluationResultDeletion } from "@presage/contract";
+import { deleteEpisodeRows } from "../../src/environments/episodes/episodes-store.ts";
+import { deleteResultRows } from "../../src/evaluation/results/delete/deleted-results-store.ts";
+import { endLease, takeLease } from "../../src/storage/leases-store.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { errorBody } from "../support/presage/error-body.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { connectTo, countLockWaits } from "../support/store/postgres.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { storeRun } from "../support/store/store-run.ts";
 import { expectSoundRollups } from "./expect-sound-rollups.ts";
@@ -73,6 +79,69 @@ onEachDatabase((database) => {
     expect((await presage.call("DELETE", `${path}/${id}`)).status).toBe(404);
     await using opened = await openStore(presage.databaseUrl);
     await expectSoundRollups(presage, opened.database);
+  });
+
+  test("What is corrected after the count stays, also if it matches by then", async () => {
+    const { correct } = evaluationResultsClient(() => presage);
+    await using opened = await openStore(presage.databaseUrl);
+    const stored = await storeResults(
+      opened.database,
+      opened.owner.account_id,
+      [false, true, true].map((pass) => ({
+        metadata: { app: "reviewed" },
+        outcome: { status: "success" as const, score: Number(pass), pass },
+      })),
+    );
+    const [failed = 0, before = 0, after = 0] = stored.map(({ id }) => id);
+    await correct(before, { pass: false });
+    // Its turn comes later.
+    const lease = { name: "result deletions", holder: "another process", forMs: 60_000 };
+    await eventually(() => takeLease(opened.database, lease), Boolean);
+    const started = await remove("app=reviewed&pass=false&expected_count=2");
+    const { id } = EvaluationResultDeletion.parse(await started.json());
+    await correct(after, { pass: false });
+    await endLease(opened.database, lease);
+    expect(await finished(id)).toMatchObject({ count: 2, deleted: 2 });
+    for (const [result, status] of [
+      [failed, 404],
+      [before, 404],
+      [after, 200],
+    ] as const)
+      expect((await presage.call("GET", `${path}/${result}`)).status).toBe(status);
+  });
+
+  test("Of two who delete a result or an episode at once one is told that there is none", async () => {
+    const [result = 0] = await storeMany("twice", 1);
+    const played = await presage.call("POST", "/v1/episodes", { environment: "sandbox", index: 0 });
+    const { episode_id: episode } = EpisodeStart.parse(await played.json());
+    const kinds = [
+      {
+        where: `${path}/${result}`,
+        deleteIt: (transaction: Database) => deleteResultRows(transaction, [result]),
+      },
+      {
+        where: `/v1/episodes/${episode}`,
+        deleteIt: (transaction: Database) => deleteEpisodeRows(transaction, [episode]),
+      },
+    ];
+    await using opened = await openStore(presage.databaseUrl);
+    const statusOf = async (where: string) => (await presage.call("DELETE", where)).status;
+    for (const { where, deleteIt } of kinds) {
+      if (database.name === "SQLite") {
+        const statuses = await Promise.all([statusOf(where), statusOf(where)]);
+        expect(statuses.sort()).toEqual([204, 404]);
+        continue;
+      }
+      const observer = await connectTo(presage.databaseUrl);
+      const second = await opened.database.transaction().execute(async (transaction) => {
+        await deleteIt(transaction);
+        const status = statusOf(where);
+        await expectEventually(() => countLockWaits(observer), 1);
+        return { status };
+      });
+      expect(await second.status).toBe(404);
+      await observer.end();
+    }
   });
 
   test("Results of a run stay until the run is deleted", async () => {

@@ -3,6 +3,7 @@ import { deleteOldResults } from "../../src/evaluation/results/delete/delete-old
 import type { AgePlace } from "../../src/evaluation/results/delete/deleted-results-store.ts";
 import { rollUpSomeTags } from "../../src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
 import { deleteInBatches } from "../../src/storage/writing/delete-in-batches.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -49,5 +50,42 @@ onEachDatabase((database) => {
       expect(rows.filter(({ result_id }) => old.includes(result_id))).toEqual([]);
     }
     expect(await deleteBefore(firstDay + 2 * day)).toBe(0);
+  });
+
+  test("A value of a tag goes with its last result, and only values that are there close a name", async () => {
+    const { account_id } = opened.owner;
+    const valuesOf = async () => {
+      const values = opened.database.selectFrom("evaluation_tag_values").select("value");
+      return (await values.where("name", "=", "person").execute()).map(({ value }) => value);
+    };
+    const stayed = { createdAt: firstDay + 4 * day, metadata: { app: "default", tags: { person: "stays" } } };
+    await storeResults(opened.database, account_id, [stayed]);
+    for (const month of ["June", "July"]) {
+      const fields = Array.from({ length: 60 }, (_, index) => ({
+        createdAt: firstDay,
+        metadata: { app: "default", tags: { person: `${month}-${index}@example.org` } },
+      }));
+      await storeResults(opened.database, account_id, fields);
+      while (await rollUpSomeTags(opened.database));
+      await expectEventually(async () => (await valuesOf()).length, 61);
+      expect(await deleteBefore(firstDay + 2 * day)).toBe(60);
+      await expectSoundRollups(presage, opened.database);
+      expect(await valuesOf()).toEqual(["stays"]);
+    }
+  });
+
+  test("After a transaction that deleted nothing there is a pause, and the next one has as many rows", async () => {
+    const limits: number[] = [];
+    const startedAtMs = performance.now();
+    await deleteInBatches<true>(
+      opened.database,
+      async (_, limit) => {
+        limits.push(limit);
+        return { deleted: 0, heldMs: 100, next: limits.length < 4 ? true : undefined };
+      },
+      { signal: new AbortController().signal },
+    );
+    expect(performance.now() - startedAtMs).toBeGreaterThan(250);
+    expect(new Set(limits).size).toBe(1);
   });
 });

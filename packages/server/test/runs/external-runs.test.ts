@@ -1,10 +1,16 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type Experiment, ExperimentResponse, Project, Run, RunListResponse } from "@presage/contract";
+import { createExternalCounts } from "../../src/evaluation/runs/external/external-counts.ts";
+import { findRun } from "../../src/evaluation/runs/find-run.ts";
+import { listRuns } from "../../src/evaluation/runs/list-runs.ts";
+import { storeUnavailable } from "../../src/storage/store-error.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 
 onEachDatabase((database) => {
   const presage = usePresage({ database });
@@ -92,6 +98,74 @@ onEachDatabase((database) => {
       evaluators,
       progress: { samples: 3 },
     });
+  });
+
+  /** An experiment with results of three evaluators, named in both columns. */
+  async function createLarge(name: string): Promise<string> {
+    const { id } = await createExperiment(name);
+    await importAll(
+      Array.from({ length: 120 }, (_, index) => ({
+        evaluator_id: `theirs-${index % 3}`,
+        ...(index % 2 === 0 ? { pass: index % 4 === 0 } : {}),
+        ...(index % 5 === 0 ? { evaluation_run_id: id } : { experiment_id: id }),
+      })),
+    );
+    return id;
+  }
+
+  test("many results are counted a range at a time, and a look goes on where the last one ended", async () => {
+    const ids = [await createLarge("large"), await createLarge("large"), await createLarge("large")];
+    await using store = await openStore(presage.databaseUrl);
+    const requester = anyRequester(store.owner.account_id);
+    for (const id of ids) {
+      const expected = { counts: (await read(id)).progress, externalEvaluators: expect.any(Array) };
+      const externalCounts = createExternalCounts({ resultsAtATime: 10, maxLookMs: 0 });
+      const samples: number[] = [];
+      while (samples.length < 40)
+        samples.push((await findRun({ store, externalCounts }, requester, id)).counts.samples);
+      expect(samples[0]).toBeLessThan(expected.counts.samples);
+      expect(samples).toEqual(samples.toSorted((a, b) => a - b));
+      expect(await findRun({ store, externalCounts }, requester, id)).toMatchObject(expected);
+    }
+    const services = {
+      store,
+      externalCounts: createExternalCounts({ resultsAtATime: 10, maxLookMs: 60_000 }),
+    };
+    const { rows } = await listRuns(services, requester, { name: "large" }, { limit: 10, after: undefined });
+    expect(rows.map(({ counts }) => counts)).toEqual(
+      await Promise.all(rows.map(async ({ id }) => (await read(id)).progress)),
+    );
+    expect(rows).toHaveLength(3);
+  });
+
+  test("a run is shown where the database does not count its results", async () => {
+    const id = await createLarge("uncountable");
+    await using store = await openStore(presage.databaseUrl);
+    const requester = anyRequester(store.owner.account_id);
+    let calls = 0;
+    const services = {
+      externalCounts: createExternalCounts(),
+      store: {
+        ...store,
+        briefReader(...of: Parameters<typeof store.briefReader>) {
+          calls += 1;
+          if (calls > 1) throw storeUnavailable(new Error("It took too long"));
+          return store.briefReader(...of);
+        },
+      },
+    };
+    expect(await findRun(services, requester, id)).toMatchObject({ id, counts: { samples: 0 } });
+  });
+
+  test("of many evaluators those with the most results are listed", async () => {
+    const { id } = await createExperiment("many evaluators");
+    const names = Array.from({ length: 150 }, (_, index) => `name-${String(index).padStart(3, "0")}`);
+    const of = (evaluator_id: string) => ({ evaluator_id, pass: true, experiment_id: id });
+    await importAll([...names, ...names.slice(30, 130)].map(of));
+    const { evaluators } = await read(id);
+    expect(evaluators.map(({ evaluator }) => evaluator)).toEqual(
+      names.slice(30, 130).map((name) => `external:${name}`),
+    );
   });
 
   test("nothing works on it: it can be cancelled, and not paused, resumed or judged by others", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -110,4 +111,28 @@ test("each step of a run has a trace of its own that names the run's, with its p
         .sort(),
     ).toEqual([step.spanId, judge?.spanId ?? ""].sort());
   }
+});
+
+test("a server that stops sends the spans of the run that it is at work on", async () => {
+  const before = upstream.received.length;
+  const spans = await spansOf(async (presage) => {
+    upstream.answer = () => new Promise(() => {});
+    const datasets = datasetClient(presage);
+    const dataset = await datasets.create();
+    const interaction = { state: "the secret state", action: "the secret action" };
+    await datasets.uploadNew(dataset, [
+      { trajectory_id: "t", step: 0, interaction, next_state: "the secret next state" },
+    ]);
+    await runClient(presage).create({
+      name: "cut off",
+      dataset_id: dataset,
+      target: { deployment: "default" },
+    });
+    await eventually(
+      () => upstream.received.length,
+      (count) => count > before,
+    );
+  });
+  for (const name of ["invoke_workflow", "run step", "chat"])
+    expect({ name, spans: named(spans, name).length }).toEqual({ name, spans: 1 });
 });

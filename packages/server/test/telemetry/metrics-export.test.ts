@@ -103,6 +103,7 @@ describe("Metrics that are exported", () => {
       PRESAGE_UPSTREAM_URL: upstream.url,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+      OTEL_RESOURCE_ATTRIBUTES: "service.instance.id=pod-of-the-operator",
     });
     expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
     await presage.stop();
@@ -121,7 +122,8 @@ describe("Metrics that are exported", () => {
     ] as const) {
       const body = bodies.get(path);
       expect(body?.[0]).toBe(0x0a);
-      expect(Buffer.from(body ?? []).includes(text)).toBeTrue();
+      for (const part of [text, "pod-of-the-operator"])
+        expect(Buffer.from(body ?? []).includes(part)).toBeTrue();
     }
   });
 });

@@ -4,8 +4,9 @@ import { type Kysely, sql } from "kysely";
 import pMap from "p-map";
 import { migrate } from "../../src/storage/migrate.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
+import { saveOldestVersion } from "../../src/storage/oldest-version.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
-import { saveSetting } from "../../src/storage/settings-store.ts";
+import { readSetting, saveSetting } from "../../src/storage/settings-store.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
 import { openMigratedTo } from "../support/store/open-migrated-to.ts";
@@ -107,14 +108,34 @@ onEachDatabase((database) => {
     };
     await say(versions.at(-1) ?? "");
     const future = await openMigratedTo(url, versions.at(-1) ?? "");
+    // An earlier version that had looked before the later one migrated says no more what may run on it.
+    await migrate(future as Database);
     await sql`insert into kysely_migration (name, timestamp) values (${schema}, '2031')`.execute(future);
     await sql`create table of_the_future (id text)`.execute(future);
     const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
     expect((await presage.call("POST", "/v1/api-keys", { name: "by the earlier version" })).status).toBe(201);
     await presage.stop();
     await say(schema);
+    await expect(startPresage({ PRESAGE_DATABASE_URL: url })).rejects.toThrow(/^The database is newer/);
+    await saveSetting(future as Database, "oldest_version", "{damaged");
     await future.destroy();
     await expect(startPresage({ PRESAGE_DATABASE_URL: url })).rejects.toThrow(/^The database is newer/);
+  });
+
+  test("of versions that say at once what may run beside them, the newest is heeded, and what is damaged is replaced", async () => {
+    const url = await database.create();
+    const [one, other] = [await openStore(url), await openStore(url)];
+    const said = async () => JSON.parse((await readSetting(one.database, "oldest_version")) ?? "");
+    await saveSetting(one.database, "oldest_version", "{damaged");
+    await Promise.all([migrate(one.database), migrate(other.database)]);
+    const own = await said();
+    expect(own).toMatchObject({ schema: versions.at(-1) });
+    const later = { schema: "999-from-the-future", oldest: "998" };
+    const sayLater = () =>
+      saveOldestVersion(other.database, { ...later }).then(() => migrate(other.database));
+    await Promise.all([migrate(one.database), sayLater(), migrate(one.database)]);
+    expect(await said()).toEqual(later);
+    await Promise.all([one.database.destroy(), other.database.destroy()]);
   });
 
   test("rows that each version wrote are all there after the upgrade, with the meaning that they had", async () => {

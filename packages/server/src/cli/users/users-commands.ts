@@ -23,7 +23,7 @@ export function addUsersCommands(
     );
   users
     .command("list")
-    .description("list everyone who has ever signed in, with live sessions and active keys")
+    .description("list everyone who has ever signed in or was added, with live sessions and active keys")
     .option(...json)
     .addHelpText("after", examples("presage users list", "presage users list --json"))
     .action(async (options) => (await import("./users.ts")).showUsers(configure(), options));

@@ -1,7 +1,7 @@
 import type { Changer } from "../../audit/actor.ts";
 import { recordChange } from "../../audit/record-change.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { findEpisode } from "./episode.ts";
+import { findEpisode, noSuchEpisode } from "./episode.ts";
 import { deleteEpisodeRows } from "./episodes-store.ts";
 
 /** Deletes an episode with its steps. */
@@ -15,7 +15,8 @@ export async function deleteEpisode(
     .writer(requester)
     .transaction()
     .execute(async (transaction) => {
-      await deleteEpisodeRows(transaction, [id]);
+      // Somebody else may have deleted it since.
+      if ((await deleteEpisodeRows(transaction, [id])) === 0) throw noSuchEpisode();
       await recordChange(transaction, requester, { action: "episode.delete", objectId: id });
     });
 }

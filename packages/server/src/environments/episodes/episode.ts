@@ -25,7 +25,7 @@ export async function findEpisode(
 ): Promise<Episode> {
   // One row by its key, not behind long reads.
   const found = await selectEpisode(store.database, accountId, id);
-  if (found === undefined) throw new ServiceError("not_found", "There is no such episode.");
+  if (found === undefined) throw noSuchEpisode();
   const { episode: row } = found;
   const config = row.environment_id === sandboxEnvironment.id ? sandboxEnvironment.config : found.config;
   if (config === undefined) throw new ServiceError("not_found", "The episode's environment was deleted.");
@@ -40,4 +40,8 @@ export function statusOf({ status, last_active_at }: EpisodesTable): EpisodeStat
 /** Open episodes that were last used before it have expired. */
 export function expiredBefore(): Micros {
   return nowMicros() - idleMs * microsPerMs;
+}
+
+export function noSuchEpisode(): ServiceError {
+  return new ServiceError("not_found", "There is no such episode.");
 }

@@ -261,9 +261,9 @@ export async function lockEpisodes(transaction: Database, ids: readonly string[]
   );
 }
 
-/** With their steps and predictions. */
-export async function deleteEpisodeRows(transaction: Database, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
+/** With their steps and predictions. Returns how many there were. */
+export async function deleteEpisodeRows(transaction: Database, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
   // No step is stored in between.
   await lockEpisodes(transaction, ids);
   await transaction
@@ -274,6 +274,10 @@ export async function deleteEpisodeRows(transaction: Database, ids: readonly str
     .execute();
   await transaction.deleteFrom("predictions").where("run_id", "in", ids).execute();
   await transaction.deleteFrom("episode_steps").where("episode_id", "in", ids).execute();
-  await transaction.deleteFrom("episodes").where("id", "in", ids).execute();
+  const { numDeletedRows } = await transaction
+    .deleteFrom("episodes")
+    .where("id", "in", ids)
+    .executeTakeFirstOrThrow();
   await transaction.deleteFrom("ors_sessions").where("id", "in", ids).execute();
+  return Number(numDeletedRows);
 }

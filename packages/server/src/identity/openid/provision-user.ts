@@ -29,11 +29,17 @@ export async function provisionUser(
   };
   return await database.transaction().execute(async (transaction) => {
     const joined = await upsertUserWithAccount(transaction, user, { accountName, newUserRole });
-    const { userId, accountId, role, change } = joined;
+    const { userId, accountId, role, change, leftAccountId } = joined;
     if (change !== undefined) {
       const actor = { kind: "sign_in", userId, id: null, name: null, requestId } as const;
       const action = change === "created" ? "user.create" : "user.change_account";
       await recordChange(transaction, { accountId, actor }, { action, objectId: userId, detail: { role } });
+      if (leftAccountId !== undefined)
+        await recordChange(
+          transaction,
+          { accountId: leftAccountId, actor },
+          { action, objectId: userId, detail: { left: true } },
+        );
     }
     return { userId, accountId };
   });

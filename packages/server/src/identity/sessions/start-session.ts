@@ -1,8 +1,8 @@
 import { recordChange } from "../../audit/record-change.ts";
-import { microsPerMs, nowMicros } from "../../storage/micros.ts";
+import { type Micros, microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { IdentityServices } from "../identity-services.ts";
-import { lockUsers } from "../users/users-store.ts";
+import { lockUsers, selectUser } from "../users/users-store.ts";
 import { deleteExpiredSessions, insertSession, markEnded } from "./sessions-store.ts";
 
 const maxUserAgentLength = 200;
@@ -62,9 +62,24 @@ export async function admitSession(
     });
     const actor = { kind: "sign_in", userId, id, name: null, requestId } as const;
     await recordChange(transaction, { accountId, actor }, { action: "session.start", objectId: id });
-    if (earlier !== undefined) await markEnded(transaction, earlier.userId, earlier.sessionId, now);
+    if (earlier !== undefined) await endEarlier(transaction, earlier, now, requestId);
   });
   // If it fails, a later sign-in deletes them.
   await deleteExpiredSessions(database, now, deletedAtOnce).catch(() => {});
   return token;
+}
+
+/** In the name and the account of its own user, who may be another one. */
+async function endEarlier(
+  transaction: Database,
+  { userId, sessionId }: NonNullable<SessionBrowser["earlier"]>,
+  now: Micros,
+  requestId: string,
+): Promise<void> {
+  const ended = await markEnded(transaction, userId, sessionId, now);
+  const user = await selectUser(transaction, userId);
+  if (ended?.ended_at !== now || user === undefined) return;
+  const actor = { kind: "session", userId, id: sessionId, name: null, requestId } as const;
+  const change = { action: "session.end", objectId: sessionId } as const;
+  await recordChange(transaction, { accountId: user.account_id, actor }, change);
 }

@@ -26,8 +26,9 @@ export async function changeRole(
       await lockUsers(transaction, [caller.userId, userId]);
       await lockCaller(transaction, services.sessionRules, caller);
       const self = await selectUser(transaction, caller.userId);
-      // A cache may still say that the caller is an owner.
-      checkAccess({ role: self?.role ?? "viewer", proof: caller.proof }, "manage");
+      // A cache may still say that the caller is an owner, or in this account.
+      const roleNow = self?.account_id === caller.accountId ? self.role : "viewer";
+      checkAccess({ role: roleNow, proof: caller.proof }, "manage");
       return await setRole(transaction, auditOf(changer), { userId, role, isLocalMode });
     });
   for (const digest of await selectDigestsOf(services.store.database, userId)) {

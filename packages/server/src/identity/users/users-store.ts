@@ -83,6 +83,8 @@ export interface JoinedUser {
   role: Role;
   /** What became of the user; undefined if they were in the account before. */
   change: "created" | "moved" | undefined;
+  /** The account that the user came from. */
+  leftAccountId: string | undefined;
 }
 
 /**
@@ -116,7 +118,8 @@ export async function upsertUserWithAccount(
     .returning("id")
     .executeTakeFirstOrThrow();
   const change = known === undefined ? "created" : known.account_id === accountId ? undefined : "moved";
-  return { userId: id, accountId, role, change };
+  const leftAccountId = change === "moved" ? known?.account_id : undefined;
+  return { userId: id, accountId, role, change, leftAccountId };
 }
 
 /** Locks an account until the transaction ends: who is in it with which role changes one at a time. */

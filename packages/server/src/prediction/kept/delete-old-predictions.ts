@@ -1,7 +1,7 @@
 import type { Micros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { DeletedBatch } from "../../storage/writing/delete-in-batches.ts";
-import { deleteOldest } from "./kept-predictions-store.ts";
+import { deleteOldest } from "./deleted-predictions-store.ts";
 
 /** Deletes some live predictions of all accounts from before a time. Those of runs and episodes stay as long as these do. */
 export async function deleteOldPredictions(

@@ -6,13 +6,13 @@ import { ServiceError } from "../../errors.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { Store } from "../../storage/store.ts";
-import { noSuchPrediction } from "./find-prediction.ts";
 import {
   type DeletedPredictions,
   deleteOldest,
   deletePredictions,
   lockPrediction,
-} from "./kept-predictions-store.ts";
+} from "./deleted-predictions-store.ts";
+import { noSuchPrediction } from "./find-prediction.ts";
 
 /** Few, because SQLite has one writer, and longer than others pause between two attempts at its file. */
 const batchRows = 200;

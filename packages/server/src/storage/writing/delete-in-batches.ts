@@ -51,8 +51,8 @@ export async function deleteInBatches<Place>(
     if (batch.next === undefined) break;
     place = batch.next;
     // What only looked for rows was in nobody's way.
-    if (batch.deleted === 0) continue;
-    rows = nextRows(batch, pace);
+    if (batch.heldMs === 0) continue;
+    if (batch.deleted > 0) rows = nextRows(batch, pace);
     await sleep(Math.max(minPauseMs, batch.heldMs), undefined, { signal }).catch(() => {});
   }
   return deleted;

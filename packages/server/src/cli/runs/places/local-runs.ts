@@ -4,7 +4,7 @@ import type { Config } from "../../../config.ts";
 import { cancelRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
 import { compareRuns } from "../../../evaluation/runs/compare/compare-runs.ts";
 import { deleteRun } from "../../../evaluation/runs/delete-run.ts";
-import { createExternalCounts } from "../../../evaluation/runs/external/count-external.ts";
+import { createExternalCounts } from "../../../evaluation/runs/external/external-counts.ts";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import { listRuns } from "../../../evaluation/runs/list-runs.ts";
 import { reportRun } from "../../../evaluation/runs/report/report-run.ts";

@@ -4,7 +4,7 @@ import { type DeletedBatch, inTimedTransaction } from "../../../storage/writing/
 import type { SearchFilter } from "../search/result-filter.ts";
 import { searchIds } from "../search/search-results.ts";
 import { narrowest } from "../search/times-as-ids.ts";
-import { deleteResultRows, selectCandidatesOf } from "./deleted-results-store.ts";
+import { deleteResultRows, lockUncorrected, selectCandidatesOf } from "./deleted-results-store.ts";
 import { advanceDeletion, selectNextDeletion } from "./result-deletions-store.ts";
 
 /** To look at results that stay takes microseconds each. */
@@ -12,7 +12,7 @@ const candidatesAtOnce = 500;
 
 /**
  * Deletes some results of the deletion that waits longest, and stores how far it is in the same transaction. A process that ends in the
- * middle leaves the rest to the next one.
+ * middle leaves the rest to the next one. Results that were corrected since it was asked for stay: nobody counted them as they are now.
  */
 export async function deleteMatchingResults(database: Database, limit: number): Promise<DeletedBatch<true>> {
   const deletion = await selectNextDeletion(database);
@@ -36,10 +36,12 @@ export async function deleteMatchingResults(database: Database, limit: number): 
   const isLast = !isCut && ids.length < wanted;
   const afterId = (isCut ? deletable.at(-1)?.id : ids.at(-1)) ?? Number(deletion.after_id);
   const { result, heldMs } = await inTimedTransaction(database, async (transaction) => {
-    const deleted = await deleteResultRows(
+    const found = await lockUncorrected(
       transaction,
       deletable.map((candidate) => candidate.id),
+      deletion.created_at,
     );
+    const deleted = await deleteResultRows(transaction, found);
     await advanceDeletion(transaction, id, { afterId, deleted, finishedAt: isLast ? nowMicros() : null });
     return deleted;
   });

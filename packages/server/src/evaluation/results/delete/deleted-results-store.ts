@@ -58,6 +58,24 @@ export async function selectCandidatesOf(
   );
 }
 
+/** Those that were not corrected from a time on. Nobody corrects them until the transaction ends. */
+export async function lockUncorrected(
+  transaction: Database,
+  ids: readonly number[],
+  since: Micros,
+): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await lockResults(transaction, ids);
+  const corrected = await transaction
+    .selectFrom("evaluation_corrections")
+    .select("result_id")
+    .where("result_id", "in", ids)
+    .where("created_at", ">=", since)
+    .execute();
+  const isCorrected = new Set(corrected.map(({ result_id }) => result_id));
+  return rows.map(({ id }) => id).filter((id) => !isCorrected.has(id));
+}
+
 type CandidateQuery = ReturnType<typeof candidates>;
 
 function candidates(database: Database) {

@@ -1,7 +1,7 @@
 import type { Changer } from "../../../audit/actor.ts";
 import { recordChange } from "../../../audit/record-change.ts";
 import { ServiceError } from "../../../errors.ts";
-import { nowMicros } from "../../../storage/micros.ts";
+import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { ResultDeletionsTable } from "../../../storage/schema/deletion.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
@@ -54,6 +54,8 @@ export async function startDeletion(
   requester: Changer,
   { filter, expectedCount, userId }: { filter: SearchFilter; expectedCount: number; userId: string },
 ): Promise<ResultDeletionsTable> {
+  // Before the count, by the clock of corrections: what is corrected from now on stays.
+  const createdAt = await readDatabaseClock(services.store.database);
   const { count, upToId } = await countDeletable(services, requester, filter);
   if (count !== expectedCount)
     throw new ServiceError(
@@ -69,7 +71,7 @@ export async function startDeletion(
     up_to_id: upToId,
     deleted: 0,
     created_by: userId,
-    created_at: nowMicros(),
+    created_at: createdAt,
     finished_at: null,
   };
   await services.store

@@ -103,42 +103,80 @@ const names = [
   "profile_revision",
 ] as const;
 
-/** Results whose numbers are between these. */
+/** Results with numbers after `after`, up to and with `end` if there is one. */
 interface NumberRange {
   after: number;
   settled: number;
+  end: number | undefined;
 }
 
-/** Counts results with numbers after `after` by run and evaluator, those up to `settled` apart from later ones. Each may have several rows. */
+/** Every result may have an evaluator of its own. */
+const maxRowsOfPart = 10_000;
+
+/**
+ * Counts results of a range by run and evaluator, those up to `settled` apart from later ones. Each may have several rows. Cut: there
+ * are more rows, with no more results than these.
+ */
 export async function countByEvaluator(
   reader: Database,
   accountId: string,
   ids: readonly string[],
   range: NumberRange,
-): Promise<ResultCountsRow[]> {
+): Promise<{ rows: ResultCountsRow[]; isCut: boolean }> {
   const rows: ResultCountsRow[] = [];
-  for (const part of resultsParts) rows.push(...(await countPart(reader, { accountId, ids }, part, range)));
-  // PostgreSQL's driver has texts for counts.
-  return rows.map((row) => ({
-    ...row,
-    results: Number(row.results),
-    with_pass: Number(row.with_pass),
-    with_score: Number(row.with_score),
-  }));
+  let isCut = false;
+  for (const part of resultsParts) {
+    const found = await countPart(reader, { accountId, ids }, part, range);
+    isCut ||= found.length > maxRowsOfPart;
+    // PostgreSQL's driver has texts for counts.
+    for (const row of found.slice(0, maxRowsOfPart))
+      rows.push({
+        ...row,
+        results: Number(row.results),
+        with_pass: Number(row.with_pass),
+        with_score: Number(row.with_score),
+      });
+  }
+  return { rows, isCut };
+}
+
+interface ResultsOfRuns {
+  accountId: string;
+  ids: readonly string[];
+}
+
+/** Results of a part after a number. */
+function selectPart(
+  reader: Database,
+  { accountId, ids }: ResultsOfRuns,
+  { column, hasVerdict }: ResultsPart,
+  after: number,
+) {
+  const query = reader
+    .selectFrom("evaluation_results")
+    .where("account_id", "=", accountId)
+    .where(column, "in", ids)
+    .where(hasVerdictIs(hasVerdict))
+    .where("id", ">", after);
+  if (column === "experiment_id") return query;
+  return query.where((of) =>
+    of.or([of("experiment_id", "is", null), of("experiment_id", "!=", of.ref("run_id"))]),
+  );
 }
 
 async function countPart(
   reader: Database,
-  { accountId, ids }: { accountId: string; ids: readonly string[] },
-  { column, hasVerdict }: ResultsPart,
-  { after, settled }: NumberRange,
+  ofRuns: ResultsOfRuns,
+  part: ResultsPart,
+  { after, settled, end }: NumberRange,
 ): Promise<ResultCountsRow[]> {
+  const { column, hasVerdict } = part;
   // Not a parameter: PostgreSQL would not see that both expressions are one.
   const isSettled = sql<number>`case when id <= ${sql.lit(settled)} then 1 else 0 end`;
   const ofVerdicts = (found: RawBuilder<unknown>) =>
     hasVerdict ? sql<number>`count(${found})` : sql<number>`0`;
-  let query = reader
-    .selectFrom("evaluation_results")
+  return await selectPart(reader, ofRuns, part, after)
+    .$if(end !== undefined, (query) => query.where("id", "<=", end ?? 0))
     .select(names)
     .select((of) => [
       of.ref(column).$notNull().as("named_run"),
@@ -147,15 +185,59 @@ async function countPart(
       ofVerdicts(sql`pass`).as("with_pass"),
       ofVerdicts(sql`case when pass is null then score end`).as("with_score"),
     ])
-    .where("account_id", "=", accountId)
-    .where(column, "in", ids)
-    .where(hasVerdictIs(hasVerdict))
-    .where("id", ">", after);
-  if (column === "run_id")
-    query = query.where((of) =>
-      of.or([of("experiment_id", "is", null), of("experiment_id", "!=", of.ref("run_id"))]),
-    );
-  return await query.groupBy(names).groupBy(column).groupBy(isSettled).execute();
+    .groupBy(names)
+    .groupBy(column)
+    .groupBy(isSettled)
+    .orderBy("results", "desc")
+    .limit(maxRowsOfPart + 1)
+    .execute();
+}
+
+interface CountAfter {
+  after: number;
+  count: number;
+}
+
+/** Whether a part of these runs has more results than that after a number. Reads no more of them. */
+export async function hasMoreResultsThan(
+  reader: Database,
+  accountId: string,
+  ids: readonly string[],
+  { after, count }: CountAfter,
+): Promise<boolean> {
+  for (const part of resultsParts) {
+    const some = selectPart(reader, { accountId, ids }, part, after)
+      .select("id")
+      .limit(count + 1)
+      .as("some");
+    const found = await reader
+      .selectFrom(some)
+      .select((of) => of.fn.countAll<number>().as("results"))
+      .executeTakeFirstOrThrow();
+    if (Number(found.results) > count) return true;
+  }
+  return false;
+}
+
+/** The number up to which no part of a run has more results than that after a number; undefined: it has no more at all. */
+export async function selectRangeEnd(
+  reader: Database,
+  accountId: string,
+  id: string,
+  { after, count }: CountAfter,
+): Promise<number | undefined> {
+  let end: number | undefined;
+  for (const part of resultsParts) {
+    const last = await selectPart(reader, { accountId, ids: [id] }, part, after)
+      .$if(end !== undefined, (query) => query.where("id", "<", end ?? 0))
+      .select("id")
+      .orderBy("id")
+      .offset(count - 1)
+      .limit(1)
+      .executeTakeFirst();
+    end = last?.id ?? end;
+  }
+  return end;
 }
 
 /** The highest number of a result. With one writer at a time, none appears below it any more. */

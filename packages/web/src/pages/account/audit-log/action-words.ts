@@ -36,8 +36,9 @@ export const actionWords: Record<AuditAction, string> = {
   "session.start": "Signed in",
   "session.end": "Ended a session",
   "user.create": "Joined the account",
-  "user.change_account": "Moved to the account",
+  "user.change_account": "Moved between accounts",
   "user.change_role": "Changed a role",
+  "user.create_sign_in_link": "Made a sign-in link",
   "user.end_access": "Ended all access of a user",
   "user.erase": "Deleted a user",
 };
