@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from "kysely";
+import { type SelectQueryBuilder, type SqlBool, sql } from "kysely";
 import type { Micros } from "./micros.ts";
 
 /** The position in a list, newest first, after which a page starts: the row with this time and id. */
@@ -21,6 +21,20 @@ export interface ListPart<Row> {
 /** The condition of a page, in a form that an index on time and id serves. */
 export function isAfter({ createdAt, id }: Keyset) {
   return sql<SqlBool>`(created_at, id) < (${createdAt}, ${id})`;
+}
+
+/** A page of what a query selects, newest first. */
+export async function selectNewestFirst<
+  DB,
+  Table extends keyof DB,
+  Row extends { id: string; created_at: Micros },
+>(query: SelectQueryBuilder<DB, Table, Row>, { limit, after }: KeysetPage): Promise<ListPart<Row>> {
+  const rows = await (after === undefined ? query : query.where(isAfter(after)))
+    .orderBy(sql`created_at`, "desc")
+    .orderBy(sql`id`, "desc")
+    .limit(limit + 1)
+    .execute();
+  return toListPart(rows as Row[], limit);
 }
 
 /** A row beyond `limit` means that there is another page. */

@@ -1,7 +1,7 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
-import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import { prepareStatement } from "../../storage/prepare-statement.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
@@ -57,16 +57,10 @@ export async function selectEpisodes(
   reader: Database,
   accountId: string,
   filter: EpisodeFilter,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<ListPart<EpisodesTable>> {
-  let query = reader.selectFrom("episodes").selectAll().where(isMatching(accountId, filter));
-  if (after !== undefined) query = query.where(isAfter(after));
-  const rows = await query
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  return toListPart(rows, limit);
+  const query = reader.selectFrom("episodes").selectAll().where(isMatching(accountId, filter));
+  return await selectNewestFirst(query, page);
 }
 
 /** The ids of an account's episodes, oldest first. */

@@ -1,5 +1,5 @@
 import { isPostgres } from "../../storage/is-postgres.ts";
-import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { DatasetsTable } from "../../storage/schema/datasets.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 
@@ -35,18 +35,10 @@ export async function selectDataset(
 export async function selectDatasets(
   reader: Database,
   accountId: string,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<ListPart<StoredDataset>> {
-  const rows = await reader
-    .selectFrom("datasets")
-    .select(columns)
-    .where("account_id", "=", accountId)
-    .$if(after !== undefined, (query) => (after === undefined ? query : query.where(isAfter(after))))
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  return toListPart(rows, limit);
+  const query = reader.selectFrom("datasets").select(columns).where("account_id", "=", accountId);
+  return await selectNewestFirst(query, page);
 }
 
 /** Reads a dataset's latest revision number; until the transaction ends, no other one changes it or deletes the dataset. */

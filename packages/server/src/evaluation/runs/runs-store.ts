@@ -1,7 +1,7 @@
 import type { RunStatus } from "@presage/contract";
 import { type RawBuilder, sql, type Updateable } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
-import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
@@ -156,7 +156,7 @@ export async function selectRuns(
   reader: Database,
   accountId: string,
   { datasetId, status, name }: RunFilter,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<ListPart<Run>> {
   let query = reader
     .selectFrom("runs")
@@ -166,13 +166,7 @@ export async function selectRuns(
   if (datasetId !== undefined) query = query.where("dataset_id", "=", datasetId);
   if (status !== undefined) query = query.where("status", "=", status);
   if (name !== undefined) query = query.where("name", "=", name);
-  if (after !== undefined) query = query.where(isAfter(after));
-  const rows = await query
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  const part = toListPart(rows, limit);
+  const part = await selectNewestFirst(query, page);
   return { rows: part.rows.map(toRun), next: part.next };
 }
 

@@ -1,6 +1,6 @@
 import type { KeyScope, Role } from "@presage/contract";
 import type { Selectable } from "kysely";
-import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { ApiKeysTable } from "../../storage/schema/identity.ts";
 import type { Database } from "../../storage/schema/tables.ts";
@@ -60,16 +60,10 @@ export async function insertApiKey(database: Database, row: ApiKeysTable): Promi
 export async function selectApiKeys(
   reader: Database,
   userId: string,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<ListPart<ApiKey>> {
-  let query = reader.selectFrom("api_keys").select(listed).where("user_id", "=", userId);
-  if (after !== undefined) query = query.where(isAfter(after));
-  const rows = await query
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  return toListPart(rows, limit);
+  const query = reader.selectFrom("api_keys").select(listed).where("user_id", "=", userId);
+  return await selectNewestFirst(query, page);
 }
 
 export async function selectKeyRecord(database: Database, digest: string): Promise<KeyRecord | undefined> {

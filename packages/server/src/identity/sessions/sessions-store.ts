@@ -1,6 +1,6 @@
 import type { Role } from "@presage/contract";
 import type { Selectable } from "kysely";
-import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { SessionsTable } from "../../storage/schema/identity.ts";
 import type { Database } from "../../storage/schema/tables.ts";
@@ -73,9 +73,9 @@ export async function selectLiveSessions(
   reader: Database,
   userId: string,
   live: Liveness,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<ListPart<Session>> {
-  let query = reader
+  const query = reader
     .selectFrom("sessions")
     .select(["id", "user_agent", "created_at", "last_seen_at", "expires_at"])
     .where("user_id", "=", userId)
@@ -83,13 +83,7 @@ export async function selectLiveSessions(
     .where("ended_at", "is", null)
     .where("expires_at", ">", live.now)
     .where("last_seen_at", ">", live.seenSince);
-  if (after !== undefined) query = query.where(isAfter(after));
-  const rows = await query
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  return toListPart(rows, limit);
+  return await selectNewestFirst(query, page);
 }
 
 /** Moves a session's last use forward, never back. */

@@ -1,5 +1,5 @@
 import type { Role } from "@presage/contract";
-import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { User } from "./users-store.ts";
 
@@ -9,19 +9,13 @@ export type Member = Pick<User, "id" | "email" | "name" | "role" | "created_at">
 export async function selectMembers(
   reader: Database,
   accountId: string,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<ListPart<Member>> {
-  let query = reader
+  const query = reader
     .selectFrom("users")
     .select(["id", "email", "name", "role", "created_at"])
     .where("account_id", "=", accountId);
-  if (after !== undefined) query = query.where(isAfter(after));
-  const rows = await query
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  return toListPart(rows, limit);
+  return await selectNewestFirst(query, page);
 }
 
 export async function updateRole(transaction: Database, userId: string, role: Role): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
-import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type {
   PredictionContextsTable,
@@ -103,16 +103,10 @@ export async function selectPredictions(
   reader: Database,
   accountId: string,
   filter: PredictionFilter,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<ListPart<StoredPrediction>> {
-  let query = selectMatching(reader, accountId, filter).select(columns);
-  if (after !== undefined) query = query.where(isAfter(after));
-  const rows = await query
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  return toListPart(rows, limit);
+  const query = selectMatching(reader, accountId, filter).select(columns);
+  return await selectNewestFirst(query, page);
 }
 
 /** How many of an account's predictions match, but no more than `most`. */
