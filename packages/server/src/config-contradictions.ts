@@ -1,5 +1,6 @@
-import { type Environment, oidcNames } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import { anyDomain, type RawEnvironment } from "./environment-values.ts";
+import { oidcNames } from "./identity-environment.ts";
 
 /** What is wrong between variables each of which is right by itself, in a line each. `values` are absent if some is not right. */
 export function contradictionsOf(set: RawEnvironment, values: Environment | undefined): string[] {

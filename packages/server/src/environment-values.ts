@@ -61,3 +61,6 @@ export const domains = z
   .refine(
     (names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === anyDomain),
   );
+
+/** What `httpUrl` accepts. */
+export const expectedUrl = "an http or https URL without user name, password and query";

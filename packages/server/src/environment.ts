@@ -1,11 +1,10 @@
 import { availableParallelism } from "node:os";
-import { capturePattern, Role } from "@presage/contract";
+import { capturePattern } from "@presage/contract";
 import { z } from "zod";
 import {
-  domains,
+  expectedUrl,
   httpUrl,
   httpUrls,
-  issuerUrl,
   onOff,
   originUrl,
   redisUrl,
@@ -13,6 +12,7 @@ import {
   text,
   wholeNumber,
 } from "./environment-values.ts";
+import { identityVariables, secretIdentityNames } from "./identity-environment.ts";
 import { secretTelemetryNames, telemetryVariables } from "./telemetry-environment.ts";
 
 declare module "zod" {
@@ -28,13 +28,10 @@ const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 const maxWorkers = 256;
 const dayMs = 86_400_000;
 const centuryDays = 36_500;
-const yearHours = 8_760;
-const yearMinutes = 525_600;
 const yearSeconds = 31_536_000;
 const mebibyte = 1_048_576;
 const gibibyte = 1_073_741_824;
 const tebibyte = 1024 * gibibyte;
-const expectedUrl = "an http or https URL without user name, password and query";
 
 /** Every environment variable that Presage reads; the source of `--help`, `presage config` and validation. */
 export const environment = z.object({
@@ -209,54 +206,7 @@ export const environment = z.object({
         "memory in bytes for request bodies, responses and results that wait to be written; beyond it, 503; if not set, a quarter of the memory of the machine or container",
       expected: `a whole number of bytes from ${mebibyte}`,
     }),
-  PRESAGE_BOOTSTRAP_KEY: z
-    .string()
-    .regex(/^[!-~]{32,512}$/)
-    .optional()
-    .meta({
-      description: "an API key, at least 32 characters, that exists from the first start",
-      expected: "32 to 512 visible ASCII characters",
-    }),
-  PRESAGE_OIDC_ISSUER: issuerUrl.optional().meta({
-    description: "OpenID provider that users sign in with; if not set, the server is in local mode",
-    expected: expectedUrl,
-  }),
-  PRESAGE_OIDC_CLIENT_ID: text
-    .optional()
-    .meta({ description: "client id of this server at the OpenID provider", expected: "text" }),
-  PRESAGE_OIDC_CLIENT_SECRET: text
-    .optional()
-    .meta({ description: "client secret of this server at the OpenID provider", expected: "text" }),
-  PRESAGE_OIDC_ALLOWED_DOMAINS: domains.optional().meta({
-    description:
-      "only users with a verified e-mail address in one of these domains may sign in; * allows every user of the provider",
-    expected: "domains separated by commas, for example example.org,example.com, or *",
-  }),
-  PRESAGE_OIDC_ACCOUNT_CLAIM: text.optional().meta({
-    description:
-      "claim that names a user's account; if not set, every user is in the owner's account, named default",
-    expected: "text",
-  }),
-  PRESAGE_NEW_USER_ROLE: z
-    .enum(Role.options)
-    .default("member")
-    .meta({
-      description:
-        "role of a user who signs in for the first time; the first user of an account is always an owner",
-      expected: Role.options.join(", "),
-    }),
-  PRESAGE_SESSION_IDLE_MINUTES: wholeNumber(1, yearMinutes)
-    .default(720)
-    .meta({
-      description: "idle session lifetime in minutes",
-      expected: `a whole number of minutes from 1 to ${yearMinutes}`,
-    }),
-  PRESAGE_SESSION_MAX_HOURS: wholeNumber(1, yearHours)
-    .default(168)
-    .meta({
-      description: "absolute session lifetime in hours",
-      expected: `a whole number of hours from 1 to ${yearHours}`,
-    }),
+  ...identityVariables,
   PRESAGE_PUBLIC_URL: originUrl.optional().meta({
     description: "URL that browsers use; if not set, derived from host and port",
     expected: "an http or https URL without user name, password, query and path",
@@ -295,13 +245,6 @@ export const environment = z.object({
   ...telemetryVariables,
 });
 
-/** Sign-in with an OpenID provider needs all three. */
-export const oidcNames = [
-  "PRESAGE_OIDC_ISSUER",
-  "PRESAGE_OIDC_CLIENT_ID",
-  "PRESAGE_OIDC_CLIENT_SECRET",
-] as const;
-
 export type Environment = z.output<typeof environment>;
 export type EnvironmentName = keyof Environment;
 
@@ -310,10 +253,9 @@ export const secretNames: ReadonlySet<string> = new Set<EnvironmentName>([
   "PRESAGE_DATABASE_URL",
   "PRESAGE_REDIS_URL",
   "PRESAGE_UPSTREAM_API_KEY",
-  "PRESAGE_BOOTSTRAP_KEY",
-  "PRESAGE_OIDC_CLIENT_SECRET",
   "PRESAGE_JUDGE_API_KEY",
   "PRESAGE_METRICS_TOKEN",
   "PRESAGE_API_KEY",
+  ...secretIdentityNames,
   ...secretTelemetryNames,
 ]);

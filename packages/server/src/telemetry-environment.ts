@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { httpUrl, onOff, text, wholeNumber } from "./environment-values.ts";
+import { expectedUrl, httpUrl, onOff, text, wholeNumber } from "./environment-values.ts";
 
 const protocols = ["http/protobuf", "http/json"] as const;
 const compressions = ["none", "gzip"] as const;
@@ -13,7 +13,6 @@ const samplers = [
   "parentbased_traceidratio",
 ] as const;
 const dayMs = 86_400_000;
-const expectedUrl = "an http or https URL without user name, password and query";
 const expectedPairs = "NAME=VALUE pairs with commas between them, with % escapes where needed";
 
 /** A list of pairs, as the W3C's baggage is written. */

@@ -2,7 +2,7 @@ import type { KeptPrediction } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, Trash2 } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import {
   keptPredictionCountQuery,
@@ -12,11 +12,10 @@ import {
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
-import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { type EndlessList, EndlessTable } from "../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useNow } from "../../ui/use-now.ts";
@@ -66,10 +65,7 @@ function PredictionsPage() {
 
 interface LogTableProps {
   log: ReturnType<typeof useLog>;
-  list: Pick<
-    ReturnType<typeof useInfiniteQuery<unknown, Error, KeptPrediction[]>>,
-    "data" | "error" | "refetch" | "hasNextPage" | "isFetchingNextPage" | "fetchNextPage"
-  >;
+  list: EndlessList & { data: KeptPrediction[] | undefined };
   count: { count: number; has_more: boolean } | undefined;
 }
 
@@ -81,7 +77,7 @@ function LogTable({ log, list, count }: LogTableProps) {
     () => predictionColumns(new Map((keys ?? []).map(({ id, name }) => [id, name]))),
     [keys],
   );
-  const { data: rows, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const { data: rows } = list;
   const view = useTableView("predictions", columns, { isInAddress: true });
   const table = useDataTable({
     label: "Predictions",
@@ -95,9 +91,6 @@ function LogTable({ log, list, count }: LogTableProps) {
     sorting: "server",
     isMain: true,
   });
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const index = rows?.findIndex(({ id }) => id === search.open) ?? -1;
   const open = (id: string | undefined) => change({ open: id }, { replace: search.open !== undefined });
   return (
@@ -111,23 +104,7 @@ function LogTable({ log, list, count }: LogTableProps) {
         </p>
         <TableTools table={table} />
       </header>
-      {error !== null && (
-        <div className="p-4">
-          <ErrorNotice error={error} onRetry={refetch} />
-        </div>
-      )}
-      {(error === null || rows !== undefined) && (
-        <DataTable
-          table={table}
-          isFull
-          expectedRows={12}
-          empty={<NoPredictions log={log} />}
-          onNearEnd={hasNextPage ? loadMore : undefined}
-          end={
-            isFetchingNextPage && <p className="sticky left-0 px-4 py-3 text-xs text-ink-3">Loading more…</p>
-          }
-        />
-      )}
+      <EndlessTable table={table} list={list} isFull expectedRows={12} empty={<NoPredictions log={log} />} />
       <PredictionDrawer
         id={search.open}
         previousId={index > 0 ? rows?.[index - 1]?.id : undefined}

@@ -1,16 +1,14 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, ScrollText } from "lucide-react";
-import { useCallback } from "react";
 import { auditEventsQuery } from "../../../data/audit-events.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { OwnersOnly } from "../../../session/owners-only.tsx";
-import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Select } from "../../../ui/form/inputs.tsx";
 import { SearchInput } from "../../../ui/form/search-input.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
@@ -42,22 +40,18 @@ function AuditLog() {
   const change = (part: { action?: string | undefined; object?: string | undefined }) =>
     navigate({ search: (search) => readAuditLogSearch({ ...search, ...part }), replace: true });
   const filter = { ...(action && { action }), ...(object && { object_id: object }) };
-  const { data: events, error, refetch, ...list } = useInfiniteQuery(auditEventsQuery(presage, filter));
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const list = useInfiniteQuery(auditEventsQuery(presage, filter));
   const view = useTableView("audit-log", auditColumns, { isInAddress: true });
   const table = useDataTable({
     label: "Audit log",
     view,
     columns: auditColumns,
-    rows: events,
+    rows: list.data,
     rowId: ({ id }) => id,
     rowName: ({ action }) => actionWords[action],
     sorting: "server",
     isMain: true,
   });
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   return (
     <section
       aria-label="Audit log"
@@ -82,30 +76,20 @@ function AuditLog() {
           onSearch={(words) => change({ object: words.trim() })}
         />
         <span className="flex-1" />
-        <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={() => refetch()} />
+        <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={() => list.refetch()} />
         <TableTools table={table} />
       </header>
-      {error !== null && (
-        <div className="p-4">
-          <ErrorNotice error={error} onRetry={refetch} />
-        </div>
-      )}
-      {(error === null || events !== undefined) && (
-        <DataTable
-          table={table}
-          isFull
-          expectedRows={12}
-          empty={
-            <EmptyState icon={ScrollText} title="No changes">
-              Nothing in the log matches.
-            </EmptyState>
-          }
-          onNearEnd={hasNextPage ? loadMore : undefined}
-          end={
-            isFetchingNextPage && <p className="sticky left-0 px-4 py-3 text-xs text-ink-3">Loading more…</p>
-          }
-        />
-      )}
+      <EndlessTable
+        table={table}
+        list={list}
+        isFull
+        expectedRows={12}
+        empty={
+          <EmptyState icon={ScrollText} title="No changes">
+            Nothing in the log matches.
+          </EmptyState>
+        }
+      />
     </section>
   );
 }

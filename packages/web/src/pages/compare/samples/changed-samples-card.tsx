@@ -5,11 +5,10 @@ import { comparedSamplesQuery } from "../../../data/runs/comparisons.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
-import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Select } from "../../../ui/form/inputs.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { directions, readPlace, writePlace } from "../compare-search.ts";
@@ -100,24 +99,12 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
         </>
       }
     >
-      {list.error !== null && (
-        <div className="p-4">
-          <ErrorNotice error={list.error} onRetry={list.refetch} />
-        </div>
-      )}
-      {(list.error === null || list.data !== undefined) && (
-        <DataTable
-          table={table}
-          expectedRows={6}
-          empty={<p className="px-4 py-6 text-sm text-ink-2">There are none.</p>}
-          onNearEnd={list.hasNextPage && !list.isFetchingNextPage ? () => list.fetchNextPage() : undefined}
-          end={
-            list.isFetchingNextPage && (
-              <p className="sticky left-0 px-4 py-3 text-xs text-ink-3">Loading more…</p>
-            )
-          }
-        />
-      )}
+      <EndlessTable
+        table={table}
+        list={list}
+        expectedRows={6}
+        empty={<p className="px-4 py-6 text-sm text-ink-2">There are none.</p>}
+      />
       <SampleDrawer
         place={readPlace(search.open)}
         sample={open}

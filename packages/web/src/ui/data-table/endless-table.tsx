@@ -1,0 +1,58 @@
+import { type ReactNode, useCallback } from "react";
+import { ErrorNotice } from "../error-notice.tsx";
+import { DataTable } from "./data-table.tsx";
+import type { DataTableModel } from "./use-data-table.ts";
+
+/** Of TanStack Query's infinite query. */
+export interface EndlessList {
+  data: unknown;
+  error: Error | null;
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  refetch(): unknown;
+  fetchNextPage(): unknown;
+}
+
+interface EndlessTableProps<Row> {
+  table: DataTableModel<Row>;
+  list: EndlessList;
+  /** In place of the table when it has no rows. */
+  empty: ReactNode;
+  expectedRows: number;
+  isFull?: boolean;
+}
+
+/** A table that loads its next page when the last row comes near, below what went wrong. */
+export function EndlessTable<Row>({
+  table,
+  list,
+  empty,
+  expectedRows,
+  isFull = false,
+}: EndlessTableProps<Row>) {
+  const { data, error, hasNextPage, isFetchingNextPage, refetch, fetchNextPage } = list;
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return (
+    <>
+      {error !== null && (
+        <div className="p-4">
+          <ErrorNotice error={error} onRetry={refetch} />
+        </div>
+      )}
+      {(error === null || data !== undefined) && (
+        <DataTable
+          table={table}
+          isFull={isFull}
+          expectedRows={expectedRows}
+          empty={empty}
+          onNearEnd={hasNextPage ? loadMore : undefined}
+          end={
+            isFetchingNextPage && <p className="sticky left-0 px-4 py-3 text-xs text-ink-3">Loading more…</p>
+          }
+        />
+      )}
+    </>
+  );
+}
