@@ -2,7 +2,7 @@
 // the resulting number of rollup cells to standard output.
 import { SQL } from "bun";
 import { rollUpSomeTags } from "../../../packages/server/src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
-import { openThreadDatabase } from "../../../packages/server/src/storage/open-database.ts";
+import { openThreadDatabase } from "../../../packages/server/src/storage/opening/open-database.ts";
 import { openSqlite } from "../../../packages/server/src/storage/sqlite/open-sqlite.ts";
 import { insertsOf } from "./distribution.ts";
 import { fillRollup } from "./fill-rollup.ts";

@@ -1,7 +1,7 @@
 import { composeStore, type OpenedStore } from "../compose/compose-command-line.ts";
 import type { Config } from "../config.ts";
 import { createLog } from "../observability/logger.ts";
-import { isInMemory } from "../storage/open-database.ts";
+import { isInMemory } from "../storage/opening/open-database.ts";
 import { CommandError } from "./command-error.ts";
 
 /** Opens the configured database, which must exist, for one command. Servers may run at the same time. */

@@ -6,7 +6,7 @@ import { type Capture, createCapture } from "../prediction/kept/capture.ts";
 import { toCapturedRows } from "../prediction/kept/captured-rows.ts";
 import { insertCaptured } from "../prediction/kept/kept-predictions-store.ts";
 import { writeCapturedInThread } from "../prediction/kept/write-captured-in-thread.ts";
-import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 

@@ -7,7 +7,7 @@ import { ensureOwner } from "../identity/users/ensure-owner.ts";
 import type { User } from "../identity/users/users-store.ts";
 import { createLog, type Log } from "../observability/logger.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { type OpenedDatabase, type OpenOptions, openDatabase } from "../storage/open-database.ts";
+import { type OpenedDatabase, type OpenOptions, openDatabase } from "../storage/opening/open-database.ts";
 import { sharedSecret } from "../storage/settings-store.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";

@@ -3,7 +3,7 @@ import type { DatasetServices } from "../evaluation/datasets/dataset-services.ts
 import { sweepRevisions } from "../evaluation/datasets/sweep-revisions.ts";
 import { uploadInPlace, uploadInThreads } from "../evaluation/datasets/upload/run-upload.ts";
 import type { Log } from "../observability/logger.ts";
-import { isInMemory, type OpenedDatabase } from "../storage/open-database.ts";
+import { isInMemory, type OpenedDatabase } from "../storage/opening/open-database.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import { startSweeper } from "../storage/sweeper.ts";
 

@@ -18,7 +18,7 @@ import { findEvaluatorIssues, resolveEvaluators } from "../evaluation/evaluate/r
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import { regex } from "../evaluation/evaluators/regex.ts";
 import { createRetryBudget } from "../limits/retry-budget.ts";
-import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
 import { startSweeper } from "../storage/sweeper.ts";

@@ -4,7 +4,7 @@ import { storeOf } from "../../test/support/store/store-of.ts";
 import { readConfig } from "../config.ts";
 import { evaluate } from "../evaluation/evaluate/evaluate.ts";
 import { createLog } from "../observability/logger.ts";
-import { openDatabase } from "../storage/open-database.ts";
+import { openDatabase } from "../storage/opening/open-database.ts";
 import { openSqliteDatabase } from "../storage/sqlite/open-sqlite-database.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";

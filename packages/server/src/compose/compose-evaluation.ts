@@ -25,7 +25,7 @@ import type { ByteBudget } from "../limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
 import type { Log, Logger } from "../observability/logger.ts";
 import { isPostgres } from "../storage/is-postgres.ts";
-import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";

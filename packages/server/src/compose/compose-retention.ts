@@ -3,7 +3,7 @@ import { selectNextDeletion } from "../evaluation/results/delete/result-deletion
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { endLease, takeLease } from "../storage/leases-store.ts";
-import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import { startSweeper } from "../storage/sweeper.ts";
 import type { DeletedBatch } from "../storage/writing/delete-in-batches.ts";

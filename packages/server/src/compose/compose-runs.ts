@@ -18,7 +18,7 @@ import type { Log } from "../observability/logger.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { upstreamFields } from "../prediction/predict.ts";
 import { readAnswer } from "../prediction/read-answer.ts";
-import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";

@@ -9,7 +9,7 @@ import type { SessionRules } from "../identity/sessions/session-rules.ts";
 import { createSessionTokens } from "../identity/sessions/session-tokens.ts";
 import { createSignInToken } from "../identity/sign-in-tokens/create-sign-in-token.ts";
 import { localIssuer, type User } from "../identity/users/users-store.ts";
-import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { sharedSecret } from "../storage/settings-store.ts";
 

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { Log } from "../observability/logger.ts";
 import { reasonOf } from "../observability/watch-database.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
-import { isSqlite } from "../storage/open-database.ts";
+import { isSqlite } from "../storage/opening/open-database.ts";
 import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { openDatabase } from "./open-database.ts";
+import { openDatabase } from "./opening/open-database.ts";
 import { prepareStatement } from "./prepare-statement.ts";
 
 test("a statement is built once, and each execution has its own values", async () => {

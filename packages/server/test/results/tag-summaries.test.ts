@@ -188,7 +188,7 @@ onEachDatabase((database) => {
       seeded(async (draw) => {
         await store(1_000, 4_000);
         const script = `
-          const { openThreadDatabase } = await import(${JSON.stringify(join(import.meta.dir, "../../src/storage/open-database.ts"))});
+          const { openThreadDatabase } = await import(${JSON.stringify(join(import.meta.dir, "../../src/storage/opening/open-database.ts"))});
           const { rollUpSomeTags } = await import(${JSON.stringify(join(import.meta.dir, "../../src/evaluation/results/tag-rollup/roll-up-tags-store.ts"))});
           const database = await openThreadDatabase(process.argv.at(-1));
           console.log("counting");

@@ -1,8 +1,8 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../../config.ts";
-import { hasSqliteSchema } from "../../storage/has-schema.ts";
-import { NoDatabaseError } from "../../storage/open-database.ts";
+import { hasSqliteSchema } from "../../storage/opening/has-schema.ts";
+import { NoDatabaseError } from "../../storage/opening/open-database-error.ts";
 import { checkSqlite } from "../../storage/sqlite/backup/check-sqlite.ts";
 import { copySqlite } from "../../storage/sqlite/backup/copy-sqlite.ts";
 import { replaceFile } from "../../storage/sqlite/backup/replace-file.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Config } from "../../config.ts";
-import { isInMemory, isSqlite, sqlitePath } from "../../storage/open-database.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../../storage/opening/open-database.ts";
 import { CommandError } from "../command-error.ts";
 
 /** The configured database's file; a `CommandError` if it is none. `postgresTool` is what to use instead. */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { freePort } from "../../../test/support/free-port.ts";
-import { OpenDatabaseError, openDatabase } from "../open-database.ts";
+import { openDatabase } from "../opening/open-database.ts";
+import { OpenDatabaseError } from "../opening/open-database-error.ts";
 import { storeUnavailable } from "../store-error.ts";
 import { waitForPostgres } from "./wait-for-postgres.ts";
 

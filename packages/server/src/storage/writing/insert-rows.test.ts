@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
-import { openDatabase } from "../open-database.ts";
+import { openDatabase } from "../opening/open-database.ts";
 import type { EvaluationResultsTable, EvaluationTagsTable } from "../schema/evaluation-results.ts";
 import { insertRows } from "./insert-rows.ts";
 

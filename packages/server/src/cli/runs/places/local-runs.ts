@@ -17,7 +17,7 @@ import { toMarkdown } from "../../../http/resources/runs/report/to-markdown.ts";
 import { toRun } from "../../../http/resources/runs/run-response.ts";
 import { createLog } from "../../../observability/logger.ts";
 import type { Keyset } from "../../../storage/keyset.ts";
-import { isInMemory } from "../../../storage/open-database.ts";
+import { isInMemory } from "../../../storage/opening/open-database.ts";
 import { commandLineActor } from "../../command-line-actor.ts";
 import { readAll } from "../../datasets/local-datasets.ts";
 import { findServer } from "../../find-server.ts";

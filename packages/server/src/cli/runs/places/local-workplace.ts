@@ -7,7 +7,7 @@ import { toRun } from "../../../http/resources/runs/run-response.ts";
 import { createLog } from "../../../observability/logger.ts";
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerSecond } from "../../../storage/micros.ts";
-import type { OpenOptions } from "../../../storage/open-database.ts";
+import type { OpenOptions } from "../../../storage/opening/open-database.ts";
 import { CommandError } from "../../command-error.ts";
 import { commandLineActor } from "../../command-line-actor.ts";
 import { datasetsOf, nameFile } from "../../datasets/local-datasets.ts";

@@ -1,7 +1,8 @@
 import type { Run, RunCreateRequest } from "@presage/contract";
 import type { Config } from "../../../config.ts";
 import type { WantedEvaluator } from "../../../evaluation/evaluate/evaluation-request.ts";
-import { inMemoryUrl, NoDatabaseError } from "../../../storage/open-database.ts";
+import { inMemoryUrl } from "../../../storage/opening/open-database.ts";
+import { NoDatabaseError } from "../../../storage/opening/open-database-error.ts";
 import type { DatasetTarget } from "../../datasets/dataset-target.ts";
 import { openLocalWorkplace } from "./local-workplace.ts";
 import { openRemoteWorkplace } from "./remote-workplace.ts";

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { ServiceError, type ServiceErrorCode } from "../../../errors.ts";
-import { openThreadDatabase } from "../../../storage/open-database.ts";
+import { openThreadDatabase } from "../../../storage/opening/open-database.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { serveRequests } from "../../../storage/threads/thread-requests.ts";
 import {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { openDatabase } from "../../../storage/open-database.ts";
+import { openDatabase } from "../../../storage/opening/open-database.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../../storage/store-error.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";

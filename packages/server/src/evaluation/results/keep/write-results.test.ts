@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type OpenedDatabase, openDatabase } from "../../../storage/open-database.ts";
+import { type OpenedDatabase, openDatabase } from "../../../storage/opening/open-database.ts";
 import { claimOnce } from "../../../storage/settings-store.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { anyRequester } from "../../../../test/support/store/requester.ts";
 import { storeOf } from "../../../../test/support/store/store-of.ts";
 import { ServiceError } from "../../../errors.ts";
-import { openDatabase } from "../../../storage/open-database.ts";
+import { openDatabase } from "../../../storage/opening/open-database.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
 import { findResult } from "./find-result.ts";
 

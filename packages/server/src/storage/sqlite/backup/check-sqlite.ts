@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { NewerSchemaError } from "../../migrate.ts";
 import { migrations } from "../../migrations/index.ts";
+import { NewerSchemaError } from "../../opening/migrate.ts";
 
 /** A file that cannot stand for the database; the message says why. */
 export class DatabaseFileError extends Error {

@@ -1,7 +1,7 @@
 import { Migrator, sql } from "kysely";
-import { migrations, oldestVersion } from "./migrations/index.ts";
+import { migrations, oldestVersion } from "../migrations/index.ts";
+import type { Database } from "../schema/tables.ts";
 import { readOldestVersion, saveOldestVersion } from "./oldest-version.ts";
-import type { Database } from "./schema/tables.ts";
 
 const newestMigration = Object.keys(migrations).at(-1) ?? "";
 

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
-import { createPostgresDatabase, onEachDatabase } from "../../test/support/store/databases.ts";
-import { connectTo } from "../../test/support/store/postgres.ts";
-import { anyRequester } from "../../test/support/store/requester.ts";
+import { createPostgresDatabase, onEachDatabase } from "../../../test/support/store/databases.ts";
+import { connectTo } from "../../../test/support/store/postgres.ts";
+import { anyRequester } from "../../../test/support/store/requester.ts";
+import { claimOnce } from "../settings-store.ts";
 import { openDatabase } from "./open-database.ts";
-import { claimOnce } from "./settings-store.ts";
 
 const onConnectionLost = () => {};
 

@@ -1,7 +1,7 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
-import type { Database } from "./schema/tables.ts";
+import type { Database } from "../schema/tables.ts";
 
 /** Whether Presage has created its schema in the SQLite file at `path`. Neither creates nor changes a file. */
 export function hasSqliteSchema(path: string): boolean {

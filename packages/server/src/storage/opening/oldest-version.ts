@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Database } from "./schema/tables.ts";
-import { changeSetting, readSetting } from "./settings-store.ts";
+import type { Database } from "../schema/tables.ts";
+import { changeSetting, readSetting } from "../settings-store.ts";
 
 const settingName = "oldest_version";
 

@@ -1,12 +1,12 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { Kysely, sql } from "kysely";
-import { readDatabaseClock } from "./database-clock.ts";
+import { readDatabaseClock } from "../database-clock.ts";
+import { nowMicros } from "../micros.ts";
+import { migrations } from "../migrations/index.ts";
+import type { Tables } from "../schema/tables.ts";
 import { hasPostgresSchema } from "./has-schema.ts";
-import { nowMicros } from "./micros.ts";
-import { migrations } from "./migrations/index.ts";
 import { isSqlite, sqlitePath } from "./open-database.ts";
-import type { Tables } from "./schema/tables.ts";
 
 /** A database as a look at it finds it. */
 export interface InspectedDatabase {
@@ -53,7 +53,7 @@ function inspectSqlite(path: string): InspectedDatabase {
 }
 
 async function inspectPostgres(url: string): Promise<InspectedDatabase> {
-  const { postgresDialect } = await import("./postgres/postgres-dialect.ts");
+  const { postgresDialect } = await import("../postgres/postgres-dialect.ts");
   const database = new Kysely<Tables>({
     dialect: postgresDialect(url, { limits, maxConnections: 1, onConnectionLost() {} }),
   });

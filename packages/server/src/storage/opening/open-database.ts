@@ -1,18 +1,18 @@
 import { resolve } from "node:path";
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
-import { commandName } from "../command-name.ts";
-import { ServiceError } from "../errors.ts";
-import type { QueueLimits } from "../limits/fair-slots.ts";
+import { ServiceError } from "../../errors.ts";
+import type { QueueLimits } from "../../limits/fair-slots.ts";
+import type { PostgresLimits, PostgresListeners } from "../postgres/postgres-dialect.ts";
+import { createReader, createWriter } from "../reader.ts";
+import type { Database, Tables } from "../schema/tables.ts";
+import { openSqliteDatabase } from "../sqlite/open-sqlite-database.ts";
+import { sqliteThreadDialect, startSqliteWorker } from "../sqlite/sqlite-thread-dialect.ts";
+import type { Store } from "../store.ts";
+import { isLockTimeout } from "../store-error.ts";
 import { hasPostgresSchema, hasSqliteSchema } from "./has-schema.ts";
 import { type Migrated, migrate, NewerSchemaError } from "./migrate.ts";
-import type { PostgresLimits, PostgresListeners } from "./postgres/postgres-dialect.ts";
-import { createReader, createWriter } from "./reader.ts";
-import type { Database, Tables } from "./schema/tables.ts";
-import { openSqliteDatabase } from "./sqlite/open-sqlite-database.ts";
-import { sqliteThreadDialect, startSqliteWorker } from "./sqlite/sqlite-thread-dialect.ts";
-import type { Store } from "./store.ts";
-import { isLockTimeout } from "./store-error.ts";
+import { NoDatabaseError, OpenDatabaseError } from "./open-database-error.ts";
 
 const sqliteScheme = "sqlite:";
 const inMemoryPath = ":memory:";
@@ -55,26 +55,6 @@ const maxReadWaitMs = 60_000;
  */
 const writerTurns = { slots: 4, slotsEach: 1 };
 const writerQueue = { maxWaitingEach: 100, maxWaitMs: 5_000 };
-
-/** The database could not be opened; the message says why. */
-export class OpenDatabaseError extends Error {
-  constructor(error: unknown) {
-    const cause = error instanceof ServiceError ? error.cause : error;
-    const reason = cause instanceof Error && cause.message !== "" ? cause.message : "no response";
-    super(`Could not open the database (PRESAGE_DATABASE_URL): ${reason}`, { cause });
-    this.name = "OpenDatabaseError";
-  }
-}
-
-/** There is no database of Presage at the URL, and the caller did not want one created. */
-export class NoDatabaseError extends Error {
-  constructor(place: string) {
-    super(
-      `There is no Presage database at ${place}. Check PRESAGE_DATABASE_URL and the current folder; ${commandName} migrate, or the server's first start, creates a database.`,
-    );
-    this.name = "NoDatabaseError";
-  }
-}
 
 export function isSqlite(url: string): boolean {
   return url.startsWith(sqliteScheme);
@@ -126,7 +106,7 @@ export async function openDatabase(
 /** The database at `url`, whose schema is up to date, on one connection: for a thread. */
 export async function openThreadDatabase(url: string): Promise<Database> {
   if (isSqlite(url)) return openSqliteDatabase(sqlitePath(url));
-  const { postgresDialect } = await import("./postgres/postgres-dialect.ts");
+  const { postgresDialect } = await import("../postgres/postgres-dialect.ts");
   const onConnectionLost = () => {};
   return new Kysely<Tables>({
     dialect: postgresDialect(url, { limits, maxConnections: 1, onConnectionLost }),
@@ -227,8 +207,8 @@ async function connectPostgres(
   { mustExist }: OpenOptions,
 ): Promise<Connected> {
   const [{ postgresDialect }, { whilePostgresResponds }] = await Promise.all([
-    import("./postgres/postgres-dialect.ts"),
-    import("./postgres/while-postgres-responds.ts"),
+    import("../postgres/postgres-dialect.ts"),
+    import("../postgres/while-postgres-responds.ts"),
   ]);
   const migrated = await whilePostgresResponds(url, async (signal) => {
     const migrating = new Kysely<Tables>({
