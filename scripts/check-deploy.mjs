@@ -122,7 +122,7 @@ function schemasOf(folder, version) {
   return join(folder, `v${version}-local-strict`);
 }
 
-/** kubeconform would look for the definitions at the root of the file system, and for the meaning of schemas in the internet. */
+/** kubeconform would look for the definitions at the root of the file system, and fetch the schemas of schemas from the internet. */
 function makeLocal(folder) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

@@ -41,7 +41,7 @@ export const storeSteadily = async (
     const dueMs = startedAtMs + (sent * 1_000) / perSecond;
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await Bun.sleep(waitMs);
-    // A client that is late itself says nothing of the server.
+    // If the client itself was late, that says nothing about the server.
     const storing = store(performance.now()).catch(() => {
       failed += 1;
     });

@@ -35,7 +35,7 @@ export interface Target extends AsyncDisposable {
 }
 
 const sessionCount = 3;
-/** Requests that make one and start it and use it would hardly ever come in this order. */
+/** Random requests would hardly ever create, start and use one in this order. */
 const orsSessionCount = 10;
 
 /** Starts a server as a separate process with an empty database. */

@@ -8,7 +8,7 @@ export type Role = z.infer<typeof Role>;
 export const KeyScope = z.enum(["predict", "evaluate", "read", "manage"]);
 export type KeyScope = z.infer<typeof KeyScope>;
 
-/** The scopes of a key, in a stable order and each once. */
+/** The scopes of a key without repetitions, in a stable order. */
 export function toKeyScopes(scopes: readonly KeyScope[]): KeyScope[] {
   return KeyScope.options.filter((scope) => scopes.includes(scope));
 }

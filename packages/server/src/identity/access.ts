@@ -46,7 +46,7 @@ export function checkAccess({ role, proof }: Pick<Caller, "role" | "proof">, nee
   );
 }
 
-/** Refuses scopes of a new key that its creator does not have: a key never makes a key that may more. */
+/** Refuses scopes of a new key that its creator does not have: a key never creates one that can do more. */
 export function checkNewScopes(
   { role, proof }: Pick<Caller, "role" | "proof">,
   scopes: KeyScope[] | null,

@@ -200,7 +200,7 @@ export async function selectFirstHour(database: Database, accountId: string): Pr
   return hours.length === 0 ? undefined : Math.min(...hours);
 }
 
-/** Deletes an account's usage from before an hour. Returns how many rows that were. */
+/** Deletes an account's usage from before an hour. Returns the number of rows. */
 export async function deleteUsageBefore(
   transaction: Database,
   accountId: string,

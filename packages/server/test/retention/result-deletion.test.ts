@@ -110,7 +110,7 @@ onEachDatabase((database) => {
       expect((await presage.call("GET", `${path}/${result}`)).status).toBe(status);
   });
 
-  test("Of two who delete a result or an episode at once one is told that there is none", async () => {
+  test("Of two simultaneous deletions of a result or an episode, one is answered with not found", async () => {
     const [result = 0] = await storeMany("twice", 1);
     const played = await presage.call("POST", "/v1/episodes", { environment: "sandbox", index: 0 });
     const { episode_id: episode } = EpisodeStart.parse(await played.json());

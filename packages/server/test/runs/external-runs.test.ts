@@ -113,13 +113,13 @@ onEachDatabase((database) => {
     return id;
   }
 
-  test("many results are counted a range at a time, and a look goes on where the last one ended", async () => {
+  test("many results are counted in ranges, and the next request continues where the last one stopped", async () => {
     const ids = [await createLarge("large"), await createLarge("large"), await createLarge("large")];
     await using store = await openStore(presage.databaseUrl);
     const requester = anyRequester(store.owner.account_id);
     for (const id of ids) {
       const expected = { counts: (await read(id)).progress, externalEvaluators: expect.any(Array) };
-      const externalCounts = createExternalCounts({ resultsAtATime: 10, maxLookMs: 0 });
+      const externalCounts = createExternalCounts({ resultsAtATime: 10, maxCountingMs: 0 });
       const samples: number[] = [];
       while (samples.length < 40)
         samples.push((await findRun({ store, externalCounts }, requester, id)).counts.samples);
@@ -129,7 +129,7 @@ onEachDatabase((database) => {
     }
     const services = {
       store,
-      externalCounts: createExternalCounts({ resultsAtATime: 10, maxLookMs: 60_000 }),
+      externalCounts: createExternalCounts({ resultsAtATime: 10, maxCountingMs: 60_000 }),
     };
     const { rows } = await listRuns(services, requester, { name: "large" }, { limit: 10, after: undefined });
     expect(rows.map(({ counts }) => counts)).toEqual(

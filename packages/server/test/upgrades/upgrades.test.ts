@@ -108,7 +108,7 @@ onEachDatabase((database) => {
     };
     await say(versions.at(-1) ?? "");
     const future = await openMigratedTo(url, versions.at(-1) ?? "");
-    // An earlier version that had looked before the later one migrated says no more what may run on it.
+    // An earlier version that read the setting before the later one migrated must not overwrite it.
     await migrate(future as Database);
     await sql`insert into kysely_migration (name, timestamp) values (${schema}, '2031')`.execute(future);
     await sql`create table of_the_future (id text)`.execute(future);

@@ -45,7 +45,7 @@ interface Place {
     | "/account/audit-log";
   label: string;
   icon: LucideIcon;
-  /** Others are told so on the page, if they go there. */
+  /** Others see the reason if they open the page. */
   isForOwners?: boolean;
 }
 

@@ -17,7 +17,7 @@ export function addAuditCommand(
     .option("--from <time>", "from this time, as a date or date-time")
     .option("--to <time>", "before this time")
     .option("--account <name>", "of this account; by default the owner's")
-    .option("--limit <number>", "at most so many events", "100")
+    .option("--limit <number>", "maximum number of events", "100")
     .option(...json)
     .addHelpText(
       "after",

@@ -108,7 +108,7 @@ async function eraseOneOf(database: Database, user: User, issuer: string): Promi
 function refuseMadeByPresage(user: User): void {
   if (user.oidc_issuer === localIssuer && user.oidc_subject === ownerSubject)
     throw new CommandError(
-      "The owner is made by Presage itself and is nobody's name. Delete results, runs and datasets one by one.",
+      "The owner is created by Presage itself and is not a person. Delete results, runs and datasets one by one.",
     );
 }
 

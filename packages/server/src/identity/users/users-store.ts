@@ -97,7 +97,7 @@ export async function upsertUserWithAccount(
   { accountName, newUserRole }: { accountName: string; newUserRole: Role },
 ): Promise<JoinedUser> {
   const accountId = await ensureAccount(transaction, user, accountName);
-  // Of two people who sign in first at the same time, one waits.
+  // If two people sign in for the first time at once, one waits.
   await lockAccount(transaction, accountId);
   const { email, name, oidc_issuer, oidc_subject } = user;
   const known = await selectUserByIdentity(transaction, oidc_issuer, oidc_subject);

@@ -50,7 +50,7 @@ export async function deleteInBatches<Place>(
     if (batch.deleted > 0) onDeleted?.(batch.deleted, batch.heldMs);
     if (batch.next === undefined) break;
     place = batch.next;
-    // What only looked for rows was in nobody's way.
+    // Only looking for rows holds nobody up.
     if (batch.heldMs === 0) continue;
     if (batch.deleted > 0) rows = nextRows(batch, pace);
     await sleep(Math.max(minPauseMs, batch.heldMs), undefined, { signal }).catch(() => {});

@@ -21,9 +21,9 @@ export interface SamplePage {
 const samplesOnPage = 50;
 const excerptCharacters = 300;
 const resultsAtOnce = 1_000;
-/** So many pages in which no result names a sample are passed over at once. */
+/** How many pages without a named sample are skipped in one request for a page of samples. */
 const mostEmptyPages = 20;
-/** A sample that no dataset or run is known of may have any number of results, so only so many thousands are loaded. */
+/** A sample without a known dataset or run may have any number of results, so the number of pages loaded is limited. */
 const mostPagesOfOthers = 5;
 
 /** Matching results in the order of one evaluator's scores, each with all others about its sample, page by page. */

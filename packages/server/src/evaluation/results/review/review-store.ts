@@ -35,7 +35,7 @@ export interface Series {
 
 interface Nearest {
   series: Series;
-  /** In thousandths, as is the distance. */
+  /** In thousandths, like the distance. */
   boundary: number;
   within: number;
   limit: number;

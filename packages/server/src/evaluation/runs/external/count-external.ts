@@ -4,7 +4,7 @@ import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectLastSettled } from "../../results/keep/numbers-store.ts";
 import { isExternal, type Run, type RunCounts } from "../run.ts";
-import { countInRanges, type Look } from "./count-in-ranges.ts";
+import { countInRanges, type RunCount } from "./count-in-ranges.ts";
 import { type EvaluatorCounts, merge, nothingCounted, withMostResults } from "./external-counts.ts";
 import { selectHighestId } from "./external-results-store.ts";
 
@@ -23,38 +23,38 @@ export async function withResults(
   runs: readonly Run[],
 ): Promise<Run[]> {
   const { kept } = services.externalCounts;
-  const looks = runs.filter(isExternal).map(
-    ({ id }): Look => ({
+  const runCounts = runs.filter(isExternal).map(
+    ({ id }): RunCount => ({
       id,
       counted: kept.get(id) ?? nothingCounted,
       unsettled: nothingCounted.evaluators,
     }),
   );
-  if (looks.length === 0) return [...runs];
+  if (runCounts.length === 0) return [...runs];
   try {
-    await count(services, requester, looks);
+    await count(services, requester, runCounts);
   } catch (error) {
     if (!(error instanceof ServiceError) && !isStoreUnavailable(error)) throw error;
   }
-  const byId = new Map(looks.map((look) => [look.id, look]));
+  const byId = new Map(runCounts.map((runCount) => [runCount.id, runCount]));
   return runs.map((run) => {
-    const look = byId.get(run.id);
-    return look === undefined ? run : { ...run, ...shown(look) };
+    const runCount = byId.get(run.id);
+    return runCount === undefined ? run : { ...run, ...shown(runCount) };
   });
 }
 
 async function count(
   { store, externalCounts }: Services,
   requester: Requester,
-  looks: readonly Look[],
+  runCounts: readonly RunCount[],
 ): Promise<void> {
   const reader = store.briefReader(requester);
   // Before the results are read: a number up to this one is never taken again.
   const settled = (await selectLastSettled(reader)) ?? (await selectHighestId(reader));
-  await countInRanges({ reader, accountId: requester.accountId, externalCounts, settled }, looks);
+  await countInRanges({ reader, accountId: requester.accountId, externalCounts, settled }, runCounts);
 }
 
-function shown({ counted, unsettled }: Look): Pick<Run, "externalEvaluators" | "counts"> {
+function shown({ counted, unsettled }: RunCount): Pick<Run, "externalEvaluators" | "counts"> {
   const all = merge(counted.evaluators, [...unsettled.values()]);
   const evaluators = [...withMostResults(all, maxListed)]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -12,12 +12,12 @@ import {
   selectRangeEnd,
 } from "./external-results-store.ts";
 
-/** A look at an external run. */
-export interface Look {
+/** An external run while its results are counted. */
+export interface RunCount {
   readonly id: string;
   /** Of its settled results. */
   counted: CountedResults;
-  /** Of those that are not settled, which the next look counts again. */
+  /** Of those that are not settled, which are counted again at the next request. */
   unsettled: CountedEvaluators;
 }
 
@@ -30,7 +30,7 @@ interface Counting {
 
 /** Runs that have been counted up to the same number. */
 interface Group {
-  looks: readonly Look[];
+  runCounts: readonly RunCount[];
   after: number;
 }
 
@@ -38,10 +38,10 @@ interface Group {
  * Counts by statements of bounded work, which are few where there are few results, and remembers what each has counted. Runs with many
  * results are counted alone, a range after the other, in turns. Ends early when the time is up.
  */
-export async function countInRanges(counting: Counting, looks: readonly Look[]): Promise<void> {
-  const endsAtMs = performance.now() + counting.externalCounts.maxLookMs;
-  const groups = [...Map.groupBy(looks, ({ counted }) => counted.upTo)].map(
-    ([after, some]): Group => ({ looks: some, after }),
+export async function countInRanges(counting: Counting, runCounts: readonly RunCount[]): Promise<void> {
+  const endsAtMs = performance.now() + counting.externalCounts.maxCountingMs;
+  const groups = [...Map.groupBy(runCounts, ({ counted }) => counted.upTo)].map(
+    ([after, some]): Group => ({ runCounts: some, after }),
   );
   // Some are added on the way.
   for (const group of groups) {
@@ -54,11 +54,11 @@ export async function countInRanges(counting: Counting, looks: readonly Look[]):
 async function countSome(counting: Counting, group: Group): Promise<Group[]> {
   const { reader, accountId, externalCounts } = counting;
   const { resultsAtATime } = externalCounts;
-  const { looks, after } = group;
-  const [first] = looks;
+  const { runCounts, after } = group;
+  const [first] = runCounts;
   if (first === undefined) return [];
-  const ids = looks.map(({ id }) => id);
-  const isAlone = looks.length === 1;
+  const ids = runCounts.map(({ id }) => id);
+  const isAlone = runCounts.length === 1;
   if (!isAlone && (await hasMoreResultsThan(reader, accountId, ids, { after, count: resultsAtATime })))
     return halvesOf(group);
   const end = isAlone
@@ -68,27 +68,27 @@ async function countSome(counting: Counting, group: Group): Promise<Group[]> {
   const { rows, isCut } = await countByEvaluator(reader, accountId, ids, range);
   if (isCut && !isAlone) return halvesOf(group);
   const byRun = Map.groupBy(rows, ({ named_run }) => named_run);
-  for (const look of looks) addRows(counting, look, byRun.get(look.id) ?? [], end);
-  return end === undefined ? [] : [{ looks, after: end }];
+  for (const runCount of runCounts) addRows(counting, runCount, byRun.get(runCount.id) ?? [], end);
+  return end === undefined ? [] : [{ runCounts, after: end }];
 }
 
-function halvesOf({ looks, after }: Group): Group[] {
-  const half = Math.ceil(looks.length / 2);
-  return [looks.slice(0, half), looks.slice(half)].map((some) => ({ looks: some, after }));
+function halvesOf({ runCounts, after }: Group): Group[] {
+  const half = Math.ceil(runCounts.length / 2);
+  return [runCounts.slice(0, half), runCounts.slice(half)].map((some) => ({ runCounts: some, after }));
 }
 
 /** Adds to what is known of a run, and remembers what is settled. */
 function addRows(
   { externalCounts: { kept }, settled }: Counting,
-  look: Look,
+  runCount: RunCount,
   rows: readonly ResultCountsRow[],
   end: number | undefined,
 ): void {
   const isSettled = Map.groupBy(rows, ({ is_settled }) => is_settled === 1);
-  const evaluators = addUp(look.counted.evaluators, isSettled.get(true) ?? []);
-  look.unsettled = addUp(look.unsettled, isSettled.get(false) ?? []);
-  look.counted = { upTo: Math.max(look.counted.upTo, Math.min(end ?? settled, settled)), evaluators };
-  // Another look may have been faster. The time of the first whole count is kept, after which everything is counted again.
-  if (look.counted.upTo > (kept.get(look.id)?.upTo ?? 0))
-    kept.set(look.id, look.counted, { noUpdateTTL: end === undefined });
+  const evaluators = addUp(runCount.counted.evaluators, isSettled.get(true) ?? []);
+  runCount.unsettled = addUp(runCount.unsettled, isSettled.get(false) ?? []);
+  runCount.counted = { upTo: Math.max(runCount.counted.upTo, Math.min(end ?? settled, settled)), evaluators };
+  // Another request may have been faster. The time of the first whole count is kept, after which everything is counted again.
+  if (runCount.counted.upTo > (kept.get(runCount.id)?.upTo ?? 0))
+    kept.set(runCount.id, runCount.counted, { noUpdateTTL: end === undefined });
 }

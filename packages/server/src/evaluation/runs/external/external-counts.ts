@@ -3,7 +3,7 @@ import type { EvaluatorNames } from "../run.ts";
 import type { ResultCountsRow } from "./external-results-store.ts";
 import { namesOf } from "./names-of.ts";
 
-/** What has been counted of external runs, by their ids. Results are only added, so the next look counts those that came since. */
+/** What has been counted of external runs, by their ids. Results are only added, so the next request counts only those added since. */
 export interface ExternalCounts extends CountingLimits {
   kept: LRUCache<string, CountedResults>;
 }
@@ -11,8 +11,8 @@ export interface ExternalCounts extends CountingLimits {
 export interface CountingLimits {
   /** How many results a statement counts at most of each kind. */
   resultsAtATime: number;
-  /** After this time a look shows what is counted so far; the next one goes on. */
-  maxLookMs: number;
+  /** After this time a request shows what is counted so far; the next one continues. */
+  maxCountingMs: number;
 }
 
 export interface CountedResults {
@@ -32,7 +32,7 @@ export const nothingCounted: CountedResults = { upTo: 0, evaluators: new Map() }
 
 /** As many as a page of runs has. */
 const maxRuns = 1_000;
-/** Clients name evaluators as they like. More than are listed, so that one whose results come late is not forgotten at each look. */
+/** Clients name evaluators as they like. More are kept than listed, so that one whose results arrive late is not dropped each time. */
 const maxEvaluators = 1_000;
 /** Of the names of all evaluators of all runs. */
 const maxCharacters = 20_000_000;
@@ -42,7 +42,7 @@ const charactersPerEvaluator = 200;
 const recountAfterMs = 10 * 60_000;
 
 /** The slowest statement stays far below the database's limit of time, and nobody waits long for a list. */
-const defaults: CountingLimits = { resultsAtATime: 100_000, maxLookMs: 2_000 };
+const defaults: CountingLimits = { resultsAtATime: 100_000, maxCountingMs: 2_000 };
 
 /** A process's. */
 export function createExternalCounts(limits = defaults): ExternalCounts {
