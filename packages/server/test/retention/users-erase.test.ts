@@ -269,6 +269,6 @@ onEachDatabase((database) => {
   test("The owner is not deleted", async () => {
     await using opened = await openStore(presage.databaseUrl);
     const refused = await erase("--yes", opened.owner.id);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("made by Presage")]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("created by Presage")]);
   });
 });
