@@ -1,3 +1,4 @@
+import { deleteOldAuditEvents } from "../../audit/delete-old-audit-events.ts";
 import { deleteOldEpisodes } from "../../environments/episodes/delete-old-episodes.ts";
 import type { EpisodePlace } from "../../environments/episodes/old-episodes-store.ts";
 import { deleteEmptyCounts } from "../../evaluation/results/delete/delete-empty-counts.ts";
@@ -15,7 +16,7 @@ export type DeletionStep = { limit: number } & (
   | { kind: "results"; before: Micros; place: AgePlace | undefined }
   | { kind: "predictions"; before: Micros }
   | { kind: "episodes"; before: Micros; accountId: string; place: EpisodePlace | undefined }
-  | { kind: "usage"; before: Micros; accountId: string }
+  | { kind: "usage" | "audit"; before: Micros; accountId: string }
   | { kind: "chosen results" }
   | { kind: "empty counts" }
 );
@@ -32,6 +33,8 @@ export async function takeDeletionStep(database: Database, step: DeletionStep): 
       return await deleteOldEpisodes(database, step, step.place, step.limit);
     case "usage":
       return await deleteOldUsage(database, step, step.limit);
+    case "audit":
+      return await deleteOldAuditEvents(database, step, step.limit);
     case "chosen results":
       return await deleteMatchingResults(database, step.limit);
     case "empty counts":
