@@ -73,7 +73,6 @@ export async function spawnPresage(
   const isReady = await eventually(
     async () => isOver || (await fetch(`${presage.url}/ready`).catch(() => undefined))?.ok === true,
     (done) => done,
-    30_000,
   );
   if (isOver || !isReady) throw new Error(`The server did not start: ${await presage.stderr()}`);
   return presage;
