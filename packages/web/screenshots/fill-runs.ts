@@ -39,6 +39,10 @@ async function fillDataset(presage: Presage, name: string, lines: readonly objec
   const degraded = await create("degraded sandbox", { target: { predictions: "imported" } });
   await presage.runs.uploadPredictions(degraded.id, toText(await degrade(presage, sandbox, dataset_id)));
   await end(degraded);
+  for (const { id } of [sandbox, degraded]) {
+    await presage.runs.addEvaluators(id, [{ evaluator: "error-taxonomy", profile_name: "slips" }]);
+    await presage.runs.waitUntilEnded(id, { pollEveryMs: 300 });
+  }
 }
 
 /** The sandbox's predictions, of which some are the state before the action. */
