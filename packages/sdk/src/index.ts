@@ -79,6 +79,7 @@ export type {
   Latency,
   LatencyQuery,
   LatencyResponse,
+  ListedPrediction,
   Member,
   MemberUpdateRequest,
   MeResponse,

@@ -1,3 +1,5 @@
+const model = "stand-in-judge";
+
 /** A server with one model, which finds errors by comparing texts. */
 export interface StandInJudge {
   url: string;
@@ -10,6 +12,7 @@ export function startStandInJudge(): StandInJudge {
     port: 0,
     hostname: "127.0.0.1",
     routes: {
+      "/v1/models": Response.json({ object: "list", data: [{ id: model, object: "model" }] }),
       "/v1/chat/completions": {
         async POST(request) {
           const { messages, response_format } = await request.json();
@@ -17,7 +20,7 @@ export function startStandInJudge(): StandInJudge {
             return Response.json({ error: { message: "no verdicts" } }, { status: 400 });
           const content = JSON.stringify(examine(messages[0].content, messages[1].content));
           return Response.json({
-            model: "stand-in-judge",
+            model,
             choices: [{ message: { role: "assistant", content }, finish_reason: "stop" }],
             usage: { prompt_tokens: 400, completion_tokens: 40 },
           });

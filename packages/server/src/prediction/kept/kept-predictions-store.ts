@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
@@ -163,6 +163,31 @@ export async function selectPayload(
   return await joinPayload(reader, accountId, id)
     .select(["request", "output", "reasoning", "error_message", "context"])
     .executeTakeFirst();
+}
+
+/** The beginning of what some predictions said, or of why they failed, by their ids. */
+export async function selectBeginnings(
+  reader: Database,
+  ids: readonly string[],
+  maxCharacters: number,
+): Promise<Map<string, Beginning>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("prediction_payloads")
+    .select((of) => [
+      "prediction_id",
+      beginningOf(of.ref("output"), maxCharacters).as("output"),
+      beginningOf(of.ref("error_message"), maxCharacters).as("error_message"),
+    ])
+    .where("prediction_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ prediction_id, ...beginning }) => [prediction_id, beginning]));
+}
+
+export type Beginning = Pick<StoredPayload, "output" | "error_message">;
+
+function beginningOf(text: Expression<string | null>, maxCharacters: number) {
+  return sql<string | null>`substr(${text}, 1, ${maxCharacters})`;
 }
 
 function joinPayload(reader: Database, accountId: string, id: string) {

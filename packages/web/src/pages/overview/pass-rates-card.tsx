@@ -50,7 +50,7 @@ const columns: readonly DataColumn<RateRow>[] = [
     value: ({ figures }) => figures.pass_rate,
     cell: ({ figures }) => <DenseRate figures={figures} />,
     isNewestFirst: true,
-    widthPx: 312,
+    widthPx: 304,
   },
   {
     id: "verdicts",
@@ -96,7 +96,7 @@ function countColumn(
     },
     isNumber: true,
     isExtra,
-    widthPx: 132,
+    widthPx: 124,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { KeptPrediction } from "@presage/sdk";
+import type { ListedPrediction } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, Trash2 } from "lucide-react";
@@ -12,6 +12,7 @@ import {
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
+import { Button } from "../../ui/button.tsx";
 import { type EndlessList, EndlessTable } from "../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
@@ -25,7 +26,7 @@ import { LogFilters } from "./filters/log-filters.tsx";
 import { NoPredictions } from "./no-predictions.tsx";
 import { predictionColumns } from "./prediction-columns.tsx";
 import { toPredictionFilter } from "./predictions-search.ts";
-import { changeLogSearch, useLog } from "./use-log.ts";
+import { changeLogSearch, noFilters, useLog } from "./use-log.ts";
 
 export const predictionsRoute = createLazyRoute("/predictions")({ component: PredictionsPage });
 
@@ -65,7 +66,7 @@ function PredictionsPage() {
 
 interface LogTableProps {
   log: ReturnType<typeof useLog>;
-  list: EndlessList & { data: KeptPrediction[] | undefined };
+  list: EndlessList & { data: ListedPrediction[] | undefined };
   count: { count: number; has_more: boolean } | undefined;
 }
 
@@ -99,9 +100,15 @@ function LogTable({ log, list, count }: LogTableProps) {
       className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
     >
       <header className="flex min-h-10 items-center gap-2 border-b border-line px-4 py-1 text-xs text-ink-2">
-        <p className="min-w-0 flex-1" role="status">
+        <p className="min-w-0" role="status">
           {count === undefined ? "Counting…" : describeCount(count, isFiltered)}
         </p>
+        {isFiltered && (
+          <Button size="small" variant="quiet" onClick={() => change(noFilters)}>
+            Clear the filters
+          </Button>
+        )}
+        <span className="flex-1" />
         <TableTools table={table} />
       </header>
       <EndlessTable table={table} list={list} isFull expectedRows={12} empty={<NoPredictions log={log} />} />

@@ -2,9 +2,11 @@ import { UserRoundPen } from "lucide-react";
 import type { ResultRow } from "../../../data/evaluation/evaluation-results.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { SampleName } from "../../../ui/sample-name.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
+import { RunLink } from "../../runs/run-link.tsx";
 
 const verdict: DataColumn<ResultRow> = {
   id: "verdict",
@@ -16,7 +18,7 @@ const verdict: DataColumn<ResultRow> = {
       <CountedVerdict row={row} />
     </>
   ),
-  widthPx: 156,
+  widthPx: 148,
   isFixed: true,
 };
 const score: DataColumn<ResultRow> = {
@@ -40,14 +42,14 @@ const evaluator: DataColumn<ResultRow> = {
   value: ({ evaluator_id, profile_name }) =>
     profile_name === null ? evaluator_id : `${evaluator_id} ${profile_name}`,
   cell: (row) => <EvaluatorAndProfile row={row} />,
-  widthPx: 186,
+  widthPx: 184,
 };
 const output: DataColumn<ResultRow> = {
   id: "output",
   label: "Output",
   value: ({ excerpt }) => excerpt,
   cell: (row) => <Excerpt row={row} />,
-  widthPx: 240,
+  widthPx: 176,
   isElastic: true,
 };
 const app: DataColumn<ResultRow> = {
@@ -55,21 +57,21 @@ const app: DataColumn<ResultRow> = {
   label: "App",
   value: (row) => row.app,
   cell: (row) => <InlineText text={row.app} />,
-  widthPx: 96,
+  widthPx: 88,
 };
 const run: DataColumn<ResultRow> = {
   id: "run",
   label: "Run",
   value: ({ evaluation_run_id }) => evaluation_run_id,
-  cell: ({ evaluation_run_id }) => <NameOrNone name={evaluation_run_id} />,
-  widthPx: 116,
+  cell: ({ evaluation_run_id: id }) => (id === null ? <None /> : <RunLink id={id} />),
+  widthPx: 192,
 };
 const sample: DataColumn<ResultRow> = {
   id: "sample",
   label: "Sample",
   value: ({ dataset_sample_id }) => dataset_sample_id,
-  cell: ({ dataset_sample_id }) => <NameOrNone name={dataset_sample_id} />,
-  widthPx: 108,
+  cell: ({ dataset_sample_id: id }) => (id === null ? <None /> : <SampleName id={String(id)} />),
+  widthPx: 124,
 };
 const when: DataColumn<ResultRow> = {
   id: "when",
@@ -78,7 +80,7 @@ const when: DataColumn<ResultRow> = {
   cell: ({ created_at }) => <Time at={created_at} />,
   isSortable: true,
   isNewestFirst: true,
-  widthPx: 130,
+  widthPx: 132,
 };
 
 export const resultColumns = [verdict, score, evaluator, output, app, run, sample, when];
@@ -135,8 +137,8 @@ function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }
   );
 }
 
-function NameOrNone({ name }: { name: string | number | null }) {
-  return name === null ? <span className="text-ink-3">–</span> : <InlineText text={String(name)} />;
+function None() {
+  return <span className="text-ink-3">–</span>;
 }
 
 /** A score from 0 to 1 as a number and a bar. */
