@@ -8,6 +8,7 @@ import {
   resultPagesQuery,
 } from "../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
@@ -90,7 +91,11 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
   const filter = toResultFilter(search);
   const list = useInfiniteQuery(resultPagesQuery(presage, filter, toResultOrder(search)));
   const rows = useMemo(() => list.data?.pages.flat(), [list.data]);
-  const columns = useNarrow() ? narrowResultColumns : resultColumns;
+  const isNarrow = useNarrow();
+  const columns = useMemo(() => {
+    const nameOf = shortEvaluatorNames(rows?.map(({ evaluator_id }) => evaluator_id) ?? []);
+    return isNarrow ? narrowResultColumns(nameOf) : resultColumns(nameOf);
+  }, [rows, isNarrow]);
   const view = useResultView(explorer, columns);
   const table = useDataTable({
     label: "Results",

@@ -36,14 +36,14 @@ const score: DataColumn<ResultRow> = {
   isNumber: true,
   widthPx: 104,
 };
-const evaluator: DataColumn<ResultRow> = {
+const evaluator = (nameOf: (id: string) => string): DataColumn<ResultRow> => ({
   id: "evaluator",
   label: "Evaluator and profile",
   value: ({ evaluator_id, profile_name }) =>
     profile_name === null ? evaluator_id : `${evaluator_id} ${profile_name}`,
-  cell: (row) => <EvaluatorAndProfile row={row} />,
-  widthPx: 184,
-};
+  cell: (row) => <EvaluatorAndProfile row={row} name={nameOf(row.evaluator_id)} />,
+  widthPx: 168,
+});
 const output: DataColumn<ResultRow> = {
   id: "output",
   label: "Output",
@@ -83,14 +83,23 @@ const when: DataColumn<ResultRow> = {
   widthPx: 132,
 };
 
-export const resultColumns = [verdict, score, evaluator, output, app, run, sample, when];
+export const resultColumns = (nameOf: (id: string) => string): DataColumn<ResultRow>[] => [
+  verdict,
+  score,
+  evaluator(nameOf),
+  output,
+  app,
+  run,
+  sample,
+  when,
+];
 
 /** On a phone the output is in sight, and the rest follows. */
-export const narrowResultColumns = [
+export const narrowResultColumns = (nameOf: (id: string) => string): DataColumn<ResultRow>[] => [
   { ...verdict, widthPx: 152 },
   { ...score, widthPx: 76 },
   output,
-  evaluator,
+  evaluator(nameOf),
   app,
   run,
   sample,
@@ -103,12 +112,12 @@ function verdictOf({ corrected, pass, status }: ResultRow): string {
   return counted === null ? "score only" : counted ? "pass" : "fail";
 }
 
-function EvaluatorAndProfile({ row }: { row: ResultRow }) {
+function EvaluatorAndProfile({ row, name }: { row: ResultRow; name: string }) {
   const { evaluator_id, profile_name, evaluator_profile_revision: revision } = row;
   return (
     <span className="flex min-w-0 flex-col leading-4">
-      <span className="truncate font-medium text-ink">
-        <InlineText text={evaluator_id} />
+      <span className="truncate font-medium text-ink" title={evaluator_id}>
+        <InlineText text={name} />
       </span>
       {profile_name !== null && (
         <span className="truncate text-xs text-ink-3">
