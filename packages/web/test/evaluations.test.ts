@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { copiedText, expectCopied } from "./support/copied-text.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
+import { finishRun, uploadHousehold } from "./support/household.ts";
 import { resultTexts, showsResults } from "./support/result-rows.ts";
 import { emptyScroll } from "./support/scrolling.ts";
 
@@ -44,6 +45,31 @@ dashboardTest("A filtered view is shared by its address", async ({ visit, client
   await elsewhere.goBack();
   await showsResults(elsewhere, 2);
 });
+
+dashboardTest(
+  "Results name their run, which is a link; a run that is not of Presage is its text",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    const { id } = await uploadHousehold(client, "named");
+    const run = await finishRun(client, {
+      name: "our model",
+      dataset_id: id,
+      target: { baseline: "no-change" },
+    });
+    await client.results.importBatch([
+      { evaluator_id: "named", pass: true, evaluation_run_id: "nightly-7" },
+      { evaluator_id: "named", pass: true, evaluation_run_id: crypto.randomUUID() },
+    ]);
+    const page = await visit(`/evaluations?run=${run.id}`);
+    await showsResults(page, 6);
+    const links = page.getByRole("row").getByRole("link", { name: "our model" });
+    await links.first().waitFor();
+    expect(await links.count()).toBe(6);
+    await page.getByRole("button", { name: "Remove the filter Run our model" }).waitFor();
+    await links.first().press("Enter");
+    await page.getByRole("heading", { name: "our model", level: 1 }).waitFor();
+  },
+);
 
 dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, client }) => {
   const [first = "", second = "", third = ""] = await evaluate(client, "keys", ["one", "two", "three"]);

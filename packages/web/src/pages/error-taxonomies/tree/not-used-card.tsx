@@ -14,7 +14,7 @@ import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 /** As many other revisions are asked whether they have findings. */
 const maxAsked = 5;
 const defaultLabel = "production";
-const linkClass = "text-accent-ink underline-offset-2 hover:underline";
+const linkClass = "text-accent-ink underline underline-offset-2";
 
 interface NotUsedCardProps {
   revision: ErrorTaxonomyRevision;
