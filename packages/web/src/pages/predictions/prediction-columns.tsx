@@ -108,6 +108,14 @@ export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataCo
   ];
 }
 
+/** On a phone what was predicted is in sight, and the rest follows. */
+export function narrowPredictionColumns(
+  keyNames: ReadonlyMap<string, string>,
+): DataColumn<ListedPrediction>[] {
+  const [time, status, output, ...rest] = predictionColumns(keyNames);
+  return [time, output, status, ...rest].filter((column) => column !== undefined);
+}
+
 export function StatusBadge({ prediction }: { prediction: KeptPrediction }) {
   const { status, error_category, finish_reason } = prediction;
   if (status === "failed") {

@@ -19,12 +19,13 @@ import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useNarrow } from "../../ui/use-narrow.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { DeletePredictionsDialog } from "./delete-predictions-dialog.tsx";
 import { PredictionDrawer } from "./drawer/prediction-drawer.tsx";
 import { LogFilters } from "./filters/log-filters.tsx";
 import { NoPredictions } from "./no-predictions.tsx";
-import { predictionColumns } from "./prediction-columns.tsx";
+import { narrowPredictionColumns, predictionColumns } from "./prediction-columns.tsx";
 import { toPredictionFilter } from "./predictions-search.ts";
 import { changeLogSearch, noFilters, useLog } from "./use-log.ts";
 
@@ -74,10 +75,11 @@ function LogTable({ log, list, count }: LogTableProps) {
   const { search, change, isFiltered } = log;
   const presage = usePresage();
   const { data: keys } = useQuery(apiKeysQuery(presage));
-  const columns = useMemo(
-    () => predictionColumns(new Map((keys ?? []).map(({ id, name }) => [id, name]))),
-    [keys],
-  );
+  const isNarrow = useNarrow();
+  const columns = useMemo(() => {
+    const keyNames = new Map((keys ?? []).map(({ id, name }) => [id, name]));
+    return isNarrow ? narrowPredictionColumns(keyNames) : predictionColumns(keyNames);
+  }, [keys, isNarrow]);
   const { data: rows } = list;
   const view = useTableView("predictions", columns, { isInAddress: true });
   const table = useDataTable({
@@ -99,8 +101,8 @@ function LogTable({ log, list, count }: LogTableProps) {
       aria-label="Predictions"
       className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
     >
-      <header className="flex min-h-10 items-center gap-2 border-b border-line px-4 py-1 text-xs text-ink-2">
-        <p className="min-w-0" role="status">
+      <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b border-line px-4 py-1 text-xs text-ink-2">
+        <p className="whitespace-nowrap" role="status">
           {count === undefined ? "Counting…" : describeCount(count, isFiltered)}
         </p>
         {isFiltered && (
