@@ -56,6 +56,8 @@ export type {
   EvaluateItem,
   EvaluateRequest,
   EvaluationResult,
+  EvaluationResultDeletion,
+  EvaluationResultDeletionCount,
   EvaluationStatus,
   EvaluationSummaryGroup,
   EvaluationSummaryResponse,

@@ -71,6 +71,32 @@ dashboardTest(
   },
 );
 
+dashboardTest("Results that match are counted, deleted and gone; those of a run stay", async (visitor) => {
+  const { visit, client } = visitor;
+  await evaluate(client, "gone", ["yes", "no", "never"]);
+  await evaluate(client, "stays", ["yes"]);
+  const page = await visit("/evaluations?app=gone&verdict=fail");
+  await showsResults(page, 2);
+  await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
+  await dialog.getByText("2 results match the filters.").waitFor();
+  await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("No results match these filters").waitFor();
+  const left = async (app: string) => (await client.results.search({ app })).length;
+  expect([await left("gone"), await left("stays")]).toEqual([1, 1]);
+
+  const { id } = await uploadHousehold(client, "kept");
+  const run = await finishRun(client, { dataset_id: id, target: { baseline: "no-change" } });
+  const ofRun = await visit(`/evaluations?run=${run.id}`);
+  await showsResults(ofRun, 6);
+  await ofRun.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  await ofRun.getByText("6 more belong to runs or experiments").waitFor();
+  await ofRun.getByRole("button", { name: "Close", exact: true }).press("Enter");
+  await ofRun.getByRole("alertdialog").waitFor({ state: "detached" });
+  await showsResults(ofRun, 6);
+});
+
 dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, client }) => {
   const [first = "", second = "", third = ""] = await evaluate(client, "keys", ["one", "two", "three"]);
   const page = await visit("/evaluations?app=keys");

@@ -3,6 +3,8 @@ import type {
   CorrectionResponse,
   EvaluationResult,
   EvaluationResultBatchResponse,
+  EvaluationResultDeletion,
+  EvaluationResultDeletionCount,
   EvaluationResultResponse,
   EvaluationResultSearchResponse,
   EvaluationSummaryResponse,
@@ -62,6 +64,19 @@ export interface EvaluationResults {
   withdrawCorrection(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
   /** Gets what a person should review, least certain first or at random: `POST /v1/evaluation-results/review`. */
   reviewQueue(request?: ReviewRequest, options?: CallOptions): Promise<ReviewQueueResponse>;
+  /** Says how many matching results would be deleted, and how many stay with their run: `DELETE /v1/evaluation-results`. */
+  countDeletable(filter?: ResultFilter, options?: CallOptions): Promise<EvaluationResultDeletionCount>;
+  /**
+   * Deletes all matching results in the background: `DELETE /v1/evaluation-results`. `expectedCount` is what
+   * `countDeletable` said; if another number matches by now, nothing is deleted.
+   */
+  deleteMatching(
+    filter: ResultFilter,
+    expectedCount: number,
+    options?: CallOptions,
+  ): Promise<EvaluationResultDeletion>;
+  /** Gets how far a deletion is: `GET /v1/evaluation-result-deletions/{id}`. */
+  getDeletion(id: string, options?: CallOptions): Promise<EvaluationResultDeletion>;
   /**
    * Yields all matching results, line by line as they arrive: `GET /v1/evaluation-results/export`. A line of `jsonl` is the
    * JSON of one result; a record of `csv` spans several lines if a text does. Throws if the export was cut off.
@@ -120,9 +135,38 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
     },
     reviewQueue: (body = {}, options) =>
       json({ method: "POST", path: `${path}/review`, body, isRepeatable: true }, options),
-    exportLines({ tags, ...rest } = {}, options) {
-      const query = { ...rest, ...(tags ? { tags: JSON.stringify(tags) } : {}) };
+    countDeletable: (filter = {}, options) =>
+      json(
+        { method: "DELETE", path, query: { ...toQuery(filter), dry_run: true }, isRepeatable: true },
+        options,
+      ),
+    deleteMatching: (filter, expectedCount, options) =>
+      json(
+        {
+          method: "DELETE",
+          path,
+          query: { ...toQuery(filter), expected_count: expectedCount },
+          isRepeatable: false,
+        },
+        options,
+      ),
+    getDeletion: (id, options) =>
+      json(
+        {
+          method: "GET",
+          path: `/v1/evaluation-result-deletions/${encodeURIComponent(id)}`,
+          isRepeatable: true,
+        },
+        options,
+      ),
+    exportLines(request = {}, options) {
+      const query = toQuery(request);
       return lines({ method: "GET", path: `${path}/export`, query, isRepeatable: true }, options);
     },
   };
+}
+
+/** A filter as parameters of an address. */
+function toQuery({ tags, ...rest }: ExportRequest) {
+  return { ...rest, ...(tags ? { tags: JSON.stringify(tags) } : {}) };
 }
