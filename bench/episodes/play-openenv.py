@@ -31,7 +31,10 @@ async def play(index):
     while len(seen) < len(actions):
         try:
             result = await client.step({"message": f"{actions[len(seen)]} of {index}"})
-        except CUT:
+        except (*CUT, RuntimeError) as error:
+            # The client itself connects again if its socket was cut between two steps, and then has no episode.
+            if isinstance(error, RuntimeError) and "This socket has no episode" not in str(error):
+                raise
             client, result = await reset(episode_id=episode)
             # The answer that was lost, or the one before.
             if result.observation["metadata"]["step"] == len(seen):
