@@ -18,14 +18,17 @@ if (problems.length > 0) {
 rmSync(dist, { recursive: true, force: true });
 runOrExit("npm", ["run", "--silent", "build:package"]);
 runOrExit("npm", ["run", "--silent", "build:executable"]);
+runOrExit("npm", ["run", "--silent", "build:python"]);
 const files = readdirSync(dist).sort();
 const sums = files.map((name) => `${sha256(join(dist, name))}  ${name}\n`).join("");
 writeFileSync(join(dist, "SHA256SUMS"), sums);
 const packages = files.filter((name) => name.endsWith(".tgz"));
+const ofPython = files.filter((name) => /\.(whl|tar\.gz)$/.test(name));
 process.stdout.write(
   [
     `\nReady in dist/: ${files.join(", ")}, SHA256SUMS. Nothing was uploaded. To publish, in a CI job that may sign for this repository:`,
     ...packages.map((name) => `  npm publish ./dist/${name}`),
+    `  twine upload ${ofPython.map((name) => `dist/${name}`).join(" ")}`,
     `  git tag v${version} && git push origin v${version}`,
     `  docker buildx build --platform linux/amd64,linux/arm64 --tag REGISTRY/presage:${version} --push .`,
     `  helm package deploy/helm/presage && helm push presage-${version}.tgz oci://REGISTRY/charts`,
