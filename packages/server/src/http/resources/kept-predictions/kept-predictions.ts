@@ -23,10 +23,10 @@ import { deletePrediction, deletePredictionsBefore } from "../../../prediction/k
 import { findPayload, findPrediction } from "../../../prediction/kept/find-prediction.ts";
 import {
   countPredictions,
-  type PredictionFilter,
   type StoredPrediction,
   selectPredictions,
 } from "../../../prediction/kept/kept-predictions-store.ts";
+import type { PredictionFilter } from "../../../prediction/kept/matching-predictions-store.ts";
 import type { CountedColumn } from "../../../prediction/kept/prediction-values-store.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
