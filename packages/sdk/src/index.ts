@@ -170,5 +170,5 @@ export type {
   RunFilter,
   RunSampleFilter,
   RunSampleView,
-  WaitOptions,
 } from "./resources/runs/runs.ts";
+export type { WaitOptions } from "./wait-until.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { boundedObject } from "../text.ts";
+import { boundedObject, storableText } from "../text.ts";
+import { EnvironmentPath, EnvironmentTask } from "./environment.ts";
 import { EpisodeCreateRequest, StepRequest } from "./episode.ts";
 
 const maxMetadataCharacters = 10_000;
@@ -101,6 +102,49 @@ export const OpenEnvMcpResponse = z
   })
   .meta({ id: "OpenEnvMcpResponse" });
 export type OpenEnvMcpResponse = z.infer<typeof OpenEnvMcpResponse>;
+
+/** The path of OpenEnv's Task API, which has the environment's name once more. */
+export const OpenEnvTaskPath = EnvironmentPath.extend({
+  env_name: storableText().meta({ description: "The name again, in upper or lower case." }),
+});
+
+/** Response of `GET …/openenv/list_environments`. */
+export const OpenEnvNamesResponse = z
+  .array(z.string())
+  .meta({ id: "OpenEnvNamesResponse", description: "The name of the environment, and no other." });
+export type OpenEnvNamesResponse = z.infer<typeof OpenEnvNamesResponse>;
+
+/** Response of `GET …/openenv/{env_name}/splits`. */
+export const OpenEnvSplitsResponse = z
+  .array(
+    z.object({
+      name: EnvironmentTask.shape.split,
+      type: EnvironmentTask.shape.split,
+    }),
+  )
+  .meta({ id: "OpenEnvSplitsResponse", description: "The splits that have tasks." });
+
+/** Response of `POST …/openenv/{env_name}/num_tasks`. */
+export const OpenEnvTaskCountResponse = z
+  .object({ num_tasks: z.int().min(0).meta({ description: "How many tasks the split has." }) })
+  .meta({ id: "OpenEnvTaskCountResponse" });
+
+const OpenEnvTask = EnvironmentTask.omit({ initial_state: true, context: true });
+
+const env_name = z.string().meta({ description: "The environment's name." });
+
+/** Response of `POST …/openenv/{env_name}/task`. */
+export const OpenEnvTaskResponse = z
+  .object({ task: OpenEnvTask.meta({ description: "The task." }), env_name })
+  .meta({ id: "OpenEnvTaskResponse" });
+
+/** Response of `POST …/openenv/{env_name}/tasks` and `/task_range`. */
+export const OpenEnvTaskListResponse = z
+  .object({
+    tasks: z.array(OpenEnvTask).meta({ description: "The tasks, in their order." }),
+    env_name,
+  })
+  .meta({ id: "OpenEnvTaskListResponse" });
 
 /** Why a message was not done, by OpenEnv's codes. */
 export const OpenEnvErrorCode = z.enum([

@@ -4,21 +4,26 @@ import { storableText } from "../text.ts";
 // The bodies of the Open Reward Standard, as its public client sends them. Unknown fields are ignored.
 
 const text = storableText();
+const split = text.meta({ description: "`train`, `validation` or `test`." });
+const index = z.int().meta({ description: "Where in the split the task is; counted from 0." });
 
 /** What a path begins with. */
 export const OrsPath = z.object({ env: text });
 
 /** Body of `POST /{environment}/tasks` and `/num_tasks`. */
-export const OrsSplit = z.looseObject({ split: text });
+export const OrsSplit = z.looseObject({ split });
 
 /** Body of `POST /{environment}/task`. */
-export const OrsTaskPlace = z.looseObject({ split: text, index: z.int() });
+export const OrsTaskPlace = z.looseObject({ split, index });
 
 /** Body of `POST /{environment}/task_range`. Negative numbers count from the end. */
 export const OrsTaskRange = z.looseObject({
-  split: text,
-  start: z.int().nullish(),
-  stop: z.int().nullish(),
+  split,
+  start: z.int().nullish().meta({ description: "Index of the first task; the split's first if it is null." }),
+  stop: z
+    .int()
+    .nullish()
+    .meta({ description: "Index after the last task; to the split's end if it is null." }),
 });
 
 /** Body of `POST /create`: a task as the server listed it, or its place. The client names no environment with a place. */

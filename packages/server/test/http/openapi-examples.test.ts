@@ -51,7 +51,10 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
   listDatasetSamples: (response) => ({
     "trajectories/{trajectory_id}": String(DatasetSampleListResponse.parse(response).data[0]?.trajectory_id),
   }),
-  createEnvironment: (response) => ({ "environments/{name}": Environment.parse(response).name }),
+  createEnvironment: (response) => {
+    const { name } = Environment.parse(response);
+    return { "environments/{name}": name, "openenv/{env_name}": name };
+  },
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 

@@ -31,7 +31,8 @@ const unrecorded: Record<string, string> = {
   "POST /ping": "keeps a session open",
 };
 for (const name of ["tasks", "num_tasks", "task", "task_range"])
-  for (const path of ["", "/:env"]) unrecorded[`POST ${path}/${name}`] = "reads";
+  for (const path of ["", "/:env", "/v1/environments/:name/openenv/:env_name"])
+    unrecorded[`POST ${path}/${name}`] = "reads";
 for (const path of ["", "/:env"]) unrecorded[`POST ${path}/call`] = "steps are their own records";
 
 /** What differs only in the name of its path. */

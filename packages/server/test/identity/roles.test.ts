@@ -98,6 +98,12 @@ const table: Row[] = [
       GET /v1/environments/:name/openenv/schema
       GET /v1/environments/:name/openenv/ws
       POST /v1/environments/:name/openenv/mcp
+      GET /v1/environments/:name/openenv/list_environments
+      GET /v1/environments/:name/openenv/:env_name/splits
+      POST /v1/environments/:name/openenv/:env_name/tasks
+      POST /v1/environments/:name/openenv/:env_name/num_tasks
+      POST /v1/environments/:name/openenv/:env_name/task
+      POST /v1/environments/:name/openenv/:env_name/task_range
       GET /list_environments
       POST /create_session
       POST /create

@@ -3,8 +3,6 @@ import type {
   CorrectionResponse,
   EvaluationResult,
   EvaluationResultBatchResponse,
-  EvaluationResultDeletion,
-  EvaluationResultDeletionCount,
   EvaluationResultResponse,
   EvaluationResultSearchResponse,
   EvaluationSummaryResponse,
@@ -18,13 +16,15 @@ import { listAllPages } from "../../paging/list-all-pages.ts";
 import type { Transport } from "../../transport.ts";
 import { underOneKey } from "../../under-one-key.ts";
 import { iteratePages } from "../iterate-pages.ts";
-import type {
-  ExportRequest,
-  ResultFilter,
-  ResultOrder,
-  ReviewRequest,
-  SearchRequest,
-  SummaryRequest,
+import { type ResultDeletions, resultDeletions } from "./result-deletions.ts";
+import {
+  type ExportRequest,
+  type ResultFilter,
+  type ResultOrder,
+  type ReviewRequest,
+  resultFilterQuery,
+  type SearchRequest,
+  type SummaryRequest,
 } from "./result-filter.ts";
 
 export interface IterateOptions extends CallOptions {
@@ -32,7 +32,7 @@ export interface IterateOptions extends CallOptions {
   pageSize?: number | undefined;
 }
 
-export interface EvaluationResults {
+export interface EvaluationResults extends ResultDeletions {
   /** Gets one result: `GET /v1/evaluation-results/{id}`. */
   get(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
   /** Gets one page of results: `POST /v1/evaluation-results/search`. Results without a verdict are found only by status. */
@@ -64,19 +64,6 @@ export interface EvaluationResults {
   withdrawCorrection(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
   /** Gets what a person should review, least certain first or at random: `POST /v1/evaluation-results/review`. */
   reviewQueue(request?: ReviewRequest, options?: CallOptions): Promise<ReviewQueueResponse>;
-  /** Says how many matching results would be deleted, and how many stay with their run: `DELETE /v1/evaluation-results`. */
-  countDeletable(filter?: ResultFilter, options?: CallOptions): Promise<EvaluationResultDeletionCount>;
-  /**
-   * Deletes all matching results in the background: `DELETE /v1/evaluation-results`. `expectedCount` is what
-   * `countDeletable` said; if another number matches by now, nothing is deleted.
-   */
-  deleteMatching(
-    filter: ResultFilter,
-    expectedCount: number,
-    options?: CallOptions,
-  ): Promise<EvaluationResultDeletion>;
-  /** Gets how far a deletion is: `GET /v1/evaluation-result-deletions/{id}`. */
-  getDeletion(id: string, options?: CallOptions): Promise<EvaluationResultDeletion>;
   /**
    * Yields all matching results, line by line as they arrive: `GET /v1/evaluation-results/export`. A line of `jsonl` is the
    * JSON of one result; a record of `csv` spans several lines if a text does. Throws if the export was cut off.
@@ -86,7 +73,8 @@ export interface EvaluationResults {
 
 const path = "/v1/evaluation-results";
 
-export function evaluationResults({ json, lines }: Transport): EvaluationResults {
+export function evaluationResults(transport: Transport): EvaluationResults {
+  const { json, lines } = transport;
   const pathOf = (id: string | number) => `${path}/${encodeURIComponent(id)}`;
 
   async function search(body: SearchRequest = {}, options?: CallOptions): Promise<EvaluationResult[]> {
@@ -95,6 +83,7 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
   }
 
   return {
+    ...resultDeletions(transport),
     async get(id, options) {
       const call = { method: "GET", path: pathOf(id), isRepeatable: true } as const;
       return (await json<EvaluationResultResponse>(call, options)).evaluation_result;
@@ -135,38 +124,9 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
     },
     reviewQueue: (body = {}, options) =>
       json({ method: "POST", path: `${path}/review`, body, isRepeatable: true }, options),
-    countDeletable: (filter = {}, options) =>
-      json(
-        { method: "DELETE", path, query: { ...toQuery(filter), dry_run: true }, isRepeatable: true },
-        options,
-      ),
-    deleteMatching: (filter, expectedCount, options) =>
-      json(
-        {
-          method: "DELETE",
-          path,
-          query: { ...toQuery(filter), expected_count: expectedCount },
-          isRepeatable: false,
-        },
-        options,
-      ),
-    getDeletion: (id, options) =>
-      json(
-        {
-          method: "GET",
-          path: `/v1/evaluation-result-deletions/${encodeURIComponent(id)}`,
-          isRepeatable: true,
-        },
-        options,
-      ),
     exportLines(request = {}, options) {
-      const query = toQuery(request);
+      const query = resultFilterQuery(request);
       return lines({ method: "GET", path: `${path}/export`, query, isRepeatable: true }, options);
     },
   };
-}
-
-/** A filter as parameters of an address. */
-function toQuery({ tags, ...rest }: ExportRequest) {
-  return { ...rest, ...(tags ? { tags: JSON.stringify(tags) } : {}) };
 }

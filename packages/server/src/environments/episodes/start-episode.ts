@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { TaskSplitName } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
+import { refuseClosedAccounts } from "../../storage/closed-accounts-store.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
@@ -34,6 +35,7 @@ export async function startEpisode(
   const episode = await composeEpisode(services, requester, wanted);
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction): Promise<Episode> {
+      await refuseClosedAccounts(transaction, [requester.accountId]);
       await insertEpisode(transaction, episode.row);
       return episode;
     },

@@ -1,4 +1,5 @@
 import { type Expression, sql } from "kysely";
+import { selectClosed } from "../../storage/closed-accounts-store.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
@@ -37,16 +38,30 @@ const columns = [
   "request_id",
 ] as const;
 
-/** Stores predictions, except those that are stored already, with the contexts that are not. */
-export async function insertCaptured(
-  database: Database,
-  { predictions, payloads, contexts }: CapturedRows,
-): Promise<void> {
+/** Stores predictions, except those that are stored already or whose account is closed, with the contexts that are not. */
+export async function insertCaptured(database: Database, captured: CapturedRows): Promise<void> {
   await database.transaction().execute(async (transaction) => {
+    const { predictions, payloads, contexts } = await withoutClosed(transaction, captured);
     await insertContexts(transaction, contexts);
     await insertRows(transaction, "predictions", predictions, "on conflict (id) do nothing");
     await insertRows(transaction, "prediction_payloads", payloads, "on conflict (prediction_id) do nothing");
   });
+}
+
+async function withoutClosed(transaction: Database, captured: CapturedRows): Promise<CapturedRows> {
+  const { predictions, payloads, contexts } = captured;
+  const closed = await selectClosed(
+    transaction,
+    predictions.map(({ account_id }) => account_id),
+  );
+  if (closed.size === 0) return captured;
+  const isOpen = ({ account_id }: { account_id: string }) => !closed.has(account_id);
+  const stored = new Set(predictions.filter(isOpen).map(({ id }) => id));
+  return {
+    predictions: predictions.filter(isOpen),
+    payloads: payloads.filter(({ prediction_id }) => stored.has(prediction_id)),
+    contexts: contexts.filter(isOpen),
+  };
 }
 
 /**

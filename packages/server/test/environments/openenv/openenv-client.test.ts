@@ -3,18 +3,11 @@ import { join } from "node:path";
 import { openEnvPath } from "../../support/openenv/openenv-socket.ts";
 import { testKey } from "../../support/presage/presage.ts";
 import { usePresage } from "../../support/presage/use-presage.ts";
-import { pythonEnvironment } from "../../support/python/python-environment.ts";
+import { openEnvPython } from "../../support/python/openenv-python.ts";
 import { onSqlite } from "../../support/store/databases.ts";
 
 const script = join(import.meta.dir, "openenv-client.fixture.py");
-/** What its client imports; the rest of its dependencies, most of which is a user interface, takes 300 MB more. */
-const imported = [
-  "fastapi==0.165.0",
-  "fastmcp-slim[client,server]==3.4.10",
-  "httpx==0.28.1",
-  "requests==2.34.2",
-];
-const python = await pythonEnvironment([...imported, "websockets==15.0.1"], ["openenv==0.10.0"]);
+const python = await openEnvPython();
 /** For a longer test: PRESAGE_TEST_EPISODES=1000. */
 const episodes = Number(process.env.PRESAGE_TEST_EPISODES ?? 200);
 

@@ -39,6 +39,13 @@ onEachDatabase((database) => {
     return Episode.parse(await (await presage.call("GET", `/v1/episodes/${id}`)).json());
   }
 
+  test("of 400 episodes that begin at once none is refused", async () => {
+    const sockets = await Promise.all(Array.from({ length: 400 }, () => connect("sandbox")));
+    const replies = await Promise.all(sockets.map((socket) => socket.reset({ index: 0 })));
+    expect(replies.filter(({ type }) => type !== "observation")).toEqual([]);
+    for (const socket of sockets) socket.close();
+  }, 60_000);
+
   test("an episode from its start to its end", async () => {
     const name = await environment({ stop: [{ output_contains: "{goal}", outcome: "success" }] });
     const socket = await connect(name);

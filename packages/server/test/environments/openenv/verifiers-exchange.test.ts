@@ -27,3 +27,35 @@ test("what the OpenEnv task set of verifiers sends gets the answers that were re
   socket.send({ type: "close" });
   expect((await socket.closed).code).toBe(1000);
 });
+
+// Newer sources list a split's tasks by OpenEnv's Task API, with the environment's name as the server says it.
+test("its option split finds as many tasks as the split has, which are then reset by their place", async () => {
+  const path = openEnvPath("sandbox");
+  const names = await (await presage.call("GET", `${path}/list_environments`)).json();
+  expect(names).toEqual(["sandbox"]);
+  const counted = await presage.call("POST", `${path}/sandbox/num_tasks`, { split: "test" });
+  expect(await counted.json()).toEqual({ num_tasks: 4 });
+  const socket = await openEnvSocket(presage.url, "sandbox");
+  for (const index of [0, 1, 2, 3]) {
+    const reply = await socket.reset({ seed: index, split: "test", index });
+    expect(reply.data.metadata).toMatchObject({ split: "test", index });
+  }
+  socket.close();
+});
+
+test("OpenEnv's Task API is of the one environment that the path says", async () => {
+  const ask = (method: string, path: string, body?: object) =>
+    presage.call(method, `${openEnvPath("sandbox")}/${path}`, body);
+  expect(await (await ask("GET", "SANDBOX/splits")).json()).toEqual([
+    { name: "train", type: "train" },
+    { name: "test", type: "test" },
+  ]);
+  const range = await ask("POST", "sandbox/task_range", { split: "test", start: -1 });
+  const task = await ask("POST", "sandbox/task", { split: "test", index: 3 });
+  expect(((await range.json()) as { tasks: object[] }).tasks).toEqual([
+    ((await task.json()) as { task: object }).task,
+  ]);
+  expect((await ask("POST", "sandbox/task", { split: "test", index: 4 })).status).toBe(400);
+  expect((await ask("POST", "sandbox/num_tasks", { split: "validation" })).status).toBe(400);
+  expect((await ask("POST", "another/num_tasks", { split: "test" })).status).toBe(404);
+});

@@ -1,52 +1,18 @@
 import {
-  EnvironmentPath,
   OpenEnvHealthResponse,
   OpenEnvMcpResponse,
   OpenEnvMetadataResponse,
+  OpenEnvNamesResponse,
   OpenEnvSchemaResponse,
 } from "@presage/contract";
 import { z } from "zod";
-import type {
-  ZodOpenApiOperationObject,
-  ZodOpenApiPathsObject,
-  ZodOpenApiResponsesObject,
-} from "zod-openapi";
-import {
-  errorResponse,
-  invalidRequest,
-  operation,
-  response,
-  unauthorized,
-  unavailable,
-} from "../docs/describe.ts";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { response } from "../docs/describe.ts";
+import { describeOpenEnv } from "./describe-openenv.ts";
+import { openEnvTaskPaths } from "./openapi-of-tasks.ts";
 import { serverDescription } from "./server-description.ts";
 
 const path = "/v1/environments/{name}/openenv";
-const tag = "OpenEnv";
-const key =
-  "The key may also be the password of Basic authentication, which it becomes in `http://any:KEY@HOST/…`. Sessions and web pages are not let in.";
-const failures = {
-  ...unauthorized,
-  "403": errorResponse("The request has an `Origin`", "Web pages may not call this address."),
-  "404": errorResponse("The account has no such environment", "There is no such environment."),
-  ...invalidRequest,
-  ...unavailable,
-} satisfies ZodOpenApiResponsesObject;
-
-function describe(
-  operationId: string,
-  summary: string,
-  { description, responses }: { description: string; responses: ZodOpenApiResponsesObject },
-): ZodOpenApiOperationObject {
-  return {
-    ...operation(operationId, tag, summary, {
-      description: `${description} ${key}`,
-      requestParams: { path: EnvironmentPath },
-      responses: { ...responses, ...failures },
-    }),
-    security: [{ apiKey: [] }, { bearer: [] }, { basic: [] }],
-  };
-}
 
 /** OpenAPI has no words for a WebSocket. */
 export const openEnvDescription = `Environments for clients of [OpenEnv](https://github.com/huggingface/OpenEnv). Their base URL is \`http://any:KEY@HOST/v1/environments/NAME/openenv\`. They open the WebSocket \`/ws\` below it, on which one episode at a time is played.
@@ -57,7 +23,7 @@ After an error the episode stands where it was, and the message can be sent agai
 
 export const openEnvPaths: ZodOpenApiPathsObject = {
   [`${path}/schema`]: {
-    get: describe("getOpenEnvSchema", "Show OpenEnv's schemas", {
+    get: describeOpenEnv("getOpenEnvSchema", "Show OpenEnv's schemas", {
       description: "Returns the JSON schemas of actions, observations and the state.",
       responses: {
         "200": response("The schemas", OpenEnvSchemaResponse, {
@@ -69,7 +35,7 @@ export const openEnvPaths: ZodOpenApiPathsObject = {
     }),
   },
   [`${path}/metadata`]: {
-    get: describe("getOpenEnvMetadata", "Show OpenEnv's metadata", {
+    get: describeOpenEnv("getOpenEnvMetadata", "Show OpenEnv's metadata", {
       description: "Returns the environment's name and description, with its revision as the version.",
       responses: {
         "200": response("The metadata", OpenEnvMetadataResponse, {
@@ -81,13 +47,13 @@ export const openEnvPaths: ZodOpenApiPathsObject = {
     }),
   },
   [`${path}/health`]: {
-    get: describe("getOpenEnvHealth", "Check an environment", {
+    get: describeOpenEnv("getOpenEnvHealth", "Check an environment", {
       description: "Returns `healthy` if the environment is there.",
       responses: { "200": response("It is there", OpenEnvHealthResponse, { status: "healthy" }) },
     }),
   },
   [`${path}/openapi.json`]: {
-    get: describe("getOpenEnvDescription", "Describe OpenEnv's server", {
+    get: describeOpenEnv("getOpenEnvDescription", "Describe OpenEnv's server", {
       description: "Returns what `openenv validate` reads: which paths of OpenEnv's own server there are.",
       responses: {
         "200": response(
@@ -99,7 +65,7 @@ export const openEnvPaths: ZodOpenApiPathsObject = {
     }),
   },
   [`${path}/mcp`]: {
-    post: describe("callOpenEnvMcp", "Call MCP", {
+    post: describeOpenEnv("callOpenEnvMcp", "Call MCP", {
       description: "Responds with an error of JSON-RPC, whatever the body: environments have no MCP tools.",
       responses: {
         "200": response("The error", OpenEnvMcpResponse, {
@@ -113,4 +79,12 @@ export const openEnvPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
+  [`${path}/list_environments`]: {
+    get: describeOpenEnv("listOpenEnvEnvironments", "Show OpenEnv's name", {
+      description:
+        "Returns a list with the environment's name alone, which paths of OpenEnv's Task API begin with.",
+      responses: { "200": response("The name", OpenEnvNamesResponse, ["kitchen"]) },
+    }),
+  },
+  ...openEnvTaskPaths,
 };

@@ -3,16 +3,19 @@ import {
   OpenEnvAction,
   type OpenEnvMcpResponse,
   type OpenEnvMetadataResponse,
+  type OpenEnvNamesResponse,
   OpenEnvObservation,
   type OpenEnvSchemaResponse,
   OpenEnvState,
+  OpenEnvTaskPath,
 } from "@presage/contract";
 import { z } from "zod";
-import { findEnvironment } from "../../../environments/find-environment.ts";
+import { findEnvironment, noSuchEnvironment } from "../../../environments/find-environment.ts";
 import { type CallWithCaller, forPrograms, type Route } from "../../pipeline/route.ts";
 import { readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import type { Services } from "../../services.ts";
+import { taskHandlers } from "../ors/task-handlers.ts";
 import { acceptSocket } from "./accept-socket.ts";
 import { serverDescription } from "./server-description.ts";
 
@@ -41,6 +44,13 @@ export function openEnvRoutes(services: Services): Route[] {
   const environmentOf = (call: CallWithCaller) =>
     findEnvironment(services.environments, requesterOf(call), readPath(call, EnvironmentPath).name);
 
+  /** Its Task API has the environment's name a second time, as a server of OpenEnv is one environment and says its name. */
+  const environmentNamedAgain = async (call: CallWithCaller) => {
+    const { name, env_name } = readPath(call, OpenEnvTaskPath);
+    if (env_name.toLowerCase() !== name) throw noSuchEnvironment();
+    return await environmentOf(call);
+  };
+
   const forEnvironment = (method: "GET" | "POST", name: string, response: object) =>
     forPrograms(method, `${path}/${name}`, "predict", async (call) => {
       await environmentOf(call);
@@ -61,6 +71,13 @@ export function openEnvRoutes(services: Services): Route[] {
       };
       return Response.json(response);
     }),
+    forPrograms("GET", `${path}/list_environments`, "predict", async (call) => {
+      const response: OpenEnvNamesResponse = [(await environmentOf(call)).name];
+      return Response.json(response);
+    }),
+    ...taskHandlers(services, environmentNamedAgain).map(({ method, path: ofTasks, handle }) =>
+      forPrograms(method, `${path}/:env_name${ofTasks}`, "predict", handle),
+    ),
     forPrograms("GET", `${path}/ws`, "predict", async (call) => {
       const { name } = await environmentOf(call);
       return acceptSocket(services, call, { environment: name, path: `${path}/ws` });

@@ -8,6 +8,7 @@ import { ServiceError } from "../../../errors.ts";
 import { validate } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import type { Conversation, MessageCall } from "./answer-message.ts";
+import { inTurn } from "./in-turn.ts";
 import { showStart, showStep } from "./show-episode.ts";
 
 /** Starts an episode, or goes on with one whose id the client has from before its socket was cut. */
@@ -15,9 +16,10 @@ export async function resetEpisode(
   services: Services,
   conversation: Conversation,
   data: unknown,
-  { caller, requester }: MessageCall,
+  call: MessageCall,
 ): Promise<object> {
   const { environments, store } = services;
+  const { caller, requester } = call;
   const wanted = validate(OpenEnvReset, data ?? {}, "body");
   const name = wanted.episode_id ?? undefined;
   const known = name === undefined ? undefined : await findKnown(services, requester, name);
@@ -30,13 +32,16 @@ export async function resetEpisode(
     return showStep(known.row.id, { step, end: endOf(known.row, step) });
   }
   const { proof } = caller;
-  const episode = await startEpisode(environments, requester, {
-    environment: conversation.environment,
-    split: wanted.split ?? "train",
-    index: wanted.index ?? undefined,
-    seed: wanted.seed ?? undefined,
-    apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
-  });
+  // Trainers begin all episodes of a batch at once, more than may wait to be stored.
+  const episode = await inTurn(call, () =>
+    startEpisode(environments, requester, {
+      environment: conversation.environment,
+      split: wanted.split ?? "train",
+      index: wanted.index ?? undefined,
+      seed: wanted.seed ?? undefined,
+      apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
+    }),
+  );
   conversation.episode = { id: episode.row.id, name };
   return showStart(episode);
 }

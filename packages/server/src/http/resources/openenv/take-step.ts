@@ -1,14 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { OpenEnvAction } from "@presage/contract";
 import { stepEpisode } from "../../../environments/episodes/step-episode.ts";
 import { ServiceError } from "../../../errors.ts";
-import { orAborted } from "../../../limits/deadline.ts";
 import { admit, countUsage } from "../../pipeline/exchange.ts";
 import { reserveBody } from "../../pipeline/reserve-memory.ts";
 import { validate } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { askDeployment } from "../episodes/ask-deployment.ts";
 import type { Conversation, MessageCall } from "./answer-message.ts";
+import { inTurn } from "./in-turn.ts";
 import { showStep } from "./show-episode.ts";
 
 /** Takes a step of the socket's episode, within the limits of predictions. */
@@ -35,28 +34,4 @@ export async function takeStep(
     askDeployment(services, call),
   );
   return showStep(episode.id, taken);
-}
-
-/**
- * Tries again what a limit refused, as long as it may be admitted before the deadline: OpenEnv's client would fail its whole episode
- * where one over HTTP waits and retries.
- */
-async function inTurn(
-  { requester: { signal }, deadlineAtMs }: MessageCall,
-  enter: () => unknown,
-): Promise<void> {
-  for (;;) {
-    try {
-      await enter();
-      return;
-    } catch (error) {
-      const isRefusal =
-        error instanceof ServiceError && (error.code === "rate_limited" || error.code === "overloaded");
-      if (!isRefusal || error.retryAfterS === undefined) throw error;
-      // Spread, so that all who wait do not return together.
-      const waitMs = error.retryAfterS * 1000 * (1 + Math.random() / 2);
-      if (performance.now() + waitMs > deadlineAtMs) throw error;
-      await orAborted(sleep(waitMs), signal);
-    }
-  }
 }

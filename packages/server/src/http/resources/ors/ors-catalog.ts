@@ -1,45 +1,18 @@
-import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName } from "@presage/contract";
+import type { EnvironmentRevision } from "../../../environments/environment.ts";
 import { findEnvironment } from "../../../environments/find-environment.ts";
-import { readPlace, readSplit, splitsOf } from "../../../environments/ors/find-place.ts";
 import { listAllEnvironments } from "../../../environments/ors/list-all-environments.ts";
 import { toolOf } from "../../../environments/ors/read-action.ts";
-import { listTasks } from "../../../environments/tasks/list-tasks.ts";
-import type { IndexedTask } from "../../../environments/tasks/tasks-store.ts";
-import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import type { CallWithCaller, Route } from "../../pipeline/route.ts";
-import { readBody } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
-import { logBrokenResponse } from "../../response/log-broken-response.ts";
-import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
 import { readEnvironmentName, toPlay, withEnvironment } from "./read-ors-request.ts";
-
-const tasksAtOnce = 500;
+import { taskHandlers } from "./task-handlers.ts";
 
 /** What there is to play, for clients of the Open Reward Standard. */
 export function orsCatalogRoutes(services: Services): Route[] {
-  const { environments, settings } = services;
-  const { maxShortBodyBytes } = settings;
+  const { environments } = services;
   const environmentOf = (call: CallWithCaller) =>
     findEnvironment(environments, requesterOf(call), readEnvironmentName(call));
-
-  async function streamTasks(
-    call: CallWithCaller,
-    wanted: { name: string; split: TaskSplitName; from: number; to: number },
-  ): Promise<Response> {
-    async function* texts(): AsyncGenerator<string, void> {
-      let before = `{"tasks":[`;
-      for (let from = wanted.from; from < wanted.to; from += tasksAtOnce) {
-        const limit = Math.min(tasksAtOnce, wanted.to - from);
-        const tasks = await listTasks(environments, requesterOf(call), wanted, { from, limit });
-        yield before + tasks.map((task) => JSON.stringify(toTaskSpec(wanted.split, task))).join(",");
-        before = ",";
-      }
-      yield `${before === "," ? "" : before}],"env_name":${JSON.stringify(wanted.name)}}`;
-    }
-    const body = await streamTexts(keepOpenForEach(call, texts()), logBrokenResponse(services, call));
-    return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
-  }
 
   return [
     toPlay("GET", "/list_environments", async (call) => {
@@ -48,61 +21,16 @@ export function orsCatalogRoutes(services: Services): Route[] {
       return Response.json(names);
     }),
     ...withEnvironment("GET", "/tools", async (call) => Response.json(toTools(await environmentOf(call)))),
-    ...withEnvironment("GET", "/splits", async (call) =>
-      Response.json(splitsOf(await environmentOf(call)).map((split) => ({ name: split, type: split }))),
+    ...taskHandlers(services, environmentOf).flatMap(({ method, path, handle }) =>
+      withEnvironment(method, path, handle),
     ),
-    ...withEnvironment("POST", "/tasks", async (call) => {
-      const body = await readBody(call, OrsSplit, maxShortBodyBytes);
-      const environment = await environmentOf(call);
-      const { name } = environment;
-      const { split, count } = readSplit(environment, body.split);
-      return await streamTasks(call, { name, split, from: 0, to: count });
-    }),
-    ...withEnvironment("POST", "/num_tasks", async (call) => {
-      const body = await readBody(call, OrsSplit, maxShortBodyBytes);
-      return Response.json({ num_tasks: readSplit(await environmentOf(call), body.split).count });
-    }),
-    ...withEnvironment("POST", "/task", async (call) => {
-      const body = await readBody(call, OrsTaskPlace, maxShortBodyBytes);
-      const environment = await environmentOf(call);
-      const { split, index } = readPlace(environment, body);
-      const { name } = environment;
-      const part = { from: index, limit: 1 };
-      const [task] = await listTasks(environments, requesterOf(call), { name, split }, part);
-      return Response.json({ task: task === undefined ? null : toTaskSpec(split, task), env_name: name });
-    }),
-    ...withEnvironment("POST", "/task_range", async (call) => {
-      const { start, stop, ...body } = await readBody(call, OrsTaskRange, maxShortBodyBytes);
-      const environment = await environmentOf(call);
-      const { split, count } = readSplit(environment, body.split);
-      const from = within(start ?? 0, count);
-      const to = within(stop ?? count, count);
-      return await streamTasks(call, { name: environment.name, split, from, to });
-    }),
   ];
 }
 
 /** The tool that agents act with. A task has none of its own. */
-export function toTools(environment: Parameters<typeof describe>[0]) {
-  return { tools: [describe(environment)] };
-}
-
-function describe({ config }: Pick<Awaited<ReturnType<typeof findEnvironment>>, "config">) {
+export function toTools({ config }: Pick<EnvironmentRevision, "config">) {
   const { name, description, argument } = toolOf(config);
   const properties = { [argument]: { type: "string", description: "What to do, in words." } };
-  return {
-    name,
-    description,
-    input_schema: { type: "object", properties, required: [argument], additionalProperties: false },
-  };
-}
-
-/** What a client sends back to start the task, and what it may choose tasks by. What the agent sees first is in the prompt. */
-function toTaskSpec(split: TaskSplitName, { index, task: { prompt, goal, metadata } }: IndexedTask) {
-  return { split, index, prompt: prompt ?? null, goal: goal ?? null, metadata: metadata ?? null };
-}
-
-/** A bound of a range as Python reads it: from the end if negative. */
-function within(bound: number, count: number): number {
-  return Math.min(Math.max(bound < 0 ? count + bound : bound, 0), count);
+  const input_schema = { type: "object", properties, required: [argument], additionalProperties: false };
+  return { tools: [{ name, description, input_schema }] };
 }

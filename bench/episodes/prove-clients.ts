@@ -1,9 +1,10 @@
-// bun bench/episodes/prove-ors.ts [cuts | crash | failures | slow | pings]: plays episodes with the public client of the Open Reward
-// Standard through cut connections, a killed process and a failing model, and compares what it saw with the histories that the server
-// has. Needs Python with venv. Prints the figures; exits with 1 if a history differs.
+// bun bench/episodes/prove-clients.ts [cuts | crash | failures | slow | pings | openenv]: plays episodes with the public clients of the
+// Open Reward Standard and of OpenEnv through cut connections, a killed process and a failing model, and compares what they saw with the
+// histories that the server has. Needs Python with venv. Prints the figures; exits with 1 if a history differs.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Episode } from "@presage/contract";
+import { openEnvPython } from "../../packages/server/test/support/python/openenv-python.ts";
 import { pythonEnvironment } from "../../packages/server/test/support/python/python-environment.ts";
 import { startPostgres } from "../evaluations/search/start-postgres.ts";
 import { type RunningPresage, startPresage } from "../evaluations/start-presage.ts";
@@ -42,18 +43,25 @@ const createEnvironment = async (presage: RunningPresage): Promise<void> => {
   await call(presage, "POST", "/v1/environments/proof/tasks", { initial_state: "A room.", prompt: "Play." });
 };
 
+const players = {
+  ors: { script: "play-ors.py", findPython: () => pythonEnvironment(["ors-sdk==0.1.0"]) },
+  openenv: { script: "play-openenv.py", findPython: openEnvPython },
+};
+
 const startPlayer = async (
+  client: keyof typeof players,
   origin: string,
   key: string,
   episodes: number,
   pauseS: number,
   actions: string[],
 ) => {
-  const python = await pythonEnvironment(["ors-sdk==0.1.0"]);
+  const { script, findPython } = players[client];
+  const python = await findPython();
   if (python === undefined) throw new Error("There is no Python with venv.");
-  const script = join(benchDirectory, "episodes", "play.py");
+  const path = join(benchDirectory, "episodes", script);
   return group.runCommand({
-    argv: [python, script, origin, key, String(episodes), String(pauseS), ...actions],
+    argv: [python, path, origin, key, String(episodes), String(pauseS), ...actions],
   });
 };
 
@@ -88,9 +96,11 @@ const prove = async (
     actions?: string[];
     pauseS?: number;
     kill?: boolean;
+    client?: keyof typeof players;
   },
 ): Promise<boolean> => {
   const { episodes, cuts = 0, failing = 0, actions = plainSteps, pauseS = 0, kill = false } = wanted;
+  const { client = "ors" } = wanted;
   const world = startWorld(100);
   const servers: RunningPresage[] = [];
   for (const [index, url] of databaseUrls.entries())
@@ -105,11 +115,16 @@ const prove = async (
     cuts,
   );
   const startedAtMs = performance.now();
-  const player = startPlayer(relay.origin, keyOf(last), episodes, pauseS, actions);
+  const player = startPlayer(client, relay.origin, keyOf(last), episodes, pauseS, actions);
+  let hasEnded = false;
+  void player.finally(() => {
+    hasEnded = true;
+  });
   if (kill) {
     // In the middle of it.
     const half = (episodes * actions.length) / 2;
-    while ([...world.asked.values()].reduce((sum, count) => sum + count, 0) < half) await Bun.sleep(20);
+    while (!hasEnded && [...world.asked.values()].reduce((sum, count) => sum + count, 0) < half)
+      await Bun.sleep(20);
     first.process.kill("SIGKILL");
   }
   const { stdout, stderr, exitCode } = await player;
@@ -141,9 +156,10 @@ const main = async (wanted: readonly string[]): Promise<boolean> => {
   const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
   rmSync(workDirectory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const postgres = await startPostgres(group, 5);
+  const postgres = await startPostgres(group, 6);
   if (postgres === undefined) return false;
-  const [ofCuts = "", ofCrash = "", ofFailures = "", ofPings = "", ofCutsOfTwo = ""] = postgres.urls;
+  const [ofCuts = "", ofCrash = "", ofFailures = "", ofPings = "", ofCutsOfTwo = "", ofOpenEnv = ""] =
+    postgres.urls;
   const results: boolean[] = [];
   if (isWanted("cuts")) {
     results.push(await prove("cuts", [ofCuts], { episodes: 350, cuts: 1_000 }));
@@ -151,6 +167,10 @@ const main = async (wanted: readonly string[]): Promise<boolean> => {
   }
   if (isWanted("crash"))
     results.push(await prove("crash", [ofCrash, ofCrash], { episodes: 500, pauseS: 0.2, kill: true }));
+  if (isWanted("openenv")) {
+    const wantedOfOpenEnv = { episodes: 1_000, pauseS: 0.2, kill: true, client: "openenv" } as const;
+    results.push(await prove("openenv", [ofOpenEnv, ofOpenEnv], wantedOfOpenEnv));
+  }
   if (isWanted("failures"))
     results.push(await prove("failures", [ofFailures], { episodes: 200, failing: 0.2 }));
   if (isWanted("slow")) {

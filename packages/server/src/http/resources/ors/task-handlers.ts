@@ -1,0 +1,111 @@
+import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName } from "@presage/contract";
+import type { EnvironmentRevision } from "../../../environments/environment.ts";
+import { readPlace, readSplit, splitsOf } from "../../../environments/ors/find-place.ts";
+import { listTasks } from "../../../environments/tasks/list-tasks.ts";
+import type { IndexedTask } from "../../../environments/tasks/tasks-store.ts";
+import { keepOpenForEach } from "../../pipeline/keep-open.ts";
+import type { CallWithCaller } from "../../pipeline/route.ts";
+import { readBody } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { logBrokenResponse } from "../../response/log-broken-response.ts";
+import { streamTexts } from "../../response/stream-texts.ts";
+import type { Services } from "../../services.ts";
+
+const tasksAtOnce = 500;
+
+/** A question about the tasks of an environment, at a path below that of the environment. */
+export interface TaskHandler {
+  method: "GET" | "POST";
+  path: string;
+  handle(call: CallWithCaller): Promise<Response>;
+}
+
+/** What there is to play in an environment. The Open Reward Standard and OpenEnv's Task API ask for it in the same words. */
+export function taskHandlers(
+  services: Services,
+  environmentOf: (call: CallWithCaller) => Promise<EnvironmentRevision>,
+): TaskHandler[] {
+  const { environments, settings } = services;
+  const { maxShortBodyBytes } = settings;
+
+  async function streamTasks(
+    call: CallWithCaller,
+    wanted: { name: string; split: TaskSplitName; from: number; to: number },
+  ): Promise<Response> {
+    async function* texts(): AsyncGenerator<string, void> {
+      let before = `{"tasks":[`;
+      for (let from = wanted.from; from < wanted.to; from += tasksAtOnce) {
+        const limit = Math.min(tasksAtOnce, wanted.to - from);
+        const tasks = await listTasks(environments, requesterOf(call), wanted, { from, limit });
+        yield before + tasks.map((task) => JSON.stringify(toTaskSpec(wanted.split, task))).join(",");
+        before = ",";
+      }
+      yield `${before === "," ? "" : before}],"env_name":${JSON.stringify(wanted.name)}}`;
+    }
+    const body = await streamTexts(keepOpenForEach(call, texts()), logBrokenResponse(services, call));
+    return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
+  }
+
+  return [
+    {
+      method: "GET",
+      path: "/splits",
+      handle: async (call) =>
+        Response.json(splitsOf(await environmentOf(call)).map((split) => ({ name: split, type: split }))),
+    },
+    {
+      method: "POST",
+      path: "/tasks",
+      handle: async (call) => {
+        const body = await readBody(call, OrsSplit, maxShortBodyBytes);
+        const environment = await environmentOf(call);
+        const { name } = environment;
+        const { split, count } = readSplit(environment, body.split);
+        return await streamTasks(call, { name, split, from: 0, to: count });
+      },
+    },
+    {
+      method: "POST",
+      path: "/num_tasks",
+      handle: async (call) => {
+        const body = await readBody(call, OrsSplit, maxShortBodyBytes);
+        return Response.json({ num_tasks: readSplit(await environmentOf(call), body.split).count });
+      },
+    },
+    {
+      method: "POST",
+      path: "/task",
+      handle: async (call) => {
+        const body = await readBody(call, OrsTaskPlace, maxShortBodyBytes);
+        const environment = await environmentOf(call);
+        const { split, index } = readPlace(environment, body);
+        const { name } = environment;
+        const part = { from: index, limit: 1 };
+        const [task] = await listTasks(environments, requesterOf(call), { name, split }, part);
+        return Response.json({ task: task === undefined ? null : toTaskSpec(split, task), env_name: name });
+      },
+    },
+    {
+      method: "POST",
+      path: "/task_range",
+      handle: async (call) => {
+        const { start, stop, ...body } = await readBody(call, OrsTaskRange, maxShortBodyBytes);
+        const environment = await environmentOf(call);
+        const { split, count } = readSplit(environment, body.split);
+        const from = within(start ?? 0, count);
+        const to = within(stop ?? count, count);
+        return await streamTasks(call, { name: environment.name, split, from, to });
+      },
+    },
+  ];
+}
+
+/** What a client sends back to start the task, and what it may choose tasks by. What the agent sees first is in the prompt. */
+function toTaskSpec(split: TaskSplitName, { index, task: { prompt, goal, metadata } }: IndexedTask) {
+  return { split, index, prompt: prompt ?? null, goal: goal ?? null, metadata: metadata ?? null };
+}
+
+/** A bound of a range as Python reads it: from the end if negative. */
+function within(bound: number, count: number): number {
+  return Math.min(Math.max(bound < 0 ? count + bound : bound, 0), count);
+}
