@@ -414,22 +414,4 @@ describe("against a real Presage", () => {
     });
     expect(heard).toEqual(["200", expect.any(String)]);
   });
-
-  test("results are counted and then deleted in the background", async () => {
-    const result = (app: string) => ({ evaluator_id: "deleted", pass: true, app, tags: { of: "deletion" } });
-    await presage.results.importBatch([result("deleted"), result("deleted"), result("left")]);
-    const filter = { app: "deleted", tags: { of: "deletion" } };
-    const { count, kept } = await presage.results.countDeletable(filter);
-    expect([count, kept]).toEqual([2, 0]);
-    expect((await caught(presage.results.deleteMatching(filter, 1))).category).toBe("conflict");
-    const { id } = await presage.results.deleteMatching(filter, count);
-    const ended = await eventually(
-      () => presage.results.getDeletion(id),
-      ({ status }) => status === "finished",
-      60_000,
-    );
-    expect([ended.count, ended.deleted]).toEqual([2, 2]);
-    const left = await presage.results.search({ tags: { of: "deletion" } });
-    expect(left.map(({ app }) => app)).toEqual(["left"]);
-  });
 });
