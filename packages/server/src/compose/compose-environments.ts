@@ -6,6 +6,7 @@ import type {
   RewardOutcome,
 } from "../environments/environment-services.ts";
 import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
+import { createStartTurns } from "../environments/episodes/start-episode.ts";
 import { createKnownSessions } from "../environments/ors/known-sessions.ts";
 import { createSessionIds } from "../environments/ors/session-ids.ts";
 import { sweepSessions } from "../environments/ors/sweep-sessions.ts";
@@ -67,6 +68,7 @@ export function composeEnvironments(
   return {
     store,
     knownEpisodes: createKnownEpisodes(),
+    startTurns: createStartTurns(),
     ors: {
       ids: createSessionIds(sessionSecret),
       known,

@@ -1,4 +1,5 @@
 import type { Context } from "@presage/contract";
+import type { FairSlots } from "../limits/fair-slots.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
 import type { KnownEpisodes } from "./episodes/known-episodes.ts";
@@ -33,6 +34,8 @@ export interface EnvironmentServices {
   readonly store: Store;
   readonly knownEpisodes: KnownEpisodes;
   readonly ors: OrsServices;
+  /** Whose turn it is to start an episode. */
+  readonly startTurns: FairSlots;
   /** Stores steps, those of many episodes together. Says whether this one was stored. */
   writeStep(step: NewStep): Promise<boolean>;
   hasDeployment(name: string): boolean;
