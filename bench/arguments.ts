@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { DatabaseName } from "./evaluations/search/fill-and-start.ts";
 import { type PartName, partNames } from "./parts.ts";
 import { type TargetName, targetNames } from "./targets/target.ts";
 
@@ -9,7 +10,13 @@ export interface BenchArguments {
   readonly targets: readonly TargetName[];
   /** How many results retention works on; undefined: as planned. */
   readonly results: number | undefined;
+  /** How long retention's deletion is measured at most; undefined: as planned. */
+  readonly minutes: number | undefined;
+  /** The one engine that retention is measured on; undefined: each. */
+  readonly database: DatabaseName | undefined;
 }
+
+const databaseNames: Readonly<Record<string, DatabaseName>> = { sqlite: "SQLite", postgresql: "PostgreSQL" };
 
 /** `--only exactness`: it needs Python, so it is not part of the others. */
 export interface ExactnessArguments {
@@ -25,6 +32,8 @@ const options = {
   data: { type: "string" },
   python: { type: "string", default: "python3" },
   results: { type: "string" },
+  minutes: { type: "string" },
+  database: { type: "string" },
 } as const;
 
 export const readExactnessArguments = (argv: readonly string[]): ExactnessArguments | undefined => {
@@ -48,6 +57,16 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
       (name) => wanted.includes(name) || (name === "predictions" && targets.length > 0),
     ),
     results: values.results === undefined ? undefined : Number(values.results),
+    minutes: values.minutes === undefined ? undefined : Number(values.minutes),
+    database: readDatabase(values.database),
     targets: wanted.includes("predictions") || targets.length === 0 ? targetNames : targets,
   };
+};
+
+const readDatabase = (name: string | undefined): DatabaseName | undefined => {
+  if (name === undefined) return undefined;
+  const database = databaseNames[name.toLowerCase()];
+  if (database === undefined)
+    throw new Error(`--database: got ${name}; expected ${Object.keys(databaseNames).join(" or ")}`);
+  return database;
 };

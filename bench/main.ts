@@ -27,7 +27,7 @@ const checkFigures = async (wanted: ExactnessArguments): Promise<boolean> => {
 const bench = async (): Promise<boolean> => {
   const exactness = readExactnessArguments(process.argv.slice(2));
   if (exactness !== undefined) return checkFigures(exactness);
-  const { quick, parts: names, targets, results } = readArguments(process.argv.slice(2));
+  const { parts: names, ...choices } = readArguments(process.argv.slice(2));
   const missing = names.every((name) => name === "statistics") ? [] : findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   rmSync(workDirectory, { recursive: true, force: true });
@@ -41,12 +41,13 @@ const bench = async (): Promise<boolean> => {
   let isClean = true;
   for (const name of names) {
     const machine = await describeMachine();
-    const report = await parts[name].measure({ group, upstream, quick, targets, results });
+    const report = await parts[name].measure({ group, upstream, ...choices });
     const section = writeSection(name, parts[name].title, report, machine);
     process.stdout.write(`\n${section}\n`);
     isClean &&= report.problems.length === 0;
-    // A quick run, or one without all targets, must not replace a whole one.
-    if (quick || (name === "predictions" && targets.length < targetNames.length)) continue;
+    // A quick run, or one without all targets or engines, must not replace a whole one.
+    const isPart = choices.quick || choices.database !== undefined;
+    if (isPart || (name === "predictions" && choices.targets.length < targetNames.length)) continue;
     await Bun.write(
       resultsFile,
       replaceSection(await Bun.file(resultsFile).text(), partNames, name, section),

@@ -1,3 +1,4 @@
+import type { DatabaseName } from "./evaluations/search/fill-and-start.ts";
 import type { ProcessGroup } from "./processes.ts";
 import type { Goal } from "./report/goal.ts";
 import type { Upstream } from "./targets/start-upstream.ts";
@@ -11,6 +12,10 @@ export interface BenchContext {
   readonly quick: boolean;
   /** How many results retention works on; undefined: as planned. */
   readonly results: number | undefined;
+  /** How long retention's deletion is measured at most; undefined: as planned. */
+  readonly minutes: number | undefined;
+  /** The one engine that retention is measured on; undefined: each. */
+  readonly database: DatabaseName | undefined;
   /** Which targets predictions are measured through. */
   readonly targets: readonly TargetName[];
 }

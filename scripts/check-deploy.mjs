@@ -1,10 +1,19 @@
 // `npm run check:deploy`: the chart and the monitoring in deploy/, with Helm's, Kubernetes' and Prometheus' own programs. They are
 // Go programs that no test can install everywhere, so what is missing is left out, and said.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parseAllDocuments } from "yaml";
+import { dashboardAsTypeScript } from "./dashboard-as-typescript.mjs";
 import { root } from "./ensure-installed.mjs";
 
 const chart = join(root, "deploy/helm/presage");
@@ -13,6 +22,8 @@ const monitoring = join(root, "deploy/monitoring");
 const kubernetesVersions = ["1.30.0", "1.37.0"];
 /** A Python package that carries the schemas of Kubernetes; kubeconform would fetch them from GitHub. */
 const schemaPackage = "kubernetes-validate==1.37.0";
+/** The types of dashboards, panels and queries, which Grafana's makers generate from its own schemas. */
+const dashboardTypes = "@grafana/grafana-foundation-sdk@0.0.21";
 const programs = {
   helm: "go install helm.sh/helm/v4/cmd/helm@v4.3.1",
   kubeconform: "go install github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
@@ -23,6 +34,7 @@ const problems = [];
 
 try {
   if (isThere("promtool")) checkMonitoring();
+  checkDashboard();
   if (isThere("helm")) checkChart(isThere("kubeconform") ? schemas() : undefined);
 } finally {
   rmSync(work, { recursive: true, force: true });
@@ -33,6 +45,24 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 function checkMonitoring() {
   expectSuccess("promtool check rules", "promtool", ["check", "rules", join(monitoring, "alerts.yaml")]);
   expectSuccess("promtool test rules", "promtool", ["test", "rules", join(monitoring, "alerts.test.yaml")]);
+}
+
+/** No Grafana can be had everywhere, so the dashboard is compiled as values of its types: unknown and missing fields are errors. */
+function checkDashboard() {
+  const folder = join(work, "dashboard");
+  mkdirSync(folder);
+  const install = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, dashboardTypes];
+  const { status, stderr } = run("npm", install);
+  if (status !== 0)
+    return void process.stdout.write(
+      `left out: the dashboard, as npm could not install ${dashboardTypes}: ${stderr}\n`,
+    );
+  const dashboard = JSON.parse(readFileSync(join(monitoring, "dashboard.json"), "utf8"));
+  writeFileSync(join(folder, "dashboard.ts"), dashboardAsTypeScript(dashboard));
+  const compilerOptions = { module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, types: [] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["dashboard.ts"] }));
+  const tsc = join(root, "node_modules/.bin/tsc");
+  expectSuccess("the dashboard fits Grafana's types", tsc, ["--project", folder]);
 }
 
 function checkChart(schemaFolder) {

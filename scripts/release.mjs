@@ -41,13 +41,20 @@ function findProblems() {
   if (!/^\d+\.\d+\.\d+$/.test(version)) return ["Usage: npm run release -- VERSION, such as 0.2.0"];
   const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   if (repository?.url === undefined)
-    found.push("package.json: repository.url is not set; npm compares it with where a package was built.");
+    found.push(
+      "package.json: repository.url is not set. Set it to the project's address, such as git+https://HOST/OWNER/presage.git: npm compares it with where a package was built.",
+    );
   for (const { path, text, wanted } of filesOfVersion(version))
-    if (text !== wanted) found.push(`${path}: it is not of version ${version}. See npm run set-version.`);
+    if (text !== wanted)
+      found.push(`${path}: it is not of version ${version}. Run npm run set-version -- ${version}.`);
   if (!readFileSync(join(root, "CHANGELOG.md"), "utf8").includes(`\n## [${version}]`))
-    found.push(`CHANGELOG.md: there is no section [${version}].`);
-  if (git("status", "--porcelain") !== "") found.push("There are changes that are not committed.");
-  if (git("tag", "--list", `v${version}`) !== "") found.push(`The tag v${version} exists already.`);
+    found.push(
+      `CHANGELOG.md: there is no section [${version}]. Give [Unreleased] that name and begin a new one above it.`,
+    );
+  if (git("status", "--porcelain") !== "")
+    found.push("There are changes that are not committed. Commit them first.");
+  if (git("tag", "--list", `v${version}`) !== "")
+    found.push(`The tag v${version} exists already. Choose a higher version.`);
   return found;
 }
 

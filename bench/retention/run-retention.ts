@@ -1,25 +1,37 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { endMicros, startMicros } from "../evaluations/search/distribution.ts";
-import { fillAndStart } from "../evaluations/search/fill-and-start.ts";
+import { type DatabaseName, fillAndStart } from "../evaluations/search/fill-and-start.ts";
+import { findCountingError, findFillingError } from "../evaluations/search/find-filling-error.ts";
+import type { SizedRequest } from "../evaluations/search/measure-requests.ts";
 import { startPostgres } from "../evaluations/search/start-postgres.ts";
 import { type RunningPresage, startPresage } from "../evaluations/start-presage.ts";
 import { workDirectory } from "../paths.ts";
 import type { ProcessGroup } from "../processes.ts";
 import type { Upstream } from "../targets/start-upstream.ts";
 import type { RetentionPlan } from "./plan-retention.ts";
+import { readSpace, vacuum } from "./read-space.ts";
 import { type Stored, storeSteadily } from "./store-steadily.ts";
 
+/** What was stored in a phase, and by how much the files grew. */
+interface Phase extends Stored {
+  readonly grownBytes: number;
+}
+
 export interface RetentionSample {
-  readonly database: "SQLite" | "PostgreSQL";
-  readonly before: Stored;
-  readonly beside: Stored;
+  readonly database: DatabaseName;
+  readonly before: Phase;
+  readonly beside: Phase;
+  /** Once nothing is deleted any more. */
+  readonly after: Phase;
   readonly deleted: number;
   readonly deletedInS: number;
   /** Nothing too old was left. */
   readonly isComplete: boolean;
   /** The longest transaction was not longer than this; infinite beyond the last bucket. */
   readonly longestAtMostS: number;
+  /** What is wrong with the figures of summaries. */
+  readonly problem: string | undefined;
 }
 
 const dayMicros = 86_400_000_000;
@@ -30,38 +42,79 @@ export const runRetention = async (
   group: ProcessGroup,
   upstream: Upstream,
   plan: RetentionPlan,
+  only: DatabaseName | undefined,
 ): Promise<RetentionSample[]> => {
-  const postgres = await startPostgres(group, 1);
-  const file = join(workDirectory, "retention.db");
-  for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
-  const places = [
-    { database: "SQLite" as const, url: `sqlite:${file}` },
-    ...(postgres === undefined ? [] : [{ database: "PostgreSQL" as const, url: postgres.urls[0] ?? "" }]),
-  ];
   const samples: RetentionSample[] = [];
-  for (const { database, url } of places) {
-    const directory = join(workDirectory, `retention-${database}`);
-    const place = { database, url, directory, size: plan.results };
-    const { presage: first } = await fillAndStart(group, upstream.origin, place);
-    // Its code is compiled, and its part of the file in memory.
-    await storeFor(first, plan.perSecond, plan.beforeS / 2);
-    const before = await storeFor(first, plan.perSecond, plan.beforeS);
-    await group.stop(first.process);
-    const middle = (startMicros + endMicros) / 2;
-    const days = Math.floor((Date.now() * 1_000 - middle) / dayMicros);
-    const presage = await startPresage(group, upstream.origin, directory, url, {
-      PRESAGE_RETENTION: `results=${days}`,
-    });
-    const sample = await measureDeletion(presage, plan);
-    await group.stop(presage.process);
-    samples.push({ database, before, ...sample });
-    const { beside, deleted, deletedInS, isComplete, longestAtMostS } = sample;
-    process.stdout.write(
-      `retention  ${database}: ${deleted} deleted in ${deletedInS.toFixed(0)} s (${(deleted / deletedInS).toFixed(0)}/s)${isComplete ? "" : ", not all"}; storing p99 ${before.p99Ms.toFixed(1)} ms before, ${beside.p99Ms.toFixed(1)} ms beside, longest ${before.maxMs.toFixed(0)} and ${beside.maxMs.toFixed(0)} ms; longest transaction at most ${longestAtMostS * 1_000} ms; ${beside.failed} failed\n`,
-    );
+  if (only !== "PostgreSQL") {
+    const file = join(workDirectory, "retention.db");
+    samples.push(await runOn(group, upstream, plan, { database: "SQLite", url: `sqlite:${file}` }));
+    for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
   }
-  if (postgres !== undefined) await group.stop(postgres.process);
+  if (only !== "SQLite") {
+    const postgres = await startPostgres(group, 1);
+    const [url] = postgres?.urls ?? [];
+    if (postgres === undefined || url === undefined) return samples;
+    samples.push(await runOn(group, upstream, plan, { database: "PostgreSQL", url }));
+    await group.stop(postgres.process);
+  }
   return samples;
+};
+
+const runOn = async (
+  group: ProcessGroup,
+  upstream: Upstream,
+  plan: RetentionPlan,
+  { database, url }: Pick<RetentionSample, "database"> & { url: string },
+): Promise<RetentionSample> => {
+  const directory = join(workDirectory, `retention-${database}`);
+  const place = { database, url, directory, size: plan.results };
+  const { presage: first } = await fillAndStart(group, upstream.origin, place);
+  const filled = await findFillingError(plan.results, (body) => summaryRequest(first, body));
+  if (filled !== undefined) throw new Error(filled);
+  // Its code is compiled, and its part of the file in memory.
+  await storeFor(first, plan.perSecond, plan.beforeS / 2);
+  const before = await measureGrowth(url, () => storeFor(first, plan.perSecond, plan.beforeS));
+  await group.stop(first.process);
+  const middle = (startMicros + endMicros) / 2;
+  const days = Math.floor((Date.now() * 1_000 - middle) / dayMicros);
+  const deleting = await startPresage(group, upstream.origin, directory, url, {
+    PRESAGE_RETENTION: `results=${days}`,
+  });
+  const deletion = await measureGrowth(url, () => measureDeletion(deleting, plan));
+  await group.stop(deleting.process);
+  await vacuum(url);
+  const last = await startPresage(group, upstream.origin, directory, url);
+  const after = await measureGrowth(url, () => storeFor(last, plan.perSecond, plan.beforeS));
+  const problem = await findCountingError((body) => summaryRequest(last, body));
+  await group.stop(last.process);
+  const { stored, grownBytes, ...figures } = deletion;
+  const sample = { database, before, beside: { ...stored, grownBytes }, after, ...figures, problem };
+  process.stdout.write(`retention  ${describe(sample)}\n`);
+  return sample;
+};
+
+const summaryRequest = ({ origin, headers }: RunningPresage, body: unknown): SizedRequest => ({
+  size: 0,
+  url: `${origin}/v1/evaluation-results/summary`,
+  options: { method: "POST", headers, body: JSON.stringify(body) },
+});
+
+const measureGrowth = async <Result>(
+  url: string,
+  act: () => Promise<Result>,
+): Promise<Result & { grownBytes: number }> => {
+  const startBytes = await readSpace(url);
+  const result = await act();
+  return { ...result, grownBytes: (await readSpace(url)) - startBytes };
+};
+
+const describe = ({ database, before, beside, after, ...deletion }: RetentionSample): string => {
+  const { deleted, deletedInS, isComplete, longestAtMostS, problem } = deletion;
+  const rate = `${deleted} deleted in ${deletedInS.toFixed(0)} s (${(deleted / deletedInS).toFixed(0)}/s)`;
+  const p99 = `storing p99 ${before.p99Ms.toFixed(1)} ms before, ${beside.p99Ms.toFixed(1)} ms beside`;
+  const longest = `longest ${before.maxMs.toFixed(0)} and ${beside.maxMs.toFixed(0)} ms`;
+  const grown = [before, beside, after].map(({ grownBytes }) => (grownBytes / 1e6).toFixed(1)).join(", ");
+  return `${database}: ${rate}${isComplete ? "" : ", not all"}; ${p99}, ${longest}; longest transaction at most ${longestAtMostS * 1_000} ms; ${beside.failed} failed; files grew by ${grown} MB before, beside, after${problem === undefined ? "" : `; ${problem}`}`;
 };
 
 const storeFor = async (presage: RunningPresage, perSecond: number, seconds: number): Promise<Stored> => {
@@ -75,11 +128,13 @@ const storeFor = async (presage: RunningPresage, perSecond: number, seconds: num
 const measureDeletion = async (
   presage: RunningPresage,
   { perSecond, mostS }: RetentionPlan,
-): Promise<Omit<RetentionSample, "database" | "before">> => {
+): Promise<
+  { stored: Stored } & Pick<RetentionSample, "deleted" | "deletedInS" | "isComplete" | "longestAtMostS">
+> => {
   const startedAtMs = performance.now();
   let metrics = "";
   let deletedInS = 0;
-  const beside = await storeSteadily(presage, perSecond, async () => {
+  const stored = await storeSteadily(presage, perSecond, async () => {
     await Bun.sleep(pollMs);
     metrics = await (await fetch(`${presage.origin}/metrics`)).text();
     deletedInS = (performance.now() - startedAtMs) / 1_000;
@@ -87,7 +142,7 @@ const measureDeletion = async (
   });
   const deleted = figureOf(metrics, /^presage_deleted_rows_total\{kind="results"\} (\S+)/m);
   return {
-    beside,
+    stored,
     deleted,
     deletedInS,
     isComplete: isCompleteIn(metrics),

@@ -37,11 +37,12 @@ export const judgeRetention = (samples: readonly RetentionSample[], { results }:
 
 export const writeRetention = (
   samples: readonly RetentionSample[],
-  { results, perSecond: rate, beforeS }: RetentionPlan,
+  { results, perSecond: rate, beforeS, mostS }: RetentionPlan,
 ): string => {
   const figure = (milliseconds: number) => milliseconds.toFixed(1);
   return `
-${results.toLocaleString("en-US")} results, the older half of which is deleted (\`PRESAGE_RETENTION\`) while ${rate} evaluations a second are stored; before it, the same for ${beforeS} s.
+${results.toLocaleString("en-US")} results, the older half of which is deleted (\`PRESAGE_RETENTION\`) for ${duration(mostS)} at most while ${rate} evaluations a second are stored; before it and after it, the same for ${beforeS} s. Files are those
+of the tables of results (SQLite: the file), and of PostgreSQL's they are vacuumed after the deletion, as autovacuum does: where space is used again, they hardly grow.
 
 ${table(
   [
@@ -55,6 +56,9 @@ ${table(
     "longest before, ms",
     "longest beside, ms",
     "longest transaction, ms",
+    "files grew before, KB a result",
+    "beside",
+    "after",
   ],
   samples.map((sample) => [
     sample.database,
@@ -67,7 +71,13 @@ ${table(
     figure(sample.before.maxMs),
     figure(sample.beside.maxMs),
     `at most ${sample.longestAtMostS * 1_000}`,
+    ...[sample.before, sample.beside, sample.after].map(({ grownBytes, stored }) =>
+      figure(grownBytes / 1_000 / stored),
+    ),
   ]),
 )}
 `;
 };
+
+const duration = (seconds: number): string =>
+  seconds >= 120 ? `${(seconds / 60).toFixed(0)} minutes` : `${seconds} s`;

@@ -56,6 +56,8 @@ export type {
   EvaluateItem,
   EvaluateRequest,
   EvaluationResult,
+  EvaluationResultDeletion,
+  EvaluationResultDeletionCount,
   EvaluationStatus,
   EvaluationSummaryGroup,
   EvaluationSummaryResponse,
@@ -79,6 +81,7 @@ export type {
   Latency,
   LatencyQuery,
   LatencyResponse,
+  ListedPrediction,
   Member,
   MemberUpdateRequest,
   MeResponse,
@@ -167,5 +170,5 @@ export type {
   RunFilter,
   RunSampleFilter,
   RunSampleView,
-  WaitOptions,
 } from "./resources/runs/runs.ts";
+export type { WaitOptions } from "./wait-until.ts";

@@ -182,6 +182,7 @@ describe("the examples of the README", () => {
     expect(lines.splice(3, 2)).toEqual(["1 of 1", expect.stringMatching(/^exact-match-\S+ 0 null$/)]);
     expect(lines[3]).toBe("exported: 1");
     expect(lines[4]).toMatch(/^exact-match-\S+ 1 1$/);
+    expect(lines.splice(5, 1)).toEqual(["deleted: 1"]);
     expect(lines[5]).toMatch(/^invalid 422 \S+$/);
     expect(lines[6]).toMatch(/^body\.interaction\.state String should have at least 1 character/);
     expect(lines[7]).toMatch(/^imported: \d+$/);

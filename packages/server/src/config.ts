@@ -46,7 +46,13 @@ export type Config = Readonly<{
   /** Of live predictions that are stored. */
   capture: Readonly<{ setting: string; maxAgeDays: number }>;
   /** After how many days each kind of data is deleted; absent: never. */
-  retention: Readonly<{ results?: number; predictions: number; episodes?: number; usage?: number }>;
+  retention: Readonly<{
+    results?: number;
+    predictions: number;
+    episodes?: number;
+    usage?: number;
+    audit?: number;
+  }>;
   prediction: Readonly<{
     debugFields: boolean;
     ratePerMinute: number;

@@ -9,7 +9,9 @@ export const wholeNumber = (lowest: number, highest: number) =>
     .regex(/^\d{1,16}$/)
     .transform(Number)
     .pipe(z.number().min(lowest).max(highest));
-const retainedKinds = ["results", "predictions", "episodes", "usage"] as const;
+const retainedKinds = ["results", "predictions", "episodes", "usage", "audit"] as const;
+/** What somebody did is often asked about only weeks later. */
+export const leastAuditDays = 90;
 /** `KIND=DAYS`, with commas between them, each kind once. */
 export const retentionDays = (most: number) =>
   z
@@ -17,6 +19,7 @@ export const retentionDays = (most: number) =>
     .transform((list) => list.split(",").map((part) => part.split("=").map((text) => text.trim())))
     .pipe(z.array(z.tuple([z.enum(retainedKinds), wholeNumber(1, most)])))
     .refine((parts) => new Set(parts.map(([kind]) => kind)).size === parts.length)
+    .refine((parts) => parts.every(([kind, days]) => kind !== "audit" || days >= leastAuditDays))
     .transform(
       (parts): Readonly<Partial<Record<(typeof retainedKinds)[number], number>>> => Object.fromEntries(parts),
     );

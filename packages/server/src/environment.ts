@@ -5,6 +5,7 @@ import {
   expectedUrl,
   httpUrl,
   httpUrls,
+  leastAuditDays,
   onOff,
   originUrl,
   redisUrl,
@@ -133,8 +134,8 @@ export const environment = z.object({
     .optional()
     .meta({
       description:
-        "after how many days evaluation results, predictions of clients, episodes and usage are deleted; what is not named is kept, but for predictions (PRESAGE_CAPTURE_MAX_AGE_DAYS)",
-      expected: `results, predictions, episodes or usage, each with =DAYS from 1 to ${centuryDays} and commas between them, such as results=90,usage=365`,
+        "after how many days evaluation results, predictions of clients, episodes, usage and events of the audit log are deleted; what is not named is kept, but for predictions (PRESAGE_CAPTURE_MAX_AGE_DAYS)",
+      expected: `results, predictions, episodes, usage or audit, each with =DAYS from 1 to ${centuryDays} (audit: from ${leastAuditDays}) and commas between them, such as results=90,usage=365`,
     }),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).meta({
     description: "whether connections to the upstream are reused",

@@ -38,6 +38,7 @@ async function evaluateOne(
       { evaluator: "exact-match" },
       { evaluator: "rouge-l", profile_name: "close enough" },
       { evaluator: "state-change" },
+      { evaluator: "error-taxonomy", profile_name: "slips" },
       ...(isJson(nextState) ? [{ evaluator: "json-match" }] : []),
     ],
     evaluated_model_system_prompt: system,

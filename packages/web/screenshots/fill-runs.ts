@@ -32,13 +32,17 @@ async function fillDataset(presage: Presage, name: string, lines: readonly objec
     presage.runs.create({ name: `${name}, ${title}`, dataset_id, target, evaluators, ...request });
   const end = ({ id }: Run) => presage.runs.waitUntilEnded(id, { pollEveryMs: 300 });
 
-  await end(await create("most frequent", { target: { baseline: "most-frequent" } }));
-  await end(await create("no change", { target: { baseline: "no-change" } }));
+  const mostFrequent = await end(await create("most frequent", { target: { baseline: "most-frequent" } }));
+  const noChange = await end(await create("no change", { target: { baseline: "no-change" } }));
   await end(await create("sandbox, free-running", { mode: "free-running" }));
   const sandbox = await end(await create("sandbox", {}));
   const degraded = await create("degraded sandbox", { target: { predictions: "imported" } });
   await presage.runs.uploadPredictions(degraded.id, toText(await degrade(presage, sandbox, dataset_id)));
   await end(degraded);
+  for (const { id } of [mostFrequent, noChange, sandbox, degraded]) {
+    await presage.runs.addEvaluators(id, [{ evaluator: "error-taxonomy", profile_name: "slips" }]);
+    await presage.runs.waitUntilEnded(id, { pollEveryMs: 300 });
+  }
 }
 
 /** The sandbox's predictions, of which some are the state before the action. */

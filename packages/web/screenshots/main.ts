@@ -7,6 +7,7 @@ import { openBrowser } from "../test/support/browser.ts";
 import { fill } from "./fill.ts";
 import { readTransitions } from "./read-transitions.ts";
 import { shotsOf } from "./shots.ts";
+import { startStandInJudge } from "./stand-in-judge.ts";
 import { startServer } from "./start-server.ts";
 import { storageState, takeScreenshots } from "./take.ts";
 
@@ -17,11 +18,13 @@ const source = process.argv[2] ?? join(import.meta.dir, "../../../examples/trans
 const transitions = await readTransitions(source);
 // PostgreSQL, because then only the process with the shifted clock reads the time.
 const postgres = await startPostgres();
+const judge = startStandInJudge();
 try {
   const environment = {
     PRESAGE_DATABASE_URL: await postgres.createDatabase(),
     PRESAGE_BOOTSTRAP_KEY: apiKey,
     PRESAGE_CAPTURE: "all",
+    PRESAGE_JUDGE_URL: judge.url,
   };
   await fill(environment, apiKey, transitions);
   const server = await startServer(environment, 0);
@@ -34,5 +37,6 @@ try {
   await browser.close();
   await server.stop();
 } finally {
+  await judge.stop();
   await postgres.remove();
 }

@@ -44,4 +44,10 @@ async function makeTaxonomy(presage: Presage): Promise<void> {
     body: { State: [...State, "Wrong room"], Form },
     labels: ["candidate"],
   });
+  await presage.profiles.create({
+    evaluator_family: "error-taxonomy",
+    name: "slips",
+    config: { error_taxonomy_name: "world-model slips", label: "production" },
+    description: "Which errors of our taxonomy a prediction has.",
+  });
 }

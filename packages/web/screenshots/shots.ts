@@ -41,10 +41,13 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
     { name: "episode", path: `/episodes/${episode?.id}?step=2` },
     { name: "runs", path: "/runs" },
     { name: "run", path: `/runs/${runId("sandbox")}` },
+    { name: "run-samples", path: `/runs/${runId("sandbox")}?tab=samples` },
     { name: "run-free", path: `/runs/${runId("sandbox, free-running")}` },
     { name: "run-trajectory", path: `/runs/${runId("sandbox")}/trajectories/${trajectory}` },
+    { name: "new-run", path: `/runs/new?dataset=${dataset?.id}` },
     { name: "datasets", path: "/datasets" },
     { name: "dataset", path: `/datasets/${dataset?.id}` },
+    { name: "dataset-trajectory", path: `/datasets/${dataset?.id}/trajectories/${trajectory}` },
     { name: "compare", path: `/compare?runs=${compared}` },
     {
       name: "compare-sample",
@@ -52,14 +55,18 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
     },
     { name: "review", path: "/review" },
     { name: "evaluations", path: "/evaluations" },
+    { name: "evaluations-by-sample", path: "/evaluations?view=samples" },
     { name: "evaluation", path: `/evaluations?result=${shown?.id}` },
     { name: "evaluators", path: "/evaluators" },
     { name: "profile", path: `/evaluators/profiles/${profiles[0]?.public_id}` },
     { name: "error-taxonomies", path: "/error-taxonomies" },
-    { name: "error-taxonomy", path: `/error-taxonomies/${taxonomies[0]?.error_taxonomy_id}` },
+    { name: "error-taxonomy", path: `/error-taxonomies/${taxonomies[0]?.error_taxonomy_id}?revision=1` },
+    { name: "error-taxonomy-unused", path: `/error-taxonomies/${taxonomies[0]?.error_taxonomy_id}` },
     { name: "usage", path: "/usage?period=30d" },
     { name: "api-keys", path: "/api-keys" },
     { name: "account", path: "/account" },
+    { name: "members", path: "/account/members" },
+    { name: "audit-log", path: "/account/audit-log" },
   ];
 }
 

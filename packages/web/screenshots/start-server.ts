@@ -3,7 +3,7 @@ import { freePort } from "../../server/test/support/free-port.ts";
 
 const serverMain = join(import.meta.dir, "../../server/src/main.ts");
 const shiftedClock = join(import.meta.dir, "shifted-clock.ts");
-const startTimeoutMs = 30_000;
+const startTimeoutMs = 120_000;
 
 export interface RunningServer {
   url: string;

@@ -153,6 +153,43 @@ dashboardTest(
   },
 );
 
+dashboardTest("A revision without findings says what is missing, and which one has some", async (visitor) => {
+  const { visit, client, databaseUrl } = visitor;
+  const body = { State: ["Gone"] };
+  const used = await client.errorTaxonomies.create({ error_taxonomy_name: "steps", body });
+  const { error_taxonomy_id } = await client.errorTaxonomies.create({
+    error_taxonomy_id: used.error_taxonomy_id,
+    body: { State: ["Gone", "Invented"] },
+  });
+  await client.profiles.create({
+    evaluator_family: "error-taxonomy",
+    name: "our slips",
+    config: { error_taxonomy_name: "steps", label: "production" },
+  });
+  await using store = await openStore(databaseUrl);
+  await storeResults(store.database, store.owner.account_id, [
+    {
+      evaluatorId: "error-taxonomy-2026-11-21",
+      evaluatorFamily: "error-taxonomy",
+      metadata: { app: "steps" },
+      outcome: {
+        status: "success",
+        pass: true,
+        score: 1,
+        extra: { error_taxonomy_revision_id: used.id, categories: [] },
+      },
+    },
+  ]);
+  const page = await visit(`/error-taxonomies/${error_taxonomy_id}`);
+  await page.getByRole("heading", { name: "Not used yet" }).waitFor();
+  await page.getByRole("heading", { name: /^A profile names the taxonomy.*done/ }).waitFor();
+  await page.getByRole("heading", { name: "This revision has the profile’s label", exact: true }).waitFor();
+  await page.getByRole("link", { name: "our slips" }).waitFor();
+  await page.getByText("has findings of 1 evaluation.").waitFor();
+  await page.getByRole("link", { name: "Revision 1" }).press("Enter");
+  await page.getByText("share of 1 evaluation with this revision").waitFor();
+});
+
 dashboardTest("Names of taxonomies and their errors are readable on a phone", async ({ visit, client }) => {
   const name = "what our world model gets wrong in kitchens";
   const deep = "A thing is in two places at once";

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { copiedText, expectCopied } from "./support/copied-text.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
+import { finishRun, uploadHousehold } from "./support/household.ts";
 import { resultTexts, showsResults } from "./support/result-rows.ts";
 import { emptyScroll } from "./support/scrolling.ts";
 
@@ -43,6 +44,57 @@ dashboardTest("A filtered view is shared by its address", async ({ visit, client
   await showsResults(elsewhere, 3);
   await elsewhere.goBack();
   await showsResults(elsewhere, 2);
+});
+
+dashboardTest(
+  "Results name their run, which is a link; a run that is not of Presage is its text",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    const { id } = await uploadHousehold(client, "named");
+    const run = await finishRun(client, {
+      name: "our model",
+      dataset_id: id,
+      target: { baseline: "no-change" },
+    });
+    await client.results.importBatch([
+      { evaluator_id: "named", pass: true, evaluation_run_id: "nightly-7" },
+      { evaluator_id: "named", pass: true, evaluation_run_id: crypto.randomUUID() },
+    ]);
+    const page = await visit(`/evaluations?run=${run.id}`);
+    await showsResults(page, 6);
+    const links = page.getByRole("row").getByRole("link", { name: "our model" });
+    await links.first().waitFor();
+    expect(await links.count()).toBe(6);
+    await page.getByRole("button", { name: "Remove the filter Run our model" }).waitFor();
+    await links.first().press("Enter");
+    await page.getByRole("heading", { name: "our model", level: 1 }).waitFor();
+  },
+);
+
+dashboardTest("Results that match are counted, deleted and gone; those of a run stay", async (visitor) => {
+  const { visit, client } = visitor;
+  await evaluate(client, "gone", ["yes", "no", "never"]);
+  await evaluate(client, "stays", ["yes"]);
+  const page = await visit("/evaluations?app=gone&verdict=fail");
+  await showsResults(page, 2);
+  await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
+  await dialog.getByText("2 results match the filters.").waitFor();
+  await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("No results match these filters").waitFor();
+  const left = async (app: string) => (await client.results.search({ app })).length;
+  expect([await left("gone"), await left("stays")]).toEqual([1, 1]);
+
+  const { id } = await uploadHousehold(client, "kept");
+  const run = await finishRun(client, { dataset_id: id, target: { baseline: "no-change" } });
+  const ofRun = await visit(`/evaluations?run=${run.id}`);
+  await showsResults(ofRun, 6);
+  await ofRun.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  await ofRun.getByText("6 more belong to runs or experiments").waitFor();
+  await ofRun.getByRole("button", { name: "Close", exact: true }).press("Enter");
+  await ofRun.getByRole("alertdialog").waitFor({ state: "detached" });
+  await showsResults(ofRun, 6);
 });
 
 dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, client }) => {

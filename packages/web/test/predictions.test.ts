@@ -41,6 +41,8 @@ dashboardTest(
     const page = await visit("/");
     await page.getByRole("link", { name: "Predictions", exact: true }).click();
     await page.getByText("3 predictions", { exact: true }).waitFor();
+    // What was predicted is in sight.
+    await page.getByRole("row").filter({ hasText: "fridge" }).first().waitFor();
     // The values there are, with how many have them.
     const chosen = page.getByLabel("Source").locator("option");
     expect(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dateTime } from "../date-time.ts";
 import { ErrorCategory } from "../errors.ts";
-import { nextCursor, pageQuery } from "../query.ts";
+import { nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { storableText } from "../text.ts";
 import { Context, Interaction } from "./prediction.ts";
 
@@ -179,16 +179,28 @@ export type KeptPredictionValuesResponse = z.infer<typeof KeptPredictionValuesRe
 /** Query of `GET /v1/predictions`. */
 export const KeptPredictionListQuery = z.object({
   ...filters,
+  text_limit: queryInteger({ minimum: 1, maximum: 10_000 }).optional().meta({
+    description: "With each prediction, this many characters of what was predicted or why it failed.",
+  }),
   ...pageQuery({ maximum: 1000, default: defaultPredictionLimit }),
 });
 export type KeptPredictionListQuery = z.infer<typeof KeptPredictionListQuery>;
 
+/** A prediction in a list. */
+export const ListedPrediction = KeptPrediction.extend({
+  output: z.string().nullable().optional().meta({
+    description: "The beginning of what was predicted, if text_limit was sent; null if it failed.",
+  }),
+  error_message: z.string().nullable().optional().meta({
+    description: "The beginning of why it failed, if text_limit was sent; null if it succeeded.",
+  }),
+}).meta({ id: "ListedPrediction" });
+export type ListedPrediction = z.infer<typeof ListedPrediction>;
+
 /** Response of `GET /v1/predictions`: kept predictions of the account, newest first. */
 export const KeptPredictionListResponse = z
   .object({
-    data: z
-      .array(KeptPrediction)
-      .meta({ description: "The predictions, newest first, without their texts." }),
+    data: z.array(ListedPrediction).meta({ description: "The predictions, newest first." }),
     next: nextCursor,
   })
   .meta({ id: "KeptPredictionListResponse" });

@@ -1,16 +1,34 @@
-import type { AuditEventListQuery, AuditEventListResponse } from "@presage/contract";
+import type { AuditEvent, AuditEventListQuery, AuditEventListResponse } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
+/** Which changes; without any field, all. */
+export type AuditEventFilter = Omit<AuditEventListQuery, "limit" | "after">;
+
 /** Who changed what in the account. For owners. */
 export interface AuditEvents {
+  /** Yields all that match, newest first, page by page: `GET /v1/audit-events`. */
+  iterate(filter?: AuditEventFilter, options?: CallOptions): AsyncGenerator<AuditEvent, void, undefined>;
   /** Lists one page, newest first: `GET /v1/audit-events`. `next` is null on the last page. */
   list(query?: AuditEventListQuery, options?: CallOptions): Promise<AuditEventListResponse>;
 }
 
 export function auditEvents({ json }: Transport): AuditEvents {
+  const list = (query: AuditEventListQuery = {}, options?: CallOptions) =>
+    json<AuditEventListResponse>(
+      { method: "GET", path: "/v1/audit-events", query: { ...query }, isRepeatable: true },
+      options,
+    );
+
   return {
-    list: (query = {}, options) =>
-      json({ method: "GET", path: "/v1/audit-events", query: { ...query }, isRepeatable: true }, options),
+    list,
+    async *iterate(filter = {}, options) {
+      let after: string | undefined;
+      do {
+        const page = await list({ ...filter, limit: "1000", after }, options);
+        yield* page.data;
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+    },
   };
 }

@@ -12,7 +12,7 @@ import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which predictions; without any field, all. */
-export type KeptPredictionFilter = Omit<KeptPredictionListQuery, "limit" | "after">;
+export type KeptPredictionFilter = Omit<KeptPredictionListQuery, "limit" | "after" | "text_limit">;
 
 /** Which predictions of live traffic from before a time; without any field, all. */
 export type LivePredictionFilter = Omit<KeptPredictionDeleteQuery, "source" | "before">;
@@ -22,14 +22,16 @@ export interface KeptPredictionPage {
   limit?: number | undefined;
   /** The `next` of an earlier page. */
   after?: string | undefined;
+  /** With each prediction, this many characters of what was predicted or why it failed. */
+  text_limit?: number | undefined;
 }
 
 export interface KeptPredictions {
-  /** Lists one page, newest first, without texts: `GET /v1/predictions`. `next` is null on the last page. */
+  /** Lists one page, newest first: `GET /v1/predictions`. `next` is null on the last page. */
   list(
     filter?: KeptPredictionFilter & KeptPredictionPage,
     options?: CallOptions,
-  ): Promise<{ data: KeptPrediction[]; next: string | null }>;
+  ): Promise<KeptPredictionListResponse>;
   /** Yields all, newest first, page by page: `GET /v1/predictions`. */
   iterate(
     filter?: KeptPredictionFilter,

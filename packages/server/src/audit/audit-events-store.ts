@@ -68,3 +68,30 @@ export async function selectAuditEvents(
     .execute();
   return toListPart(rows, limit);
 }
+
+/** The oldest events of an account from before a time. */
+export async function selectOldAuditEvents(
+  database: Database,
+  accountId: string,
+  before: Micros,
+  limit: number,
+): Promise<string[]> {
+  const rows = await database
+    .selectFrom("audit_events")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("created_at", "<", before)
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function deleteAuditEvents(transaction: Database, ids: readonly string[]): Promise<number> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom("audit_events")
+    .where("id", "in", ids)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,4 +1,5 @@
 import type { AuditAction } from "@presage/contract";
+import { refuseClosedAccounts } from "../storage/closed-accounts-store.ts";
 import { nowMicros } from "../storage/micros.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import type { Changer } from "./actor.ts";
@@ -15,12 +16,16 @@ export interface Change {
   detail?: ChangeDetail;
 }
 
-/** Records a change in its own transaction: neither is there without the other. Returns the event's id. */
+/**
+ * Records a change in its own transaction: neither is there without the other. In an account that was closed since the request began
+ * nothing changes, but by the command line, which erases it. Returns the event's id.
+ */
 export async function recordChange(
   transaction: Database,
   { accountId, actor }: Pick<Changer, "accountId" | "actor">,
   { action, objectId, detail = {} }: Change,
 ): Promise<string> {
+  if (actor.kind !== "command_line") await refuseClosedAccounts(transaction, [accountId]);
   const id = Bun.randomUUIDv7();
   await insertAuditEvent(transaction, {
     id,

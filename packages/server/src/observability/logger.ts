@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import pino, { type Logger } from "pino";
 import { type RequestRecord, requestLine } from "./request-line.ts";
@@ -10,6 +11,7 @@ const usualBatchCharacters = 16 * 1024;
 /** A pipe never mixes writes of this length by several processes (PIPE_BUF). A file that they share mixes none at all. */
 const atomicWriteCharacters = 4 * 1024;
 const flushIntervalMs = 1_000;
+const maxCloseMs = 5_000;
 
 export interface Log {
   logger: Logger;
@@ -19,8 +21,8 @@ export interface Log {
   storeFailed(error: unknown): void;
   /** To be called after each successful statement; logs the end of an outage. */
   storeResponded(): void;
-  /** Writes what is pending. */
-  flush(): void;
+  /** Writes what is pending. Nothing is logged afterwards. */
+  close(): Promise<void>;
 }
 
 /** Bytes that wait for a slow reader of standard output; beyond this lines are dropped rather than the server blocked. */
@@ -45,6 +47,7 @@ export function createLog(level: string, worker?: number): Log {
   });
   const destination = isReadable ? readableLines() : file;
   let batch = "";
+  let isClosed = false;
 
   function writeBatch(): void {
     if (batch === "") return;
@@ -56,6 +59,7 @@ export function createLog(level: string, worker?: number): Log {
   // Other lines write the pending request lines first, so that the log is in order.
   const inOrder = {
     write(line: string) {
+      if (isClosed) return;
       writeBatch();
       destination.write(line);
     },
@@ -77,7 +81,7 @@ export function createLog(level: string, worker?: number): Log {
   return {
     logger,
     request(record, level, keyName) {
-      if (!logger.isLevelEnabled(level)) return;
+      if (isClosed || !logger.isLevelEnabled(level)) return;
       if (isReadable)
         return void destination.write(`${requestLine(record, { keyName, worker }, new Date())}\n`);
       const head = `"level":${pino.levels.values[level]},"time":"${timeText()}"${ofWorker},"msg":"request"`;
@@ -87,9 +91,13 @@ export function createLog(level: string, worker?: number): Log {
     },
     storeFailed: store.failed,
     storeResponded: store.responded,
-    flush() {
+    async close() {
       writeBatch();
-      file.flushSync();
+      isClosed = true;
+      const written = once(file, "close").catch(() => {});
+      file.end();
+      // A reader that has stopped reading, or is gone, must not keep the process.
+      await Promise.race([written, Bun.sleep(maxCloseMs)]);
     },
   };
 }

@@ -86,7 +86,7 @@ export function createMetrics() {
     }),
     deletedRows: createCounter(registry, {
       name: "presage_deleted_rows_total",
-      help: "Rows that were deleted because of their age or by a filter, by kind (results, predictions, episodes, usage).",
+      help: "Rows that were deleted because of their age or by a filter, by kind (results, predictions, episodes, usage, audit).",
       labelNames: ["kind"],
     }),
     deletionSeconds: new Histogram({

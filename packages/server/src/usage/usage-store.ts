@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { selectClosed } from "../storage/closed-accounts-store.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import type {
   UsageCountsTable,
@@ -20,10 +21,16 @@ export interface UsagePeriod {
   hoursPerStep: number;
 }
 
-/** Adds to the counts of each hour, in one transaction. */
+/** Adds to the counts of each hour, in one transaction, but for accounts that are closed. */
 export async function writeUsage(database: Database, batch: ReadonlyMap<string, UsageTotals>): Promise<void> {
-  const { counts, modelTokens, latencies } = toUsageRows([...batch.values()]);
   await database.transaction().execute(async (transaction) => {
+    const totals = [...batch.values()];
+    const closed = await selectClosed(
+      transaction,
+      totals.map(({ accountId }) => accountId),
+    );
+    const open = totals.filter(({ accountId }) => !closed.has(accountId));
+    const { counts, modelTokens, latencies } = toUsageRows(open);
     for (const some of inChunks(counts)) await addCounts(transaction, some);
     for (const some of inChunks(modelTokens)) await addModelTokens(transaction, some);
     for (const some of inChunks(latencies)) await addLatencies(transaction, some);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
-import { mainFile } from "../support/presage/main-file.ts";
+import { presageCommand } from "../support/presage/main-file.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 
@@ -160,7 +160,7 @@ describe("Killed at work,", () => {
 
   /** Kills a command that writes beside `path`, once it does, unless it was faster. */
   async function killWhileItWrites(args: string[], path: string): Promise<void> {
-    const child = Bun.spawn([process.execPath, mainFile, ...args], {
+    const child = Bun.spawn([...presageCommand, ...args], {
       env: { PATH: process.env.PATH ?? "", ...of(large) },
       stdout: "ignore",
       stderr: "ignore",

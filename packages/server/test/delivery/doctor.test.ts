@@ -3,11 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sql } from "kysely";
+import { migrations } from "../../src/storage/migrations/index.ts";
+import { saveSetting } from "../../src/storage/settings-store.ts";
 import { freePort } from "../support/free-port.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { redisProgram, startRedis } from "../support/redis/start-redis.ts";
 import { startOpenidProvider, type TestOpenidProvider } from "../support/sign-in/openid-provider.ts";
 import { createPostgresDatabase, onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
@@ -75,6 +79,27 @@ onEachDatabase(({ name, create }) => {
     expect(of("upstream")[0]?.text).toEndWith(" serves test-model");
     expect(of("provider")[0]?.state).toBe("good");
     expect(of("redis")[0]?.state).toBe("off");
+  });
+});
+
+onEachDatabase(({ create }) => {
+  test("presage doctor says whether a newer schema lets this version run", async () => {
+    const url = await create();
+    await using store = await openStore(url);
+    const schema = "999-later";
+    await sql`insert into kysely_migration (name, timestamp) values (${schema}, ${"2031"})`.execute(
+      store.database,
+    );
+    const say = (oldest: string) =>
+      saveSetting(store.database, "oldest_version", JSON.stringify({ schema, oldest }));
+    await say(Object.keys(migrations).at(-1) ?? "");
+    const allowed = await diagnose({ PRESAGE_DATABASE_URL: url });
+    expect([allowed.code, allowed.bad]).toEqual([0, []]);
+    expect(allowed.of("database")[0]?.text).toContain("newer than this Presage (999-later) and lets it run");
+    await say(schema);
+    const refused = await diagnose({ PRESAGE_DATABASE_URL: url });
+    expect([refused.code, refused.bad]).toEqual([1, ["database"]]);
+    expect(refused.of("database")[0]?.text).toEndWith("Run the version that made it, or a later one");
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeploymentListResponse } from "@presage/contract";
@@ -58,7 +58,34 @@ describe.if(process.platform === "linux")("On Linux", () => {
     several.kill("SIGTERM");
     expect(await several.exited).toBe(0);
   });
+
+  // Only root may mount and enter it.
+  if (process.getuid?.() === 0)
+    test("The image's file system, read-only, answers the first prediction as the image's user, and its health check", async () => {
+      const { enter, environment } = await layOutImage(join(work, "image"));
+      await using inImage = await spawnPresage(environment, enter);
+      await expectFirstPrediction(inImage);
+      const { port } = new URL(inImage.url);
+      await runInFolder(work, [...enter, "health"], { ...environment, PRESAGE_PORT: port });
+      expect((await stat(join(work, "image/data/presage.db"))).uid).toBe(65_532);
+      inImage.kill("SIGTERM");
+      expect(await inImage.exited).toBe(0);
+    });
 });
+
+/** The folder as the Dockerfile lays it out, with the command that runs a program in it. */
+async function layOutImage(
+  folder: string,
+): Promise<{ enter: string[]; environment: Record<string, string> }> {
+  await mkdir(folder);
+  const [script, program, place] = [join(root, "scripts/image-root.mjs"), executable, folder].map((path) =>
+    JSON.stringify(path),
+  );
+  const source = `import { imageRoot } from ${script};
+    const { enter, environment } = imageRoot(${program}, ${place});
+    console.log(JSON.stringify({ enter: enter([]), environment }));`;
+  return JSON.parse(await runInFolder(root, ["node", "--input-type=module", "--eval", source]));
+}
 
 /** Each call has a connection of its own, which either worker may get. */
 async function answeringProcesses(url: string): Promise<Set<number | undefined>> {

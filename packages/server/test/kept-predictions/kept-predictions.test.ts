@@ -29,12 +29,16 @@ onEachDatabase((database) => {
   });
   afterAll(() => store.destroy());
 
-  type Given = Partial<PredictionsTable> & { context?: string };
+  type Given = Partial<PredictionsTable> & {
+    context?: string;
+    output?: string;
+    error_message?: string;
+  };
 
   /** Stores predictions as capture does, the first one the oldest, and returns their ids. */
   async function keep(all: readonly Given[], into = store): Promise<string[]> {
     const rows: CapturedRows = { predictions: [], payloads: [], contexts: [] };
-    for (const [at, { context, ...given }] of all.entries()) {
+    for (const [at, { context, output = null, error_message = null, ...given }] of all.entries()) {
       const prediction: PredictionsTable = {
         id: Bun.randomUUIDv7(),
         account_id: into.owner.account_id,
@@ -59,7 +63,7 @@ onEachDatabase((database) => {
         ...given,
       };
       rows.predictions.push(prediction);
-      const payload = { request: null, output: null, reasoning: null, error_message: null };
+      const payload = { request: null, output, reasoning: null, error_message };
       const digest = context === undefined ? null : `${prediction.account_id} ${context}`;
       rows.payloads.push({ prediction_id: prediction.id, context_digest: digest, ...payload });
       if (digest !== null && !rows.contexts.some((row) => row.digest === digest)) {
@@ -113,6 +117,29 @@ onEachDatabase((database) => {
         query = `deployment=list-a&limit=3&after=${next}`;
       }
       expect(seen).toEqual(of(3, 2, 1, 0));
+    });
+
+    test("has the beginning of each text if a length is asked for", async () => {
+      await keep([
+        { deployment: "texts", output: "Die Tür öffnet sich. 🚪" },
+        { deployment: "texts", status: "failed", error_message: "The upstream did not respond." },
+      ]);
+      const texts = async (query: string) =>
+        (await list(`deployment=texts${query}`)).data.map(({ output, error_message }) => [
+          output,
+          error_message,
+        ]);
+      expect(await texts("&text_limit=9")).toEqual([
+        [null, "The upstr"],
+        ["Die Tür ö", null],
+      ]);
+      expect(await texts("&text_limit=10000&limit=1")).toEqual([[null, "The upstream did not respond."]]);
+      expect(await texts("")).toEqual([
+        [undefined, undefined],
+        [undefined, undefined],
+      ]);
+      const issues = await issuesOf(await presage.call("GET", "/v1/predictions?text_limit=0"));
+      expect(issues.map(({ loc }) => loc)).toEqual([["query", "text_limit"]]);
     });
 
     test("refuses wrong filters", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
-import { mainFile } from "../support/presage/main-file.ts";
+import { presageCommand } from "../support/presage/main-file.ts";
 import { callWithKey, testKey } from "../support/presage/presage.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
@@ -84,7 +84,7 @@ test("Ctrl-C in npm start's terminal, which signals all its processes, loses no 
 test("an address in use is one clear line, exit code 1, and does not use up the first key", async () => {
   const database = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "first.db")}` };
   const blocker = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("taken") });
-  const refused = start([process.execPath, mainFile, "serve"], {
+  const refused = start([...presageCommand, "serve"], {
     ...database,
     PRESAGE_PORT: String(blocker.port),
   });
@@ -94,7 +94,7 @@ test("an address in use is one clear line, exit code 1, and does not use up the 
   );
   await blocker.stop(true);
   const port = await freePort();
-  const started = start([process.execPath, mainFile, "serve"], { ...database, PRESAGE_PORT: String(port) });
+  const started = start([...presageCommand, "serve"], { ...database, PRESAGE_PORT: String(port) });
   await expectEventually(() => isReady(`http://127.0.0.1:${port}`), true);
   started.kill("SIGTERM");
   expect(await new Response(started.stderr).text()).toMatch(/psg_[0-9A-Za-z]{38}/);
@@ -103,7 +103,7 @@ test("an address in use is one clear line, exit code 1, and does not use up the 
 test("a second server on the port of a running one does not start", async () => {
   const port = String(await freePort());
   const serve = (name: string) =>
-    start([process.execPath, mainFile, "serve"], {
+    start([...presageCommand, "serve"], {
       PRESAGE_DATABASE_URL: `sqlite:${join(directory, `${name}.db`)}`,
       PRESAGE_PORT: port,
     });
@@ -119,7 +119,7 @@ test("a second server on the port of a running one does not start", async () => 
 }, 120_000);
 
 test("an address that is not of this machine is one clear line", async () => {
-  const refused = start([process.execPath, mainFile, "serve"], {
+  const refused = start([...presageCommand, "serve"], {
     PRESAGE_HOST: "192.0.2.1",
     PRESAGE_PORT: "8080",
   });
@@ -136,7 +136,7 @@ test("while the database is being opened the server is up and says that it is st
   holder.run("BEGIN IMMEDIATE");
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = start([process.execPath, mainFile, "serve"], {
+  const server = start([...presageCommand, "serve"], {
     PRESAGE_PORT: String(port),
     PRESAGE_DATABASE_URL: `sqlite:${path}`,
   });
@@ -155,7 +155,7 @@ test("a process that locks the SQLite file blocks only writers", async () => {
   const path = join(directory, "shared.db");
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = start([process.execPath, mainFile, "serve"], {
+  const server = start([...presageCommand, "serve"], {
     PRESAGE_PORT: String(port),
     PRESAGE_DATABASE_URL: `sqlite:${path}`,
     PRESAGE_BOOTSTRAP_KEY: testKey,
@@ -178,7 +178,7 @@ test("a process that locks the SQLite file blocks only writers", async () => {
 test("an unreachable trace collector does not keep the process from stopping", async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = start([process.execPath, mainFile, "serve"], {
+  const server = start([...presageCommand, "serve"], {
     PRESAGE_PORT: String(port),
     PRESAGE_BOOTSTRAP_KEY: testKey,
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
@@ -191,7 +191,7 @@ test("an unreachable trace collector does not keep the process from stopping", a
 
 test("the database file is readable by its owner only", async () => {
   const path = join(directory, "private.db");
-  const migrate = start([process.execPath, mainFile, "migrate"], { PRESAGE_DATABASE_URL: `sqlite:${path}` });
+  const migrate = start([...presageCommand, "migrate"], { PRESAGE_DATABASE_URL: `sqlite:${path}` });
   expect(await migrate.exited).toBe(0);
   expect((await stat(path)).mode & 0o077).toBe(0);
 });

@@ -7,7 +7,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
-import { mainFile } from "../support/presage/main-file.ts";
+import { presageCommand } from "../support/presage/main-file.ts";
 import { callWithKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
@@ -28,7 +28,7 @@ afterAll(async () => {
 async function startInTerminal(environment: Record<string, string>) {
   const port = await freePort();
   const chunks: Uint8Array[] = [];
-  const server = Bun.spawn([process.execPath, mainFile, "serve"], {
+  const server = Bun.spawn([...presageCommand, "serve"], {
     cwd: directory,
     env: {
       PATH: process.env.PATH ?? "",

@@ -10,12 +10,12 @@ import { storeResults } from "../support/store/store-results.ts";
 import { expectSoundRollups } from "./expect-sound-rollups.ts";
 import { resultAt } from "./many-results.ts";
 
-const environment = { PRESAGE_RETENTION: "results=30,predictions=30,episodes=30,usage=30" };
+const environment = { PRESAGE_RETENTION: "results=30,predictions=30,episodes=30,usage=30,audit=90" };
 /** Long before today. */
 const old = Date.UTC(2020, 0, 1) * 1_000;
 
 onEachDatabase((database) => {
-  test("Old episodes and usage are deleted, but no episode that a dataset was made from or that is new", async () => {
+  test("Old episodes, usage and events of the audit log are deleted, but no episode that a dataset was made from or that is new", async () => {
     const url = await database.create();
     const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
     await using opened = await openStore(url);
@@ -53,6 +53,23 @@ onEachDatabase((database) => {
       .values([10, 11, 5_000].map((hour) => ({ ...usage, ...counts, hour })))
       .execute();
 
+    const event = {
+      account_id: opened.owner.account_id,
+      action: "api_key.create",
+      object_id: "key",
+      actor_kind: "command_line",
+      actor_user_id: null,
+      actor_id: null,
+      actor_name: null,
+      request_id: null,
+      detail: "{}",
+    } as const;
+    const daysAgo = (days: number) => (Date.now() - days * 86_400_000) * 1_000;
+    await store
+      .insertInto("audit_events")
+      .values([1, 89, 91, 1_000].map((days) => ({ ...event, id: `${days}`, created_at: daysAgo(days) })))
+      .execute();
+
     const deleting = await startPresage({ PRESAGE_DATABASE_URL: url, ...environment });
     const left = async (table: "episodes" | "episode_steps") =>
       (
@@ -70,6 +87,14 @@ onEachDatabase((database) => {
     const hours = async () =>
       (await store.selectFrom("usage_counts").select("hour").where("hour", "<=", 5_000).execute()).length;
     await expectEventually(hours, 0);
+    const events = async () => {
+      const kept = store.selectFrom("audit_events").select("id").where("object_id", "=", "key");
+      return (await kept.execute())
+        .map(({ id }) => Number(id))
+        .sort((a, b) => a - b)
+        .join();
+    };
+    await expectEventually(events, "1,89");
     await expectEventually(
       async () => (await readMetric(deleting, "presage_retention_complete_timestamp_seconds")) > 0,
       true,

@@ -8,7 +8,7 @@ import { accountTables } from "../../src/storage/account-data/account-tables.ts"
 import type { Database } from "../../src/storage/schema/tables.ts";
 import { eventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
-import { mainFile } from "../support/presage/main-file.ts";
+import { presageCommand } from "../support/presage/main-file.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -147,7 +147,7 @@ onEachDatabase((database) => {
     email: string,
     change: (transaction: Database) => Promise<unknown>,
   ): Promise<{ code: number; stderr: string }> {
-    const child = Bun.spawn([process.execPath, mainFile, "users", "erase", "--yes", email], {
+    const child = Bun.spawn([...presageCommand, "users", "erase", "--yes", email], {
       env: { PATH: process.env.PATH ?? "", PRESAGE_DATABASE_URL: presage.databaseUrl },
       stdout: "pipe",
       stderr: "pipe",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { RunReport } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
-import { mainFile } from "../support/presage/main-file.ts";
+import { presageCommand } from "../support/presage/main-file.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { runInTerminal } from "../support/presage/run-in-terminal.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
@@ -90,7 +90,7 @@ onEachDatabase((database) => {
       };
       const path = await file("walks.jsonl", samples);
       const args = ["--dataset", path, "--evaluator", "exact-match", "--concurrency", "2"];
-      const child = Bun.spawn([process.execPath, mainFile, "run", ...args, ...placeOf()], {
+      const child = Bun.spawn([...presageCommand, "run", ...args, ...placeOf()], {
         cwd: directory,
         env: { PATH: process.env.PATH ?? "", ...environment },
         stdin: "ignore",

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export async function eventually<Value>(
   probe: () => Value | Promise<Value>,
   isWanted: (value: Value) => boolean,
-  patienceMs = 30_000,
+  patienceMs = 60_000,
 ): Promise<Value> {
   const deadlineMs = performance.now() + patienceMs;
   for (;;) {

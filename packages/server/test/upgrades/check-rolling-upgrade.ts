@@ -1,11 +1,12 @@
-// Run by `npm run check:upgrade` with the `main.ts` of an earlier commit: starts it on PostgreSQL, asks it for changes of every kind,
-// starts the present one beside it, stops the earlier one, and compares all responses with what is stored.
+// Run by `npm run check:upgrade` with the `main.ts` of an earlier commit: starts it on PostgreSQL, asks it for changes of every kind and
+// for work of many requests, starts the present one beside it, stops the earlier one, and compares all responses with what is stored.
 
 import { killChildren } from "../support/presage/child-processes.ts";
 import { mainFile } from "../support/presage/main-file.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { makeFixtures, openLedger } from "../support/store/change-ledger.ts";
 import { createPostgresDatabase, removeSharedPostgres } from "../support/store/databases.ts";
+import { startEchoingModel, startWork } from "./work-across-versions.ts";
 
 const phaseMs = 8_000;
 const pauseMs = 5;
@@ -25,12 +26,19 @@ try {
 
 async function check(earlierMain: string): Promise<boolean> {
   const databaseUrl = await createPostgresDatabase();
-  const environment = { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_LOG_LEVEL: "warn" };
+  const model = startEchoingModel();
+  const environment = {
+    PRESAGE_DATABASE_URL: databaseUrl,
+    PRESAGE_LOG_LEVEL: "warn",
+    PRESAGE_UPSTREAM_URL: model.url,
+  };
   const earlier = await spawnPresage(environment, [process.execPath, earlierMain]);
   const balanced = balance([earlier]);
   const ledger = openLedger(balanced, await makeFixtures(earlier));
   const stopChanges = ledger.askUntilStopped(pauseMs);
   const stopPredictions = predictUntilStopped(balanced.call);
+  const work = await startWork(balanced.call, earlier.call);
+  if (work.left.length > 0) say(`left out, as the earlier version has none: ${work.left.join(", ")}`);
 
   await phase("the earlier version alone");
   const startedAtMs = performance.now();
@@ -44,9 +52,14 @@ async function check(earlierMain: string): Promise<boolean> {
   await phase("the present version alone");
   await stopChanges();
   const predictions = await stopPredictions();
+  await work.stop();
+  const made = work.kinds.map((kind) => `${work.made(kind)} of the kind "${kind}"`);
+  say(`pieces of work: ${made.join(", ")}; waiting for the runs to end`);
 
-  const contradictions = await ledger.contradictions(databaseUrl);
-  const statuses = [...ledger.entries.map(({ status }) => status), ...predictions];
+  // Runs store results until they end.
+  const contradictions = [...(await work.contradictions()), ...(await ledger.contradictions(databaseUrl))];
+  await model.stop();
+  const statuses = [...ledger.entries.map(({ status }) => status), ...predictions, ...work.statuses];
   const refused = statuses.filter((status) => status >= 400);
   const slowestMs = Math.max(...ledger.entries.map(({ tookMs }) => tookMs));
   say(

@@ -1,4 +1,4 @@
-import type { KeptPrediction, KeptPredictionFilter, LivePredictionFilter, Presage } from "@presage/sdk";
+import type { KeptPredictionFilter, ListedPrediction, LivePredictionFilter, Presage } from "@presage/sdk";
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -10,6 +10,7 @@ import { usePresage } from "./use-presage.ts";
 
 const listKey = ["kept predictions"];
 const pageSize = 100;
+const excerptCharacters = 200;
 const freshForMs = 30_000;
 /** Someone who opens hundreds should keep only the last ones in memory. */
 const detailCacheMs = 30_000;
@@ -19,10 +20,13 @@ export function keptPredictionsQuery(presage: Presage, filter: KeptPredictionFil
   return infiniteQueryOptions({
     queryKey: [...listKey, "pages", filter],
     queryFn: ({ pageParam, signal }) =>
-      presage.keptPredictions.list({ ...filter, limit: pageSize, after: pageParam }, { signal }),
+      presage.keptPredictions.list(
+        { ...filter, limit: pageSize, after: pageParam, text_limit: excerptCharacters },
+        { signal },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: ({ pages }): KeptPrediction[] => pages.flatMap(({ data }) => data),
+    select: ({ pages }): ListedPrediction[] => pages.flatMap(({ data }) => data),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: freshForMs,
   });

@@ -16,13 +16,15 @@ import { listAllPages } from "../../paging/list-all-pages.ts";
 import type { Transport } from "../../transport.ts";
 import { underOneKey } from "../../under-one-key.ts";
 import { iteratePages } from "../iterate-pages.ts";
-import type {
-  ExportRequest,
-  ResultFilter,
-  ResultOrder,
-  ReviewRequest,
-  SearchRequest,
-  SummaryRequest,
+import { type ResultDeletions, resultDeletions } from "./result-deletions.ts";
+import {
+  type ExportRequest,
+  type ResultFilter,
+  type ResultOrder,
+  type ReviewRequest,
+  resultFilterQuery,
+  type SearchRequest,
+  type SummaryRequest,
 } from "./result-filter.ts";
 
 export interface IterateOptions extends CallOptions {
@@ -30,7 +32,7 @@ export interface IterateOptions extends CallOptions {
   pageSize?: number | undefined;
 }
 
-export interface EvaluationResults {
+export interface EvaluationResults extends ResultDeletions {
   /** Gets one result: `GET /v1/evaluation-results/{id}`. */
   get(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
   /** Gets one page of results: `POST /v1/evaluation-results/search`. Results without a verdict are found only by status. */
@@ -71,7 +73,8 @@ export interface EvaluationResults {
 
 const path = "/v1/evaluation-results";
 
-export function evaluationResults({ json, lines }: Transport): EvaluationResults {
+export function evaluationResults(transport: Transport): EvaluationResults {
+  const { json, lines } = transport;
   const pathOf = (id: string | number) => `${path}/${encodeURIComponent(id)}`;
 
   async function search(body: SearchRequest = {}, options?: CallOptions): Promise<EvaluationResult[]> {
@@ -80,6 +83,7 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
   }
 
   return {
+    ...resultDeletions(transport),
     async get(id, options) {
       const call = { method: "GET", path: pathOf(id), isRepeatable: true } as const;
       return (await json<EvaluationResultResponse>(call, options)).evaluation_result;
@@ -120,8 +124,8 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
     },
     reviewQueue: (body = {}, options) =>
       json({ method: "POST", path: `${path}/review`, body, isRepeatable: true }, options),
-    exportLines({ tags, ...rest } = {}, options) {
-      const query = { ...rest, ...(tags ? { tags: JSON.stringify(tags) } : {}) };
+    exportLines(request = {}, options) {
+      const query = resultFilterQuery(request);
       return lines({ method: "GET", path: `${path}/export`, query, isRepeatable: true }, options);
     },
   };

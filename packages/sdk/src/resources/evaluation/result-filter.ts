@@ -5,6 +5,7 @@ import type {
   EvaluationSummaryRequest,
   ReviewQueueRequest,
 } from "@presage/contract";
+import type { Query } from "../../call.ts";
 
 interface IdBounds {
   /** Only results with a greater id. */
@@ -28,3 +29,8 @@ export type SummaryRequest = Bounded<EvaluationSummaryRequest>;
 export type ReviewRequest = Bounded<ReviewQueueRequest>;
 
 export type ExportRequest = ResultFilter & Pick<EvaluationResultExportQuery, "format" | "order">;
+
+/** Filters as a query has them. */
+export function resultFilterQuery({ tags, ...rest }: ExportRequest): Query {
+  return { ...rest, ...(tags ? { tags: JSON.stringify(tags) } : {}) };
+}

@@ -11,10 +11,9 @@ import type {
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../../call.ts";
 import { listAllPages } from "../../paging/list-all-pages.ts";
-import { PresageError } from "../../presage-error.ts";
-import { sleep } from "../../sleep.ts";
 import type { Transport } from "../../transport.ts";
 import { underOneKey } from "../../under-one-key.ts";
+import { type WaitOptions, waitUntil } from "../../wait-until.ts";
 import type { DatasetLines, PageOptions } from "./datasets.ts";
 import { type RunReports, runReports } from "./run-reports.ts";
 
@@ -42,15 +41,6 @@ export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator"
 export interface PredictionsUploadOptions extends CallOptions {
   /** Whether the lines are compressed with gzip. */
   isGzip?: boolean | undefined;
-}
-
-export interface WaitOptions extends CallOptions {
-  /** Called with the run each time that it was read. What it throws ends the waiting. */
-  onProgress?: ((run: Run) => void) | undefined;
-  /** Pause between two reads in milliseconds. Default: 1,000. */
-  pollEveryMs?: number | undefined;
-  /** How long the server may be unreachable or too busy, in milliseconds, for example while it restarts. Default: 60,000. */
-  patienceMs?: number | undefined;
 }
 
 export interface Runs extends RunReports {
@@ -98,12 +88,10 @@ export interface Runs extends RunReports {
    * Waits until a run is finished, cancelled or failed, and returns it. A paused run has not ended: use `onProgress` or `signal` to
    * stop waiting. `timeoutMs` is the limit of each read.
    */
-  waitUntilEnded(id: string, options?: WaitOptions): Promise<Run>;
+  waitUntilEnded(id: string, options?: WaitOptions<Run>): Promise<Run>;
 }
 
 const path = "/v1/runs";
-const defaultPollEveryMs = 1000;
-const defaultPatienceMs = 60_000;
 
 export function runs(transport: Transport): Runs {
   const { json, lines } = transport;
@@ -121,29 +109,6 @@ export function runs(transport: Transport): Runs {
       yield* page.data;
       after = page.next;
     } while (after !== null);
-  }
-
-  async function waitUntilEnded(
-    id: string,
-    {
-      onProgress,
-      pollEveryMs = defaultPollEveryMs,
-      patienceMs = defaultPatienceMs,
-      ...options
-    }: WaitOptions = {},
-  ): Promise<Run> {
-    let lastReadAtMs = Date.now();
-    for (;;) {
-      try {
-        const run = await json<Run>(read(pathOf(id)), options);
-        lastReadAtMs = Date.now();
-        onProgress?.(run);
-        if (hasEnded(run)) return run;
-      } catch (error) {
-        if (!isPassing(error) || Date.now() - lastReadAtMs >= patienceMs) throw error;
-      }
-      await sleep(pollEveryMs, options.signal);
-    }
   }
 
   return {
@@ -183,18 +148,11 @@ export function runs(transport: Transport): Runs {
         },
         options,
       ),
-    waitUntilEnded,
+    waitUntilEnded: (id, options) =>
+      waitUntil((each) => json<Run>(read(pathOf(id)), each), hasEnded, options),
   };
 }
 
 function hasEnded({ status }: Run): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
-}
-
-/** Whether a later try may succeed. */
-function isPassing(error: unknown): boolean {
-  return (
-    error instanceof PresageError &&
-    ["connection", "unavailable", "rate_limit", "timeout"].includes(error.category)
-  );
 }

@@ -28,10 +28,13 @@ export async function checkDatabase({ databaseUrl: url }: Config): Promise<Findi
   }
 }
 
-function describe({ engine, schema, pending, unknown }: InspectedDatabase, url: string): Finding {
+function describe({ engine, schema, pending, unknown, mayRun }: InspectedDatabase, url: string): Finding {
   const good = (text: string): Finding => ({ check: "database", state: "good", text: `${engine}: ${text}` });
+  const newer = `its schema is newer than this Presage (${unknown.join(", ")})`;
+  if (unknown.length > 0 && mayRun)
+    return good(`writable, ${newer} and lets it run: what only the newer version knows is not shown`);
   if (unknown.length > 0) {
-    const text = `${engine}: its schema is newer than this Presage (${unknown.join(", ")}). Run the version that made it, or a later one`;
+    const text = `${engine}: ${newer}. Run the version that made it, or a later one`;
     return { check: "database", state: "bad", text };
   }
   if (isInMemory(url)) return good("in memory; everything is lost when the server stops");

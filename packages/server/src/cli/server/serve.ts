@@ -22,7 +22,7 @@ export async function serve(config: Config, unknownVariables: string[]): Promise
     await runServer(config, log, { stopped, onReady });
     return 0;
   } finally {
-    log.flush();
+    await log.close();
   }
 }
 

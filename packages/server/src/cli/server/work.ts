@@ -23,6 +23,6 @@ export async function work(config: Config, start: WorkerStart): Promise<void> {
       },
     });
   } finally {
-    log.flush();
+    await log.close();
   }
 }

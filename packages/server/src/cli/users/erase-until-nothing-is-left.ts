@@ -5,7 +5,10 @@ import type { Database } from "../../storage/schema/tables.ts";
 import { readInstances } from "../../storage/settings-store.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 
-/** Servers accept keys for 5 s after their end, and count a request up to 5 s after it. */
+/**
+ * Nothing is stored for a closed account, but servers of the version before do not look: they accept keys for 5 s after their end, and
+ * count a request up to 5 s after it.
+ */
 const lateMs = 11_000;
 const pauseMs = 500;
 

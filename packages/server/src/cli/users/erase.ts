@@ -18,6 +18,7 @@ import {
 } from "../../identity/users/users-store.ts";
 import { printable } from "../../printable.ts";
 import { countRowsOf } from "../../storage/account-data/account-rows-store.ts";
+import { closeAccount, reopenAccount, waitForEarlierWriters } from "../../storage/closed-accounts-store.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { CommandError } from "../command-error.ts";
@@ -72,14 +73,24 @@ async function eraseWithAccount(database: Database, user: User): Promise<Map<str
     await refuseOthers(transaction, user, "Nothing was deleted.");
     await endUserIn(transaction, changerFor(user), user.id);
     await discardAllRuns(transaction, user.account_id);
+    await closeAccount(transaction, user.account_id);
   });
+  await waitForEarlierWriters(database);
   const erased = await eraseUntilNothingIsLeft(database, user.account_id);
-  const own = await database.transaction().execute(async (transaction) => {
+  const own = await deleteWithAccount(database, user).catch(async (error: unknown) => {
+    // Whoever has joined stores there.
+    if (error instanceof CommandError) await reopenAccount(database, user.account_id);
+    throw error;
+  });
+  return new Map([...erased, ...own]);
+}
+
+async function deleteWithAccount(database: Database, user: User): Promise<Map<string, number>> {
+  return await database.transaction().execute(async (transaction) => {
     await lockAccount(transaction, user.account_id);
     await refuseOthers(transaction, user, "What was in it is deleted, and the user is not.");
     return await deleteUserRows(transaction, user, true);
   });
-  return new Map([...erased, ...own]);
 }
 
 /** Whoever has joined since they were counted would lose what is theirs as well. */
@@ -97,6 +108,8 @@ async function eraseOneOf(database: Database, user: User, issuer: string): Promi
         "The others have left the account meanwhile. Nothing was deleted. Run the command again.",
       );
     await refuseNeeded(transaction, user, issuer);
+    // An earlier command found nobody else, and was interrupted.
+    await reopenAccount(transaction, user.account_id);
     // Links before the user, as who signs in with one locks them.
     await markAllUsed(transaction, user.id, nowMicros());
     await lockUsers(transaction, [user.id]);

@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../storage/schema/tables.ts";
-import { openSqliteWriter } from "../../storage/sqlite/open-sqlite-database.ts";
+import { copyLog } from "../../storage/sqlite/copy-log.ts";
+import { openSqliteBackgroundWriter } from "../../storage/sqlite/open-sqlite-database.ts";
 import { serveRequests } from "../../storage/threads/thread-requests.ts";
 import { type DeletionStep, takeDeletionStep } from "./deletion-step.ts";
 
@@ -8,9 +9,11 @@ import { type DeletionStep, takeDeletionStep } from "./deletion-step.ts";
 let database: Database | undefined;
 
 serveRequests<DeletionStep, Awaited<ReturnType<typeof takeDeletionStep>>>({
-  respond(step) {
-    database ??= openSqliteWriter(workerData);
-    return takeDeletionStep(database, step);
+  async respond(step) {
+    database ??= openSqliteBackgroundWriter(workerData);
+    const batch = await takeDeletionStep(database, step);
+    if (batch.heldMs > 0) await copyLog(database);
+    return batch;
   },
   async close() {
     await database?.destroy();

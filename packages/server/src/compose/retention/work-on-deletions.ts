@@ -11,6 +11,7 @@ export interface Retention {
   predictions?: number;
   episodes?: number;
   usage?: number;
+  audit?: number;
 }
 
 /** What became of deletions by filter can be read for so long. */
@@ -35,7 +36,7 @@ export async function deleteWhatIsOld(
     signal,
     onDeleted: (rows: number, heldMs: number) => work.onDeleted(kind, rows, heldMs),
   });
-  const { results, predictions, episodes, usage } = retention;
+  const { results, predictions, episodes, usage, audit } = retention;
   if (results !== undefined) {
     await deleteInBatches(
       database,
@@ -51,7 +52,7 @@ export async function deleteWhatIsOld(
       options("predictions"),
     );
   }
-  if (episodes !== undefined || usage !== undefined) {
+  if (episodes !== undefined || usage !== undefined || audit !== undefined) {
     for (const accountId of await selectAccountIds(database)) {
       if (episodes !== undefined) {
         await deleteInBatches(
@@ -61,12 +62,17 @@ export async function deleteWhatIsOld(
           options("episodes"),
         );
       }
-      if (usage === undefined) continue;
-      await deleteInBatches(
-        database,
-        (_: true | undefined, limit) => takeStep({ kind: "usage", before: before(usage), accountId, limit }),
-        options("usage"),
-      );
+      for (const [kind, days] of [
+        ["usage", usage],
+        ["audit", audit],
+      ] as const) {
+        if (days === undefined) continue;
+        await deleteInBatches(
+          database,
+          (_: true | undefined, limit) => takeStep({ kind, before: before(days), accountId, limit }),
+          options(kind),
+        );
+      }
     }
   }
   await deleteInBatches(database, (_: true | undefined, limit) => takeStep({ kind: "empty counts", limit }), {

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import type { TaskSplitName } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
 import { createFairSlots, type FairSlots } from "../../limits/fair-slots.ts";
+import { refuseClosedAccounts } from "../../storage/closed-accounts-store.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
@@ -37,6 +38,7 @@ export async function startEpisode(
   try {
     return await doOnce(services.store.writer(requester), once, {
       async work(transaction): Promise<Episode> {
+        await refuseClosedAccounts(transaction, [requester.accountId]);
         await insertEpisode(transaction, episode.row);
         return episode;
       },

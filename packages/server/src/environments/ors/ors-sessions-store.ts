@@ -1,3 +1,4 @@
+import { selectClosed } from "../../storage/closed-accounts-store.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { EpisodesTable, OrsSessionsTable } from "../../storage/schema/environments.ts";
@@ -10,8 +11,9 @@ export interface NewSession {
   episode: EpisodesTable | undefined;
 }
 
-/** Stores a session, unless there is one, or was. Returns whether it did. */
+/** Stores a session, unless there is one, or was, or its account is closed. Returns whether it did. */
 export async function insertSession(transaction: Database, { row, episode }: NewSession): Promise<boolean> {
+  if ((await selectClosed(transaction, [row.account_id])).size > 0) return false;
   const played = await transaction
     .selectFrom("episodes")
     .select("id")

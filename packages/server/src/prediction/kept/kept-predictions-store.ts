@@ -1,4 +1,5 @@
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
+import { selectClosed } from "../../storage/closed-accounts-store.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
@@ -37,16 +38,30 @@ const columns = [
   "request_id",
 ] as const;
 
-/** Stores predictions, except those that are stored already, with the contexts that are not. */
-export async function insertCaptured(
-  database: Database,
-  { predictions, payloads, contexts }: CapturedRows,
-): Promise<void> {
+/** Stores predictions, except those that are stored already or whose account is closed, with the contexts that are not. */
+export async function insertCaptured(database: Database, captured: CapturedRows): Promise<void> {
   await database.transaction().execute(async (transaction) => {
+    const { predictions, payloads, contexts } = await withoutClosed(transaction, captured);
     await insertContexts(transaction, contexts);
     await insertRows(transaction, "predictions", predictions, "on conflict (id) do nothing");
     await insertRows(transaction, "prediction_payloads", payloads, "on conflict (prediction_id) do nothing");
   });
+}
+
+async function withoutClosed(transaction: Database, captured: CapturedRows): Promise<CapturedRows> {
+  const { predictions, payloads, contexts } = captured;
+  const closed = await selectClosed(
+    transaction,
+    predictions.map(({ account_id }) => account_id),
+  );
+  if (closed.size === 0) return captured;
+  const isOpen = ({ account_id }: { account_id: string }) => !closed.has(account_id);
+  const stored = new Set(predictions.filter(isOpen).map(({ id }) => id));
+  return {
+    predictions: predictions.filter(isOpen),
+    payloads: payloads.filter(({ prediction_id }) => stored.has(prediction_id)),
+    contexts: contexts.filter(isOpen),
+  };
 }
 
 /**
@@ -163,6 +178,31 @@ export async function selectPayload(
   return await joinPayload(reader, accountId, id)
     .select(["request", "output", "reasoning", "error_message", "context"])
     .executeTakeFirst();
+}
+
+/** The beginning of what some predictions said, or of why they failed, by their ids. */
+export async function selectBeginnings(
+  reader: Database,
+  ids: readonly string[],
+  maxCharacters: number,
+): Promise<Map<string, Beginning>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("prediction_payloads")
+    .select((of) => [
+      "prediction_id",
+      beginningOf(of.ref("output"), maxCharacters).as("output"),
+      beginningOf(of.ref("error_message"), maxCharacters).as("error_message"),
+    ])
+    .where("prediction_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ prediction_id, ...beginning }) => [prediction_id, beginning]));
+}
+
+export type Beginning = Pick<StoredPayload, "output" | "error_message">;
+
+function beginningOf(text: Expression<string | null>, maxCharacters: number) {
+  return sql<string | null>`substr(${text}, 1, ${maxCharacters})`;
 }
 
 function joinPayload(reader: Database, accountId: string, id: string) {

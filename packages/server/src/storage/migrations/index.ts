@@ -24,6 +24,7 @@ import { environments } from "./025-environments.ts";
 import { orsSessions } from "./026-ors-sessions.ts";
 import { deletion } from "./027-deletion.ts";
 import { rolesAndAudit } from "./028-roles-and-audit.ts";
+import { closedAccounts } from "./032-closed-accounts.ts";
 
 /**
  * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
@@ -58,4 +59,5 @@ export const migrations: Record<string, Migration> = {
   "026-ors-sessions": orsSessions,
   "027-deletion": deletion,
   "028-roles-and-audit": rolesAndAudit,
+  "032-closed-accounts": closedAccounts,
 };

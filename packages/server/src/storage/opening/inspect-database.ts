@@ -5,7 +5,9 @@ import { readDatabaseClock } from "../database-clock.ts";
 import { nowMicros } from "../micros.ts";
 import { migrations } from "../migrations/index.ts";
 import type { Tables } from "../schema/tables.ts";
+import { readSetting } from "../settings-store.ts";
 import { hasPostgresSchema } from "./has-schema.ts";
+import { mayRunOn, oldestVersionSetting } from "./oldest-version.ts";
 import { isSqlite, sqlitePath } from "./open-database.ts";
 
 /** A database as a look at it finds it. */
@@ -18,6 +20,8 @@ export interface InspectedDatabase {
   pending: number;
   /** Migrations that this version does not know. */
   unknown: string[];
+  /** Whether a schema with such migrations lets this version run on it. */
+  mayRun: boolean;
   /** How far its clock is ahead of this machine's; undefined if it has none of its own. */
   aheadMs: number | undefined;
 }
@@ -25,6 +29,7 @@ export interface InspectedDatabase {
 const limits = { lockTimeoutMs: 3_000, statementTimeoutMs: 4_000, responseTimeoutMs: 5_000 };
 /** Changes no row, but only a connection that may write can run it. */
 const writeNothing = "update settings set value = value where 1 = 0";
+const selectSetting = "select value from settings where name = ?";
 
 /** Connects, reads the schema's state and makes sure that it can be written. Neither creates nor changes anything. */
 export async function inspectDatabase(url: string): Promise<InspectedDatabase> {
@@ -45,8 +50,11 @@ function inspectSqlite(path: string): InspectedDatabase {
       file.run(writeNothing);
       file.run("rollback");
     }
+    const said = hasSchema
+      ? file.query<{ value: string }, [string]>(selectSetting).get(oldestVersionSetting)?.value
+      : undefined;
     const version = file.query<{ version: string }, []>("select sqlite_version() as version").get()?.version;
-    return { engine: `SQLite ${version}`, ...schemaOf(applied), aheadMs: undefined };
+    return { engine: `SQLite ${version}`, ...schemaOf(applied, said), aheadMs: undefined };
   } finally {
     file.close();
   }
@@ -63,21 +71,23 @@ async function inspectPostgres(url: string): Promise<InspectedDatabase> {
       ? (await sql<{ name: string }>`select name from kysely_migration`.execute(database)).rows
       : undefined;
     if (applied !== undefined) await sql.raw(writeNothing).execute(database);
+    const said = applied === undefined ? undefined : await readSetting(database, oldestVersionSetting);
     const before = nowMicros();
     const theirs = await readDatabaseClock(database);
     const aheadMs = (theirs - (before + nowMicros()) / 2) / 1_000;
-    return { engine: `PostgreSQL ${rows[0]?.server_version}`, ...schemaOf(applied), aheadMs };
+    return { engine: `PostgreSQL ${rows[0]?.server_version}`, ...schemaOf(applied, said), aheadMs };
   } finally {
     await database.destroy();
   }
 }
 
-function schemaOf(applied: { name: string }[] | undefined) {
+function schemaOf(applied: { name: string }[] | undefined, said: string | undefined) {
   const names = (applied ?? []).map(({ name }) => name).sort();
   const known = Object.keys(migrations);
   return {
     schema: names.at(-1),
     pending: known.filter((name) => !names.includes(name)).length,
     unknown: names.filter((name) => !known.includes(name)),
+    mayRun: mayRunOn(names, said),
   };
 }

@@ -1,7 +1,8 @@
 import { Migrator, sql } from "kysely";
 import { migrations, oldestVersion } from "../migrations/index.ts";
 import type { Database } from "../schema/tables.ts";
-import { readOldestVersion, saveOldestVersion } from "./oldest-version.ts";
+import { readSetting } from "../settings-store.ts";
+import { mayRunOn, oldestVersionSetting, saveOldestVersion } from "./oldest-version.ts";
 
 const newestMigration = Object.keys(migrations).at(-1) ?? "";
 
@@ -32,9 +33,11 @@ export async function migrate(database: Database): Promise<Migrated> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
   const { error, results } = await migrator.migrateToLatest();
   if (error !== undefined) {
-    const newer = await unknownMigrations(database).catch(() => []);
+    const executed = await executedMigrations(database).catch(() => []);
+    const newer = executed.filter((name) => !Object.hasOwn(migrations, name));
     if (newer.length === 0) throw error;
-    if (!(await mayRunOn(database, newer))) throw new NewerSchemaError(newer);
+    if (!mayRunOn(executed, await readSetting(database, oldestVersionSetting)))
+      throw new NewerSchemaError(newer);
     return { applied: [], newer };
   }
   await saveOldestVersion(database, { schema: newestMigration, oldest: oldestVersion });
@@ -46,16 +49,4 @@ async function executedMigrations(database: Database): Promise<string[]> {
     database,
   );
   return rows.map((row) => row.name);
-}
-
-async function unknownMigrations(database: Database): Promise<string[]> {
-  const executed = await executedMigrations(database);
-  return executed.filter((name) => !Object.hasOwn(migrations, name));
-}
-
-async function mayRunOn(database: Database, newer: readonly string[]): Promise<boolean> {
-  const executed = await executedMigrations(database);
-  if (!Object.keys(migrations).every((name) => executed.includes(name))) return false;
-  const said = await readOldestVersion(database);
-  return said !== undefined && said.schema === newer.at(-1) && said.oldest <= newestMigration;
 }

@@ -44,6 +44,8 @@ import type { IdempotentRequestsTable } from "./idempotency.ts";
 import type {
   AccountsTable,
   ApiKeysTable,
+  ClosedAccountsTable,
+  ImportsTable,
   SessionsTable,
   SignInTokensTable,
   UsersTable,
@@ -60,6 +62,8 @@ export interface Tables {
   audit_events: AuditEventsTable;
   leases: LeasesTable;
   accounts: AccountsTable;
+  closed_accounts: ClosedAccountsTable;
+  imports: ImportsTable;
   users: UsersTable;
   api_keys: ApiKeysTable;
   sessions: SessionsTable;

@@ -18,6 +18,14 @@ export function openSqliteWriter({ path, turn }: WriterData): Database {
   return openSqliteDatabase(path, undefined, createWriteTurn(turn));
 }
 
+/**
+ * The same for a thread whose work nobody waits for. It gives way to the others, and does not copy the log into the file in its turn:
+ * see `copyLog`.
+ */
+export function openSqliteBackgroundWriter({ path, turn }: WriterData): Database {
+  return openSqliteDatabase(path, undefined, createWriteTurn(turn, { givesWay: true }));
+}
+
 /** The SQLite database at `path`, without migrating it. `onSuccess` is called after each successful statement. */
 export function openSqliteDatabase(
   path: string,

@@ -44,3 +44,19 @@ test("threads that write one file share a turn, and those of another have their 
   expect(writerData("/three.db").turn).toBe(writerData("/three.db").turn);
   expect(writerData("/three.db").turn).not.toBe(writerData("/four.db").turn);
 });
+
+test("a thread that gives way takes its turn only when no other waits", () => {
+  const { turn } = writerData("/five.db");
+  const memory = new Int32Array(turn);
+  const polite = createWriteTurn(turn, { givesWay: true });
+  // Another thread waits.
+  Atomics.add(memory, 1, 1);
+  polite.take();
+  expect(Atomics.load(memory, 0)).toBe(0);
+  polite.give();
+  Atomics.sub(memory, 1, 1);
+  polite.take();
+  expect(Atomics.load(memory, 0)).toBe(1);
+  polite.give();
+  expect([...memory]).toEqual([0, 0]);
+});

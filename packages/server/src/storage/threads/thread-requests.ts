@@ -1,10 +1,13 @@
 import { parentPort, type Worker } from "node:worker_threads";
+import { ServiceError, type ServiceErrorCode } from "../../errors.ts";
 import { isStoreUncertain, storeUncertain } from "../store-error.ts";
 
 /** An error's parts: the copy that another thread receives would lose its code. */
 interface ThreadError {
   message: string;
   code: string | undefined;
+  /** Of what is to be answered with. */
+  service: ServiceErrorCode | undefined;
 }
 
 /** One for every request, in their order; "close" has no result. */
@@ -32,8 +35,9 @@ export function serveRequests<Request, Result>(handlers: {
 }
 
 function toThreadError(error: unknown): ThreadError {
-  if (!(error instanceof Error)) return { message: String(error), code: undefined };
-  return { message: error.message, code: "code" in error ? String(error.code) : undefined };
+  if (!(error instanceof Error)) return { message: String(error), code: undefined, service: undefined };
+  const service = error instanceof ServiceError ? error.code : undefined;
+  return { message: error.message, code: "code" in error ? String(error.code) : undefined, service };
 }
 
 export interface ThreadClient<Request, Result> {
@@ -57,8 +61,9 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
     const request = pending.shift();
     if (pending.length === 0) worker.unref();
     if ("error" in response) {
-      const { message, code } = response.error;
-      request?.reject(Object.assign(new Error(message), { code }));
+      const { message, code, service } = response.error;
+      const error = service === undefined ? new Error(message) : new ServiceError(service, message);
+      request?.reject(Object.assign(error, { code }));
     } else request?.resolve(response.result);
   });
   worker.on("error", (error) => {

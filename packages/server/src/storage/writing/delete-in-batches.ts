@@ -7,14 +7,18 @@ interface Pace {
   /** Where even few rows take longer than this, they are made fewer. */
   mostMs: number;
   leastRows: number;
+  minPauseMs: number;
+  /** A pause is at least so many times as long as the transaction before it. */
+  pausePerHeld: number;
 }
 
-/** SQLite has one writer at a time: another write may wait for as long as a batch takes. */
-const paceOnSqlite: Pace = { targetMs: 5, mostMs: 40, leastRows: 20 };
+/**
+ * SQLite has one writer at a time: another write may wait for as long as a batch takes. Pauses are longer than other processes' between
+ * two attempts at the file.
+ */
+const paceOnSqlite: Pace = { targetMs: 5, mostMs: 20, leastRows: 20, minPauseMs: 14, pausePerHeld: 1.5 };
 /** Others write meanwhile, and most of the time goes into round trips. */
-const paceOnPostgres: Pace = { targetMs: 20, mostMs: 200, leastRows: 50 };
-/** Longer than other writers pause between two attempts at an SQLite file. */
-const minPauseMs = 12;
+const paceOnPostgres: Pace = { targetMs: 10, mostMs: 25, leastRows: 20, minPauseMs: 12, pausePerHeld: 1 };
 const firstRows = 20;
 const maxRows = 2_000;
 /** A batch may be followed by one of at most this many times its rows: what rows take differs much. */
@@ -53,7 +57,8 @@ export async function deleteInBatches<Place>(
     // Only looking for rows holds nobody up.
     if (batch.heldMs === 0) continue;
     if (batch.deleted > 0) rows = nextRows(batch, pace);
-    await sleep(Math.max(minPauseMs, batch.heldMs), undefined, { signal }).catch(() => {});
+    const pauseMs = Math.max(pace.minPauseMs, pace.pausePerHeld * batch.heldMs);
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
   return deleted;
 }
@@ -69,13 +74,15 @@ function nextRows(
   return Math.min(Math.max(Math.floor(size * growth), least), maxRows);
 }
 
-/** A transaction, and for how long it kept others from writing. */
+/** A transaction, and for how long it kept others from writing. `lock` waits for others before it begins to. */
 export async function inTimedTransaction<Result>(
   database: Database,
   work: (transaction: Database) => Promise<Result>,
+  lock: (transaction: Database) => Promise<void> = async () => {},
 ): Promise<{ result: Result; heldMs: number }> {
   let startedAtMs = performance.now();
   const result = await database.transaction().execute(async (transaction) => {
+    await lock(transaction);
     // It has waited for others until now.
     startedAtMs = performance.now();
     return await work(transaction);

@@ -1,9 +1,18 @@
-// Bundles the server for the tests that start processes, and prints the path of its `main.js`.
+// Bundles the server for the tests that start processes, and compiles it, which starts in two thirds of the bundle's time.
+// Prints the paths of the bundle's `main.js` and of the executable, as JSON.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { bundleServer } from "../../../build/bundle-server.ts";
+import { bundleServer, compileServer } from "../../../build/bundle-server.ts";
 
 const outdir = join(import.meta.dir, "../../../dist/tests");
+const [main, executable] = [join(outdir, "main.js"), join(outdir, "presage")];
+const commandName = "npx presage";
 rmSync(outdir, { recursive: true, force: true });
-await bundleServer(outdir, { dashboardFolder: "../../../web/dist/", commandName: "npx presage" });
-process.stdout.write(`${join(outdir, "main.js")}\n`);
+await bundleServer(outdir, { dashboardFolder: "../../../web/dist/", commandName });
+await compileServer(executable, {
+  target: `bun-${process.platform}-${process.arch}` as Bun.Build.CompileTarget,
+  runtime: process.execPath,
+  dashboardFolder: undefined,
+  commandName,
+});
+process.stdout.write(JSON.stringify({ main, executable }));

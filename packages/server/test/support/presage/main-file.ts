@@ -1,4 +1,10 @@
 import { join } from "node:path";
 
-/** What tests run as `presage`: the sources, or the bundle of them that `npm test` makes once, which starts in two thirds of the time. */
+/** The sources of `presage`, or the bundle of them that `npm test` makes once, which starts in two thirds of the time. */
 export const mainFile = process.env.PRESAGE_TEST_MAIN ?? join(import.meta.dir, "../../../src/main.ts");
+
+/** What starts `presage`, without its arguments: where there is one, the executable that `npm test` compiles. */
+export const presageCommand: readonly string[] =
+  process.env.PRESAGE_TEST_EXECUTABLE === undefined
+    ? [process.execPath, mainFile]
+    : [process.env.PRESAGE_TEST_EXECUTABLE];

@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { mainFile } from "./main-file.ts";
+import { presageCommand } from "./main-file.ts";
 
 export interface RanInTerminal {
   code: number;
@@ -14,7 +14,7 @@ export async function runInTerminal(
 ): Promise<RanInTerminal> {
   const decoder = new TextDecoder();
   let written = "";
-  const child = Bun.spawn([process.execPath, mainFile, ...args], {
+  const child = Bun.spawn([...presageCommand, ...args], {
     cwd: tmpdir(),
     env: { PATH: process.env.PATH ?? "", TERM: "xterm", ...environment },
     terminal: {

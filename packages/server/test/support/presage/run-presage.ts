@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandToRun } from "./command-host.ts";
-import { mainFile } from "./main-file.ts";
+import { mainFile, presageCommand } from "./main-file.ts";
 
 export interface Ran {
   code: number;
@@ -32,7 +32,7 @@ export async function runPresage(args: string[], environment: Record<string, str
 
 /** Runs a `presage` command in a process of its own, until that exits. */
 export async function runPresageProcess(args: string[], environment: Record<string, string>): Promise<Ran> {
-  const child = Bun.spawn([process.execPath, mainFile, ...args], {
+  const child = Bun.spawn([...presageCommand, ...args], {
     cwd: tmpdir(),
     env: { PATH: process.env.PATH ?? "", ...environment },
     stdin: "ignore",

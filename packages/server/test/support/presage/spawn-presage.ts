@@ -5,7 +5,7 @@ import { eventually } from "../eventually.ts";
 import { freePort } from "../free-port.ts";
 import { asReplicas } from "../upstream/as-replicas.ts";
 import { killAfterTests } from "./child-processes.ts";
-import { mainFile } from "./main-file.ts";
+import { presageCommand } from "./main-file.ts";
 import { callWithKey, testKey } from "./presage.ts";
 
 /** A server in a separate process. */
@@ -21,13 +21,10 @@ export interface SpawnedPresage extends AsyncDisposable {
   stderr(): Promise<string>;
 }
 
-/** What starts `presage`, without its arguments. */
-const ofThisClone = [process.execPath, mainFile];
-
 /** Starts `presage serve` without the tests' environment except PATH, and does not wait. */
 export async function launchPresage(
   environment: Record<string, string>,
-  command: readonly string[] = ofThisClone,
+  command: readonly string[] = presageCommand,
 ): Promise<SpawnedPresage> {
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), "presage-spawned-"));
@@ -66,7 +63,7 @@ export async function launchPresage(
 /** Starts a server and waits until it is ready. */
 export async function spawnPresage(
   environment: Record<string, string>,
-  command: readonly string[] = ofThisClone,
+  command: readonly string[] = presageCommand,
 ): Promise<SpawnedPresage> {
   const presage = await launchPresage(environment, command);
   let isOver = false;
@@ -76,7 +73,6 @@ export async function spawnPresage(
   const isReady = await eventually(
     async () => isOver || (await fetch(`${presage.url}/ready`).catch(() => undefined))?.ok === true,
     (done) => done,
-    30_000,
   );
   if (isOver || !isReady) throw new Error(`The server did not start: ${await presage.stderr()}`);
   return presage;

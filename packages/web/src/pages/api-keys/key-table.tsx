@@ -90,7 +90,7 @@ const factColumns: DataColumn<KeyRow>[] = [
     label: "State",
     value: ({ state }) => state,
     cell: ({ state }) => <StateBadge state={state} />,
-    widthPx: 112,
+    widthPx: 136,
   },
   {
     id: "created",

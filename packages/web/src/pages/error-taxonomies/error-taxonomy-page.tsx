@@ -19,6 +19,7 @@ import type { TaxonomySearch } from "./taxonomy-search.ts";
 import { KindCard } from "./tree/kind-card.tsx";
 import { KindsCard } from "./tree/kinds-card.tsx";
 import { mostFrequentKind } from "./tree/most-frequent-kind.ts";
+import { NotUsedCard } from "./tree/not-used-card.tsx";
 
 export const errorTaxonomyRoute = createLazyRoute("/error-taxonomies/$taxonomyId")({
   component: ErrorTaxonomyPage,
@@ -89,20 +90,24 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
           chosen={kind}
           onChoose={(kind) => change({ ...search, kind })}
         />
-        <KindCard
-          recent={recent}
-          kind={kind}
-          by={search.by ?? "model"}
-          onBy={(by) => {
-            const { by: _, ...rest } = search;
-            change({ ...rest, ...(by === "run" && { by }) });
-          }}
-          openId={search.result}
-          onOpen={(result) => {
-            const { result: _, ...rest } = search;
-            change({ ...rest, ...(result !== undefined && { result }) });
-          }}
-        />
+        {recent.data?.evaluated === 0 ? (
+          <NotUsedCard revision={shown} others={others} />
+        ) : (
+          <KindCard
+            recent={recent}
+            kind={kind}
+            by={search.by ?? "model"}
+            onBy={(by) => {
+              const { by: _, ...rest } = search;
+              change({ ...rest, ...(by === "run" && { by }) });
+            }}
+            openId={search.result}
+            onOpen={(result) => {
+              const { result: _, ...rest } = search;
+              change({ ...rest, ...(result !== undefined && { result }) });
+            }}
+          />
+        )}
       </div>
       {against !== undefined && (
         <TaxonomyCompareCard

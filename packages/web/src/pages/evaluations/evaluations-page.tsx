@@ -1,13 +1,15 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { RefreshCw } from "lucide-react";
-import { useMemo } from "react";
+import { RefreshCw, Trash2 } from "lucide-react";
+import { useMemo, useState } from "react";
 import {
   type ResultRow,
   refreshResults,
   resultPagesQuery,
 } from "../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+import { AllowedButton } from "../../session/allowed-button.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
@@ -18,11 +20,13 @@ import { Drawer } from "../../ui/overlay/drawer.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useNarrow } from "../../ui/use-narrow.ts";
 import { SamplesView } from "./by-sample/samples-view.tsx";
+import { DeleteResultsDialog } from "./delete-results-dialog.tsx";
 import { ResultDetails } from "./drawer/result-details.tsx";
 import { toResultFilter, toResultOrder } from "./explorer-filter.ts";
 import { changeSearch } from "./explorer-search.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterBar } from "./filters/filter-bar.tsx";
+import { activeFilters } from "./filters/filter-labels.ts";
 import { ResultList } from "./result-list.tsx";
 import { SummaryLine } from "./summary-line.tsx";
 import { narrowResultColumns, resultColumns } from "./table/result-columns.tsx";
@@ -39,6 +43,7 @@ function EvaluationsPage() {
   const queryClient = useQueryClient();
   const explorer = useExplorer();
   const { search, change } = explorer;
+  const [isDeleting, setDeleting] = useState(false);
   return (
     <Page
       title="Evaluations"
@@ -64,6 +69,9 @@ function EvaluationsPage() {
             onClick={() => refreshResults(queryClient)}
           />
           <ExportMenu search={search} />
+          <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
+            Delete
+          </AllowedButton>
         </>
       }
     >
@@ -78,6 +86,12 @@ function EvaluationsPage() {
           <VerdictsView explorer={explorer} />
         )}
       </section>
+      <DeleteResultsDialog
+        isOpen={isDeleting}
+        onClose={() => setDeleting(false)}
+        filter={toResultFilter(search)}
+        isFiltered={activeFilters(search).length > 0}
+      />
     </Page>
   );
 }
@@ -90,7 +104,11 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
   const filter = toResultFilter(search);
   const list = useInfiniteQuery(resultPagesQuery(presage, filter, toResultOrder(search)));
   const rows = useMemo(() => list.data?.pages.flat(), [list.data]);
-  const columns = useNarrow() ? narrowResultColumns : resultColumns;
+  const isNarrow = useNarrow();
+  const columns = useMemo(() => {
+    const nameOf = shortEvaluatorNames(rows?.map(({ evaluator_id }) => evaluator_id) ?? []);
+    return isNarrow ? narrowResultColumns(nameOf) : resultColumns(nameOf);
+  }, [rows, isNarrow]);
   const view = useResultView(explorer, columns);
   const table = useDataTable({
     label: "Results",

@@ -17,7 +17,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     value: ({ profileName, name }) => [name, profileName].filter(Boolean).join(", "),
     cell: ({ profileName, profile, name, family }) => (
       <span className="inline-flex max-w-full items-center gap-2">
-        <span className="truncate font-medium text-ink" title={family?.description}>
+        <span className="max-w-full shrink-0 truncate font-medium text-ink" title={family?.description}>
           {name}
         </span>
         {family?.uses_model && (

@@ -1,6 +1,8 @@
 import { createLazyRoute } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import { lazy, Suspense } from "react";
 import { defaultPeriod, periodLabels } from "../../data/figures/period.ts";
+import { loadPage } from "../../load-page.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -8,7 +10,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { RateByDayCard } from "../rates/rate-by-day-card.tsx";
 import { EvaluationStats } from "./evaluation-stats.tsx";
 import { FailuresCard } from "./failures-card.tsx";
-import { GettingStarted, useFirstSteps } from "./getting-started.tsx";
+import { useFirstSteps } from "./first-steps.ts";
 import { LatencyCard } from "./latency-card.tsx";
 import { PassRatesCard } from "./pass-rates-card.tsx";
 import { PredictionStats } from "./prediction-stats.tsx";
@@ -17,7 +19,14 @@ import { RunsCard } from "./runs-card.tsx";
 import { SandboxNote } from "./sandbox-note.tsx";
 import { useOverview } from "./use-overview.ts";
 
+/** Few visits need it. */
+const GettingStarted = lazy(async () => ({
+  default: (await loadPage(() => import("./getting-started.tsx"))).GettingStarted,
+}));
+
 export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
+
+const placeholder = <SkeletonRows count={4} className="h-40" />;
 
 /** How true predictions are comes before how many there were. Parts have fixed heights, so that nothing moves when one loads. */
 function OverviewPage() {
@@ -51,7 +60,7 @@ function OverviewPage() {
     >
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {areStepsKnown ? (
-        <>
+        <Suspense fallback={placeholder}>
           {steps && <GettingStarted {...steps} />}
           <div
             hidden={isMissing}
@@ -82,9 +91,9 @@ function OverviewPage() {
             </div>
             <SandboxNote />
           </div>
-        </>
+        </Suspense>
       ) : (
-        <SkeletonRows count={4} className="h-40" />
+        placeholder
       )}
     </Page>
   );

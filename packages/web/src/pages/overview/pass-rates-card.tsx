@@ -8,7 +8,7 @@ import { formatCount } from "../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
-import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { ShortTable } from "../../ui/data-table/short-table.tsx";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
@@ -50,7 +50,7 @@ const columns: readonly DataColumn<RateRow>[] = [
     value: ({ figures }) => figures.pass_rate,
     cell: ({ figures }) => <DenseRate figures={figures} />,
     isNewestFirst: true,
-    widthPx: 312,
+    widthPx: 304,
   },
   {
     id: "verdicts",
@@ -96,7 +96,7 @@ function countColumn(
     },
     isNumber: true,
     isExtra,
-    widthPx: 132,
+    widthPx: 124,
   };
 }
 
@@ -125,7 +125,7 @@ export function PassRatesCard({ summary }: { summary: PeriodSummary | undefined 
       className="flex h-92 flex-col"
       actions={<TableTools table={table} />}
     >
-      <DataTable table={table} isFull expectedRows={7} empty={<NoVerdicts count={0} />} />
+      <ShortTable table={table} isFull expectedRows={7} empty={<NoVerdicts count={0} />} />
     </Card>
   );
 }

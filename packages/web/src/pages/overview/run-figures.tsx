@@ -7,7 +7,7 @@ import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 import { Tooltip } from "../../ui/overlay/tooltip.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 
-const maxShown = 3;
+export const maxShown = 3;
 
 interface RunFiguresProps {
   run: Run;
@@ -19,7 +19,6 @@ interface RunFiguresProps {
 /** One line for each of a run's first evaluators: their number is known before the figures are. */
 export function RunFigures({ run, headlines, hasFailed }: RunFiguresProps) {
   const expected = Math.max(1, Math.min(maxShown, run.evaluators.length));
-  const all = headlines?.length ?? run.evaluators.length;
   const nameOf = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator));
   return (
     <ul className="flex flex-col gap-0.5">
@@ -40,7 +39,6 @@ export function RunFigures({ run, headlines, hasFailed }: RunFiguresProps) {
           </li>
         );
       })}
-      {all > maxShown && <li className="text-xs text-ink-3">and {formatCount(all - maxShown)} more</li>}
     </ul>
   );
 }

@@ -16,7 +16,7 @@ import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { NewRunLink } from "../runs/new/new-run-link.tsx";
 import { RunStatus } from "../runs/run-status.tsx";
-import { RunFigures } from "./run-figures.tsx";
+import { maxShown, RunFigures } from "./run-figures.tsx";
 
 /** The newest runs of the period, with what they say. Its height is the same while it loads and afterwards. */
 export function RunsCard({ period }: { period: Period }) {
@@ -128,7 +128,8 @@ function RunRow({
   );
 }
 
-function RunName({ run: { id, name, status, target, mode } }: { run: Run }) {
+function RunName({ run: { id, name, status, target, mode, evaluators } }: { run: Run }) {
+  const hidden = evaluators.length - maxShown;
   return (
     <>
       <span className="flex items-center gap-2">
@@ -144,6 +145,11 @@ function RunName({ run: { id, name, status, target, mode } }: { run: Run }) {
       <span className="block truncate text-xs text-ink-3">
         <InlineText text={describeTarget(target)} /> · {mode}
       </span>
+      {hidden > 0 && (
+        <span className="block truncate text-xs text-ink-3">
+          {formatCount(hidden)} more {hidden === 1 ? "evaluator" : "evaluators"}
+        </span>
+      )}
     </>
   );
 }

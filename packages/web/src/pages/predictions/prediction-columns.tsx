@@ -1,4 +1,4 @@
-import type { KeptPrediction } from "@presage/sdk";
+import type { KeptPrediction, ListedPrediction } from "@presage/sdk";
 import { CircleAlert, CircleCheck } from "lucide-react";
 import { formatCount, formatDuration } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -8,14 +8,14 @@ import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { categoryLabel, sourceLabels } from "./prediction-labels.ts";
 
 /** Newest first, as the server lists them: no column is sorted. */
-export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataColumn<KeptPrediction>[] {
+export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataColumn<ListedPrediction>[] {
   return [
     {
       id: "time",
       label: "Time",
       value: ({ created_at }) => created_at,
       cell: ({ created_at }) => <Time at={created_at} />,
-      widthPx: 132,
+      widthPx: 124,
       isFixed: true,
     },
     {
@@ -24,13 +24,22 @@ export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataCo
       value: ({ status, error_category }) =>
         status === "failed" ? categoryLabel(error_category) : "Succeeded",
       cell: (row) => <StatusBadge prediction={row} />,
-      widthPx: 190,
+      widthPx: 172,
+    },
+    {
+      id: "output",
+      label: "Prediction",
+      hint: "The beginning of what was predicted, or why there is no prediction.",
+      value: ({ output, error_message }) => output ?? error_message,
+      cell: ({ output, error_message }) => <Beginning output={output} error={error_message} />,
+      widthPx: 220,
+      isElastic: true,
     },
     {
       id: "source",
       label: "Source",
       value: ({ source }) => sourceLabels[source],
-      widthPx: 108,
+      widthPx: 104,
       isWideOnly: true,
     },
     {
@@ -38,22 +47,21 @@ export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataCo
       label: "Deployment",
       value: ({ deployment }) => deployment,
       widthPx: 132,
-      isWideOnly: true,
+      isExtra: true,
     },
     {
       id: "model",
       label: "Model",
       value: ({ model }) => model,
       cell: ({ model }) => (model === null ? <Nothing /> : <InlineText text={model} />),
-      widthPx: 160,
-      isElastic: true,
+      widthPx: 148,
       isWideOnly: true,
     },
     {
       id: "key",
       label: "API key",
       value: ({ api_key_id: id }) => (id === null ? null : (keyNames.get(id) ?? id)),
-      widthPx: 140,
+      widthPx: 136,
       isWideOnly: true,
     },
     {
@@ -62,7 +70,7 @@ export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataCo
       hint: "Of the prompt and of the completion, as the upstream counted them.",
       value: ({ prompt_tokens, completion_tokens }) =>
         `${formatCount(prompt_tokens)} + ${formatCount(completion_tokens)}`,
-      widthPx: 124,
+      widthPx: 116,
       isNumber: true,
       isWideOnly: true,
     },
@@ -72,8 +80,9 @@ export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataCo
       hint: "How long the upstream or the cache took, with retries.",
       value: ({ latency_ms }) => latency_ms,
       cell: ({ latency_ms }) => (latency_ms === null ? <Nothing /> : formatDuration(latency_ms)),
-      widthPx: 96,
+      widthPx: 92,
       isNumber: true,
+      isWideOnly: true,
     },
     {
       id: "finish",
@@ -99,6 +108,14 @@ export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataCo
   ];
 }
 
+/** On a phone what was predicted is in sight, and the rest follows. */
+export function narrowPredictionColumns(
+  keyNames: ReadonlyMap<string, string>,
+): DataColumn<ListedPrediction>[] {
+  const [time, status, output, ...rest] = predictionColumns(keyNames);
+  return [time, output, status, ...rest].filter((column) => column !== undefined);
+}
+
 export function StatusBadge({ prediction }: { prediction: KeptPrediction }) {
   const { status, error_category, finish_reason } = prediction;
   if (status === "failed") {
@@ -114,6 +131,28 @@ export function StatusBadge({ prediction }: { prediction: KeptPrediction }) {
     <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
       Succeeded
     </Badge>
+  );
+}
+
+function Beginning({
+  output,
+  error,
+}: {
+  output: string | null | undefined;
+  error: string | null | undefined;
+}) {
+  if (output != null) {
+    return (
+      <span className="font-mono text-xs text-ink">
+        <InlineText text={output} />
+      </span>
+    );
+  }
+  if (error == null) return <Nothing />;
+  return (
+    <span className="text-warn">
+      <InlineText text={error} />
+    </span>
   );
 }
 

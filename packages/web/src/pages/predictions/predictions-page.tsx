@@ -1,4 +1,4 @@
-import type { KeptPrediction } from "@presage/sdk";
+import type { ListedPrediction } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, Trash2 } from "lucide-react";
@@ -12,20 +12,22 @@ import {
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
+import { Button } from "../../ui/button.tsx";
 import { type EndlessList, EndlessTable } from "../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useNarrow } from "../../ui/use-narrow.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { DeletePredictionsDialog } from "./delete-predictions-dialog.tsx";
 import { PredictionDrawer } from "./drawer/prediction-drawer.tsx";
 import { LogFilters } from "./filters/log-filters.tsx";
 import { NoPredictions } from "./no-predictions.tsx";
-import { predictionColumns } from "./prediction-columns.tsx";
+import { narrowPredictionColumns, predictionColumns } from "./prediction-columns.tsx";
 import { toPredictionFilter } from "./predictions-search.ts";
-import { changeLogSearch, useLog } from "./use-log.ts";
+import { changeLogSearch, noFilters, useLog } from "./use-log.ts";
 
 export const predictionsRoute = createLazyRoute("/predictions")({ component: PredictionsPage });
 
@@ -65,7 +67,7 @@ function PredictionsPage() {
 
 interface LogTableProps {
   log: ReturnType<typeof useLog>;
-  list: EndlessList & { data: KeptPrediction[] | undefined };
+  list: EndlessList & { data: ListedPrediction[] | undefined };
   count: { count: number; has_more: boolean } | undefined;
 }
 
@@ -73,10 +75,11 @@ function LogTable({ log, list, count }: LogTableProps) {
   const { search, change, isFiltered } = log;
   const presage = usePresage();
   const { data: keys } = useQuery(apiKeysQuery(presage));
-  const columns = useMemo(
-    () => predictionColumns(new Map((keys ?? []).map(({ id, name }) => [id, name]))),
-    [keys],
-  );
+  const isNarrow = useNarrow();
+  const columns = useMemo(() => {
+    const keyNames = new Map((keys ?? []).map(({ id, name }) => [id, name]));
+    return isNarrow ? narrowPredictionColumns(keyNames) : predictionColumns(keyNames);
+  }, [keys, isNarrow]);
   const { data: rows } = list;
   const view = useTableView("predictions", columns, { isInAddress: true });
   const table = useDataTable({
@@ -98,10 +101,16 @@ function LogTable({ log, list, count }: LogTableProps) {
       aria-label="Predictions"
       className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
     >
-      <header className="flex min-h-10 items-center gap-2 border-b border-line px-4 py-1 text-xs text-ink-2">
-        <p className="min-w-0 flex-1" role="status">
+      <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b border-line px-4 py-1 text-xs text-ink-2">
+        <p className="whitespace-nowrap" role="status">
           {count === undefined ? "Counting…" : describeCount(count, isFiltered)}
         </p>
+        {isFiltered && (
+          <Button size="small" variant="quiet" onClick={() => change(noFilters)}>
+            Clear the filters
+          </Button>
+        )}
+        <span className="flex-1" />
         <TableTools table={table} />
       </header>
       <EndlessTable table={table} list={list} isFull expectedRows={12} empty={<NoPredictions log={log} />} />

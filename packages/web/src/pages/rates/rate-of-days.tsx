@@ -5,12 +5,13 @@ import { type RateByDay, rateByDayQuery, summaryRefreshMs } from "../../data/eva
 import { type Period, stepStartsMs } from "../../data/figures/period.ts";
 import { nameRate, verdictsOf } from "../../data/figures/rate-group.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
+import { explainInterval } from "../../format/describe-rate.ts";
 import { formatShare } from "../../format/format-number.ts";
 import type { ChartPoint } from "../../ui/charts/chart-series.ts";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { OnlyDay } from "./only-day.tsx";
 
 /** The pass rate of one evaluator with one revision of a profile, by UTC day. */
 export function RateOfDays({ period, rate }: { period: Period; rate: EvaluationSummaryGroup }) {
@@ -54,38 +55,6 @@ export function RateOfDays({ period, rate }: { period: Period; rate: EvaluationS
         greatest={1}
       />
     </div>
-  );
-}
-
-/** One day makes no line: a bar with its interval, and the same figures in words. */
-function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
-  const { pass_rate, pass_rate_interval: interval, key } = figures;
-  return (
-    <figure
-      aria-label={`Pass rate by day of ${nameRate(key)}`}
-      className="flex flex-1 flex-col justify-center gap-3 p-4 text-sm"
-    >
-      <div className="flex items-center gap-3">
-        <span className="w-24 shrink-0 text-ink-2 tabular-nums">{key.day}</span>
-        <div aria-hidden className="relative h-5 flex-1 rounded bg-sunken">
-          <div className="h-5 rounded bg-(--chart-1)" style={{ width: `${(pass_rate ?? 0) * 100}%` }} />
-          {interval !== null && (
-            <div
-              className="absolute top-1/2 h-0.5 -translate-y-1/2 bg-ink"
-              style={{
-                left: `${interval.lower * 100}%`,
-                width: `${(interval.upper - interval.lower) * 100}%`,
-              }}
-            />
-          )}
-        </div>
-        <span className="w-16 shrink-0 text-right font-medium tabular-nums">{formatShare(pass_rate)}</span>
-      </div>
-      <figcaption className="text-xs text-ink-3">
-        {describeVerdicts(figures)}, all on one day. {explainInterval(figures)} With a second day, a chart is
-        shown here.
-      </figcaption>
-    </figure>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect } from "react";
+import { allRows, type RenderedRows } from "./table-frame.tsx";
 import type { DataTableModel } from "./use-data-table.ts";
 
 /** As many rows are all in the page, so that the browser's own search finds them. */
@@ -8,21 +9,11 @@ const rowHeightPx = 40;
 const rowsBeyond = 12;
 const rowsBeforeEnd = 40;
 
-interface VirtualRows {
-  isOn: boolean;
-  /** Of the rows that are rendered. */
-  indexes: readonly number[];
-  beforePx: number;
-  afterPx: number;
-  measure(row: HTMLTableRowElement | null): void;
-  scrollTo(index: number): void;
-}
-
 /** Which rows are rendered: all of a short table, those in sight of a long one. */
 export function useVirtualRows<Row>(
   { scroller, sortedRows }: DataTableModel<Row>,
   onNearEnd: (() => void) | undefined,
-): VirtualRows {
+): RenderedRows {
   const isOn = sortedRows.length > maxWhole || onNearEnd !== undefined;
   const virtualizer = useVirtualizer({
     count: sortedRows.length,
@@ -39,18 +30,9 @@ export function useVirtualRows<Row>(
     if (isNearEnd) onNearEnd?.();
   }, [isNearEnd, onNearEnd]);
 
-  if (!isOn) {
-    return {
-      isOn,
-      indexes: [...sortedRows.keys()],
-      beforePx: 0,
-      afterPx: 0,
-      measure() {},
-      scrollTo() {},
-    };
-  }
+  if (!isOn) return allRows(sortedRows.length);
   return {
-    isOn,
+    isVirtual: true,
     indexes: shown.map(({ index }) => index),
     beforePx: shown.at(0)?.start ?? 0,
     afterPx: virtualizer.getTotalSize() - (last?.end ?? 0),

@@ -18,7 +18,7 @@ export function Choice({ label, any, value, options, onChange }: ChoiceProps) {
   return (
     <Select
       aria-label={label}
-      className="max-w-52"
+      className="max-w-36"
       value={value ?? ""}
       onChange={({ target }) => onChange(target.value || undefined)}
     >

@@ -4,6 +4,7 @@ import { type DeletedBatch, inTimedTransaction } from "../../../storage/writing/
 import type { SearchFilter } from "../search/result-filter.ts";
 import { searchIds } from "../search/search-results.ts";
 import { narrowest } from "../search/times-as-ids.ts";
+import { lockRollUp } from "../tag-rollup/roll-up-tags-store.ts";
 import { deleteResultRows, lockUncorrected, selectCandidatesOf } from "./deleted-results-store.ts";
 import { advanceDeletion, selectNextDeletion } from "./result-deletions-store.ts";
 
@@ -35,16 +36,20 @@ export async function deleteMatchingResults(database: Database, limit: number): 
   const isCut = deletable.length === limit;
   const isLast = !isCut && ids.length < wanted;
   const afterId = (isCut ? deletable.at(-1)?.id : ids.at(-1)) ?? Number(deletion.after_id);
-  const { result, heldMs } = await inTimedTransaction(database, async (transaction) => {
-    const found = await lockUncorrected(
-      transaction,
-      deletable.map((candidate) => candidate.id),
-      deletion.created_at,
-    );
-    const deleted = await deleteResultRows(transaction, found);
-    await advanceDeletion(transaction, id, { afterId, deleted, finishedAt: isLast ? nowMicros() : null });
-    return deleted;
-  });
+  const { result, heldMs } = await inTimedTransaction(
+    database,
+    async (transaction) => {
+      const found = await lockUncorrected(
+        transaction,
+        deletable.map((candidate) => candidate.id),
+        deletion.created_at,
+      );
+      const deleted = await deleteResultRows(transaction, found);
+      await advanceDeletion(transaction, id, { afterId, deleted, finishedAt: isLast ? nowMicros() : null });
+      return deleted;
+    },
+    lockRollUp,
+  );
   // There may be another deletion.
   return { deleted: result, heldMs, next: true };
 }

@@ -1,6 +1,7 @@
 import type { Micros } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../../storage/writing/delete-in-batches.ts";
+import { lockRollUp } from "../tag-rollup/roll-up-tags-store.ts";
 import { type AgePlace, deleteResultRows, selectOldest } from "./deleted-results-store.ts";
 
 /** To look at results that stay takes microseconds each. */
@@ -22,11 +23,14 @@ export async function deleteOldResults(
   const last = isCut ? deletable.at(-1) : candidates.at(-1);
   const next = isCut || candidates.length === wanted ? last : undefined;
   if (deletable.length === 0) return { deleted: 0, heldMs: 0, next };
-  const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
-    deleteResultRows(
-      transaction,
-      deletable.map(({ id }) => id),
-    ),
+  const { result, heldMs } = await inTimedTransaction(
+    database,
+    (transaction) =>
+      deleteResultRows(
+        transaction,
+        deletable.map(({ id }) => id),
+      ),
+    lockRollUp,
   );
   return { deleted: result, heldMs, next };
 }

@@ -102,6 +102,8 @@ async function selectCandidates(
  */
 export async function deleteResultRows(transaction: Database, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) return 0;
+  // Before the rows: who counts by tag may take long, and rows that wait for that hold up corrections.
+  await lockRollUp(transaction);
   const rows = await lockResults(transaction, ids);
   const found = rows.map(({ id }) => id);
   if (found.length === 0) return 0;
@@ -119,7 +121,6 @@ export async function deleteResultRows(transaction: Database, ids: readonly numb
     transaction,
     countErrorFindings(counted).map((cell) => ({ ...cell, count: -cell.count })),
   );
-  await lockRollUp(transaction);
   await takeFromCounts(transaction, found);
   const tags = rows.flatMap(({ id, account_id }) => toTags(id, account_id, textsOf.get(id)?.tags));
   await deleteTags(transaction, tags);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { refuseClosedAccounts } from "../../../storage/closed-accounts-store.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { splitByBytes } from "../../../storage/read-in-pieces.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
@@ -61,6 +62,10 @@ async function storeResults(
 ): Promise<Written> {
   return await database.transaction().execute(async (transaction) => {
     const { numbers, isThere } = await prepare(transaction);
+    await refuseClosedAccounts(
+      transaction,
+      records.map(({ accountId }) => accountId),
+    );
     const results = numberResults(records, numbers);
     const stored = await addResults(transaction, results, isThere);
     // Before the commit: after it, nothing may fail.

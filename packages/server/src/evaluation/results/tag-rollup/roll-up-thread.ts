@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { openSqliteWriter } from "../../../storage/sqlite/open-sqlite-database.ts";
+import { copyLog } from "../../../storage/sqlite/copy-log.ts";
+import { openSqliteBackgroundWriter } from "../../../storage/sqlite/open-sqlite-database.ts";
 import { serveRequests } from "../../../storage/threads/thread-requests.ts";
 import { rollUpSomeTags } from "./roll-up-tags-store.ts";
 
@@ -8,9 +9,11 @@ import { rollUpSomeTags } from "./roll-up-tags-store.ts";
 let database: Database | undefined;
 
 serveRequests<"roll up", boolean>({
-  respond() {
-    database ??= openSqliteWriter(workerData);
-    return rollUpSomeTags(database);
+  async respond() {
+    database ??= openSqliteBackgroundWriter(workerData);
+    const hasMore = await rollUpSomeTags(database);
+    await copyLog(database);
+    return hasMore;
   },
   async close() {
     await database?.destroy();

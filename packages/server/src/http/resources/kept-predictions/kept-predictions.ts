@@ -22,13 +22,16 @@ import { countValues } from "../../../prediction/kept/count-values.ts";
 import { deletePrediction, deletePredictionsBefore } from "../../../prediction/kept/delete-predictions.ts";
 import { findPayload, findPrediction } from "../../../prediction/kept/find-prediction.ts";
 import {
+  type Beginning,
   countPredictions,
   type PredictionFilter,
   type StoredPrediction,
+  selectBeginnings,
   selectPredictions,
 } from "../../../prediction/kept/kept-predictions-store.ts";
 import type { CountedColumn } from "../../../prediction/kept/prediction-values-store.ts";
 import type { Requester } from "../../../storage/reader.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -51,14 +54,11 @@ export function keptPredictionRoutes(services: Services): Route[] {
       refuseUnknownFields(KeptPredictionListQuery, query, "query");
       const requester = requesterOf(call);
       const page = readKeysetPage({ ...query, limit: query.limit ?? String(defaultPredictionLimit) });
-      const { rows, next } = await selectPredictions(
-        store.briefReader(requester),
-        requester.accountId,
-        readFilter(query),
-        page,
-      );
+      const reader = store.briefReader(requester);
+      const { rows, next } = await selectPredictions(reader, requester.accountId, readFilter(query), page);
+      const beginnings = await readBeginnings(reader, rows, query.text_limit);
       const showsReplicas = await isOperator(store.database, call.caller);
-      const data = rows.map((row) => toKeptPrediction(row, showsReplicas));
+      const data = rows.map((row) => ({ ...toKeptPrediction(row, showsReplicas), ...beginnings?.(row.id) }));
       return Response.json({ data, next: toCursor(next) } satisfies KeptPredictionListResponse);
     }),
     withCaller("DELETE", path, "manage", async (call) => {
@@ -115,6 +115,18 @@ export function keptPredictionRoutes(services: Services): Route[] {
       return new Response(null, { status: 204 });
     }),
   ];
+}
+
+/** What is listed of each prediction's texts; nothing without a limit. */
+async function readBeginnings(
+  reader: Database,
+  rows: readonly StoredPrediction[],
+  limit: string | undefined,
+): Promise<((id: string) => Beginning) | undefined> {
+  if (limit === undefined) return undefined;
+  const ids = rows.map(({ id }) => id);
+  const found = await selectBeginnings(reader, ids, Number(limit));
+  return (id) => found.get(id) ?? { output: null, error_message: null };
 }
 
 /** Where the prompt of a prediction that a run or an episode made is to be read from. */

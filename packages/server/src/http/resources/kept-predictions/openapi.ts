@@ -43,7 +43,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
   "/v1/predictions": {
     get: operation("listPredictions", "kept predictions", "List kept predictions", {
       description:
-        "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts.",
+        "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, but for the beginning that `text_limit` asks for.",
       requestParams: { query: KeptPredictionListQuery },
       responses: {
         "200": response("The predictions, newest first", KeptPredictionListResponse, {

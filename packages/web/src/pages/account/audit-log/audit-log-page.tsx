@@ -1,7 +1,9 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, ScrollText } from "lucide-react";
+import { useMemo } from "react";
 import { auditEventsQuery } from "../../../data/audit-events.ts";
+import { membersQuery } from "../../../data/members.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { OwnersOnly } from "../../../session/owners-only.tsx";
 import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
@@ -13,6 +15,7 @@ import { Select } from "../../../ui/form/inputs.tsx";
 import { SearchInput } from "../../../ui/form/search-input.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { nameOf } from "../members/name-of.ts";
 import { actionWords } from "./action-words.ts";
 import { auditColumns } from "./audit-columns.tsx";
 import { readAuditLogSearch } from "./audit-log-search.ts";
@@ -41,11 +44,16 @@ function AuditLog() {
     navigate({ search: (search) => readAuditLogSearch({ ...search, ...part }), replace: true });
   const filter = { ...(action && { action }), ...(object && { object_id: object }) };
   const list = useInfiniteQuery(auditEventsQuery(presage, filter));
-  const view = useTableView("audit-log", auditColumns, { isInAddress: true });
+  const { data: members } = useQuery(membersQuery(presage));
+  const columns = useMemo(
+    () => auditColumns(new Map(members?.map((member) => [member.id, nameOf(member)]))),
+    [members],
+  );
+  const view = useTableView("audit-log", columns, { isInAddress: true });
   const table = useDataTable({
     label: "Audit log",
     view,
-    columns: auditColumns,
+    columns,
     rows: list.data,
     rowId: ({ id }) => id,
     rowName: ({ action }) => actionWords[action],

@@ -152,7 +152,7 @@ const columns: DataColumn<DatasetTrajectorySummary>[] = [
         .join(" "),
     cell: ({ tags }) => <TagList tags={tags} />,
     isSortable: false,
-    widthPx: 260,
+    widthPx: 168,
     isWideOnly: true,
   },
 ];

@@ -56,11 +56,6 @@ export function KindCard({
         </div>
       ) : data === undefined ? (
         <SkeletonRows count={4} />
-      ) : data.evaluated === 0 ? (
-        <p className="px-4 py-3 text-sm text-ink-2">
-          Once evaluations have used this revision, this shows which model makes which error and in which run,
-          with examples.
-        </p>
       ) : (
         <>
           <ul className="flex flex-col gap-2.5 px-4 py-3">

@@ -1,8 +1,7 @@
 import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { taxonomyFindingsQuery } from "../../../data/evaluation/error-taxonomies.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
@@ -44,7 +43,7 @@ export function KindsCard({ revision, nodes, chosen, onChoose }: KindsCardProps)
           </Button>
         )
       }
-      hint={findings.data === undefined ? "…" : <Evaluated count={findings.data.evaluated} />}
+      hint={findings.data === undefined ? "…" : describeEvaluated(findings.data.evaluated)}
     >
       {findings.isError && (
         <div className="p-4">
@@ -70,21 +69,7 @@ export function KindsCard({ revision, nodes, chosen, onChoose }: KindsCardProps)
   );
 }
 
-function Evaluated({ count }: { count: number }): ReactNode {
-  if (count > 0) {
-    return `How often each was found, and its share of ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} with this revision. An evaluation can find several.`;
-  }
-  return (
-    <>
-      No evaluation has succeeded with this revision yet. To use it, name this taxonomy in a profile of{" "}
-      <Link
-        to="/evaluators"
-        search={{ q: "error-taxonomy" }}
-        className="font-medium text-accent-ink hover:underline"
-      >
-        error-taxonomy
-      </Link>
-      .
-    </>
-  );
+function describeEvaluated(count: number): string {
+  if (count === 0) return "No evaluation has used this revision yet.";
+  return `How often each was found, and its share of ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} with this revision. An evaluation can find several.`;
 }

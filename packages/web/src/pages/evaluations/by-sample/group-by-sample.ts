@@ -36,6 +36,11 @@ export interface Judge {
   profile: string | null;
 }
 
+export interface CountedJudge extends Judge {
+  /** How many results match the filter. */
+  count: number;
+}
+
 /** The results of one judge about a sample, the last one first: it counts. */
 export function resultsOf({ results }: SampleRow, { evaluator, profile }: Judge): ResultRow[] {
   return results

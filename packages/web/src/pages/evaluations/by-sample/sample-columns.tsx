@@ -4,22 +4,39 @@ import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { SampleName } from "../../../ui/sample-name.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark } from "../../../ui/verdict/verdict-mark.tsx";
-import { type Judge, resultsOf, type SampleRow } from "./group-by-sample.ts";
+import { RunLink } from "../../runs/run-link.tsx";
+import { type CountedJudge, type Judge, resultsOf, type SampleRow } from "./group-by-sample.ts";
 
 const mostJudges = 12;
+/** Characters of a name that a narrow column has room for. */
+const shortName = 14;
+/** As many have room in any case. */
+const alwaysShown = 4;
+/** Of the results of the evaluator with the most. One with fewer would be an empty column. */
+const leastShare = 0.1;
 
-/** The evaluators that become columns: those with the most results. Revisions of a profile share one. */
-export function judgesOf(groups: readonly Pick<EvaluationSummaryGroup, "key">[]): Judge[] {
-  const judges = new Map<string, Judge>();
-  for (const { key } of groups) {
+/** The evaluators that become columns, those with the most results first. Revisions of a profile share one. */
+export function judgesOf(groups: readonly Pick<EvaluationSummaryGroup, "key" | "count">[]): CountedJudge[] {
+  const judges = new Map<string, CountedJudge>();
+  for (const { key, count } of groups) {
     const judge = { evaluator: key.evaluator_id ?? "", profile: key.profile_name || null };
-    judges.set(JSON.stringify(judge), judge);
+    const id = JSON.stringify(judge);
+    judges.set(id, { ...judge, count: (judges.get(id)?.count ?? 0) + count });
   }
-  return [...judges.values()].slice(0, mostJudges);
+  return [...judges.values()].sort((one, other) => other.count - one.count).slice(0, mostJudges);
 }
 
-/** One column an evaluator, between what the sample is and what was predicted for it. */
-export function sampleColumns(judges: readonly Judge[]): DataColumn<SampleRow>[] {
+/** Whether an evaluator has a column before somebody chooses. Depends on the filter alone, so that sorting never takes a column away. */
+export function isCommon(judge: CountedJudge, judges: readonly CountedJudge[]): boolean {
+  const place = judges.indexOf(judge);
+  return place < alwaysShown || judge.count >= (judges[0]?.count ?? 0) * leastShare;
+}
+
+/** One column an evaluator, between what the sample is and what was predicted for it. `sorted` has one in any case. */
+export function sampleColumns(
+  judges: readonly CountedJudge[],
+  sorted: ReadonlySet<string>,
+): DataColumn<SampleRow>[] {
   return [
     {
       id: "sample",
@@ -29,7 +46,7 @@ export function sampleColumns(judges: readonly Judge[]): DataColumn<SampleRow>[]
       cell: ({ sampleId }) => <SampleName id={sampleId} />,
       isSortable: false,
       isFixed: true,
-      widthPx: 220,
+      widthPx: 168,
     },
     ...judges.map(
       (judge, index): DataColumn<SampleRow> => ({
@@ -40,7 +57,8 @@ export function sampleColumns(judges: readonly Judge[]): DataColumn<SampleRow>[]
         cell: (row) => <LastVerdict row={row} judge={judge} />,
         isNumber: true,
         isSortable: true,
-        widthPx: 120,
+        isExtra: !isCommon(judge, judges) && !sorted.has(judgeColumnId(index)),
+        widthPx: nameOf(judge, judges).length > shortName ? 152 : 108,
       }),
     ),
     {
@@ -54,15 +72,15 @@ export function sampleColumns(judges: readonly Judge[]): DataColumn<SampleRow>[]
       ),
       isSortable: false,
       isElastic: true,
-      widthPx: 200,
+      widthPx: 160,
     },
     {
       id: "run",
       label: "Run",
       value: ({ runId }) => runId,
-      cell: ({ runId }) => (runId === null ? "–" : <InlineText text={runId} />),
+      cell: ({ runId }) => (runId === null ? "–" : <RunLink id={runId} />),
       isSortable: false,
-      widthPx: 116,
+      widthPx: 184,
       isWideOnly: true,
     },
   ];
@@ -102,10 +120,10 @@ function LastVerdict({ row, judge }: { row: SampleRow; judge: Judge }) {
 export function nameOf({ evaluator, profile }: Judge, judges: readonly Judge[]): string {
   const family = familyOf(evaluator);
   const alike = judges.filter((other) => familyOf(other.evaluator) === family);
-  const isPlain = profile === null || profile === "system:default";
-  if (alike.length === 1) return isPlain ? family : `${family} ${profile}`;
   const isSameId = alike.every((other) => other.evaluator === evaluator);
-  return [isSameId ? family : evaluator, profile].filter((part) => part !== null).join(" ");
+  const isPlain =
+    profile === null || (profile === "system:default" && !alike.some(({ profile }) => profile === null));
+  return [isSameId ? family : evaluator, !isPlain && profile].filter(Boolean).join(" ");
 }
 
 function familyOf(evaluator: string): string {

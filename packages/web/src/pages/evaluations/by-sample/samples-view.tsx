@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ListChecks } from "lucide-react";
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { resultPagesQuery, resultRatesQuery } from "../../../data/evaluation/evaluation-results.ts";
 import { samplePagesQuery } from "../../../data/evaluation/sample-pages.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
@@ -45,7 +45,8 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
   const isByScore = order !== undefined;
   const isCut = isByScore && byScore.data?.pages.some(({ isCut }) => isCut);
   const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
-  const columns = useMemo(() => sampleColumns(judges), [judges]);
+  const sorted = useSortedColumns(sortOf(order, judges));
+  const columns = useMemo(() => sampleColumns(judges, sorted), [judges, sorted]);
   const rows = useMemo(() => {
     // Without the columns there is nothing to show yet.
     const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
@@ -135,4 +136,13 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
       </Drawer>
     </>
   );
+}
+
+/** The columns that were sorted during this visit: one of them must not go, with the focus on its header, when another order is chosen. */
+function useSortedColumns(sort: Sort | undefined): ReadonlySet<string> {
+  const [sorted, setSorted] = useState<ReadonlySet<string>>(new Set());
+  if (sort === undefined || sorted.has(sort.id)) return sorted;
+  const added = new Set([...sorted, sort.id]);
+  setSorted(added);
+  return added;
 }

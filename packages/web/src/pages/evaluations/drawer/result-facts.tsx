@@ -7,6 +7,8 @@ import { exactTime } from "../../../format/format-time.ts";
 import { Fact } from "../../../ui/fact.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { DatasetLink } from "../../datasets/dataset-link.tsx";
+import { RunLink } from "../../runs/run-link.tsx";
 import { explainLabels } from "../filters/filter-labels.ts";
 import type { Explorer, ExplorerChanges } from "../use-explorer.ts";
 import { readDuration } from "./read-duration.ts";
@@ -36,10 +38,18 @@ export function ResultFacts({ result, explorer }: { result: EvaluationResult; ex
         <ResultFact name="App" onFilter={only({ app })}>
           <InlineText text={app} />
         </ResultFact>
-        <OptionalFact name="Run" text={run} onFilter={only({ run: run ?? undefined })} />
+        {run !== null && (
+          <ResultFact name="Run" onFilter={only({ run })}>
+            <RunLink id={run} />
+          </ResultFact>
+        )}
         <OptionalFact name="Project" text={result.project_id} />
         <OptionalFact name="Experiment" text={result.experiment_id} />
-        <OptionalFact name="Dataset" text={dataset} onFilter={only({ dataset: dataset ?? undefined })} />
+        {dataset !== null && (
+          <ResultFact name="Dataset" onFilter={only({ dataset })}>
+            <DatasetLink id={dataset} />
+          </ResultFact>
+        )}
         <OptionalFact
           name="Sample"
           text={sample}

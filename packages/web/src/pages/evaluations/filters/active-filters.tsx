@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { Button } from "../../../ui/button.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { RunName } from "../../runs/run-link.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { activeFilters, noFilters } from "./filter-labels.ts";
 
@@ -19,7 +20,7 @@ export function ActiveFilters({ explorer: { search, change } }: { explorer: Expl
             <span className="sr-only">Remove the filter</span>
             <span className="shrink-0 opacity-80">{name}</span>
             <span className="max-w-64 truncate font-medium">
-              <InlineText text={value} />
+              {key === "run" ? <RunName id={value} /> : <InlineText text={value} />}
             </span>
             <X className="size-3.5 shrink-0" aria-hidden />
           </button>

@@ -1,4 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
+import { runNamesQuery } from "../../../data/runs/run-names.ts";
+import { usePresage } from "../../../data/use-presage.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { ValueList } from "../../../ui/form/value-list.tsx";
@@ -20,7 +23,11 @@ const orders = [
 export function MoreFilters({ explorer }: { explorer: Explorer }) {
   const { search, change } = explorer;
   const families = useFilterOptions(search, "family", search.family);
-  const runs = useFilterOptions(search, "run", undefined);
+  const { data: nameOf } = useQuery(runNamesQuery(usePresage()));
+  const runs = useFilterOptions(search, "run", undefined).map(({ value, label }) => {
+    const name = nameOf?.get(value);
+    return { value, label: name === undefined ? label : `${name} · ${label}` };
+  });
   const runListId = useId();
   return (
     <div className="flex flex-col gap-3">

@@ -2,9 +2,11 @@ import { UserRoundPen } from "lucide-react";
 import type { ResultRow } from "../../../data/evaluation/evaluation-results.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { SampleName } from "../../../ui/sample-name.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
+import { RunLink } from "../../runs/run-link.tsx";
 
 const verdict: DataColumn<ResultRow> = {
   id: "verdict",
@@ -16,7 +18,7 @@ const verdict: DataColumn<ResultRow> = {
       <CountedVerdict row={row} />
     </>
   ),
-  widthPx: 156,
+  widthPx: 148,
   isFixed: true,
 };
 const score: DataColumn<ResultRow> = {
@@ -34,20 +36,20 @@ const score: DataColumn<ResultRow> = {
   isNumber: true,
   widthPx: 104,
 };
-const evaluator: DataColumn<ResultRow> = {
+const evaluator = (nameOf: (id: string) => string): DataColumn<ResultRow> => ({
   id: "evaluator",
   label: "Evaluator and profile",
   value: ({ evaluator_id, profile_name }) =>
     profile_name === null ? evaluator_id : `${evaluator_id} ${profile_name}`,
-  cell: (row) => <EvaluatorAndProfile row={row} />,
-  widthPx: 186,
-};
+  cell: (row) => <EvaluatorAndProfile row={row} name={nameOf(row.evaluator_id)} />,
+  widthPx: 168,
+});
 const output: DataColumn<ResultRow> = {
   id: "output",
   label: "Output",
   value: ({ excerpt }) => excerpt,
   cell: (row) => <Excerpt row={row} />,
-  widthPx: 240,
+  widthPx: 176,
   isElastic: true,
 };
 const app: DataColumn<ResultRow> = {
@@ -55,21 +57,21 @@ const app: DataColumn<ResultRow> = {
   label: "App",
   value: (row) => row.app,
   cell: (row) => <InlineText text={row.app} />,
-  widthPx: 96,
+  widthPx: 88,
 };
 const run: DataColumn<ResultRow> = {
   id: "run",
   label: "Run",
   value: ({ evaluation_run_id }) => evaluation_run_id,
-  cell: ({ evaluation_run_id }) => <NameOrNone name={evaluation_run_id} />,
-  widthPx: 116,
+  cell: ({ evaluation_run_id: id }) => (id === null ? <None /> : <RunLink id={id} />),
+  widthPx: 192,
 };
 const sample: DataColumn<ResultRow> = {
   id: "sample",
   label: "Sample",
   value: ({ dataset_sample_id }) => dataset_sample_id,
-  cell: ({ dataset_sample_id }) => <NameOrNone name={dataset_sample_id} />,
-  widthPx: 108,
+  cell: ({ dataset_sample_id: id }) => (id === null ? <None /> : <SampleName id={String(id)} />),
+  widthPx: 124,
 };
 const when: DataColumn<ResultRow> = {
   id: "when",
@@ -78,17 +80,26 @@ const when: DataColumn<ResultRow> = {
   cell: ({ created_at }) => <Time at={created_at} />,
   isSortable: true,
   isNewestFirst: true,
-  widthPx: 130,
+  widthPx: 132,
 };
 
-export const resultColumns = [verdict, score, evaluator, output, app, run, sample, when];
+export const resultColumns = (nameOf: (id: string) => string): DataColumn<ResultRow>[] => [
+  verdict,
+  score,
+  evaluator(nameOf),
+  output,
+  app,
+  run,
+  sample,
+  when,
+];
 
 /** On a phone the output is in sight, and the rest follows. */
-export const narrowResultColumns = [
+export const narrowResultColumns = (nameOf: (id: string) => string): DataColumn<ResultRow>[] => [
   { ...verdict, widthPx: 152 },
   { ...score, widthPx: 76 },
   output,
-  evaluator,
+  evaluator(nameOf),
   app,
   run,
   sample,
@@ -101,12 +112,12 @@ function verdictOf({ corrected, pass, status }: ResultRow): string {
   return counted === null ? "score only" : counted ? "pass" : "fail";
 }
 
-function EvaluatorAndProfile({ row }: { row: ResultRow }) {
+function EvaluatorAndProfile({ row, name }: { row: ResultRow; name: string }) {
   const { evaluator_id, profile_name, evaluator_profile_revision: revision } = row;
   return (
     <span className="flex min-w-0 flex-col leading-4">
-      <span className="truncate font-medium text-ink">
-        <InlineText text={evaluator_id} />
+      <span className="truncate font-medium text-ink" title={evaluator_id}>
+        <InlineText text={name} />
       </span>
       {profile_name !== null && (
         <span className="truncate text-xs text-ink-3">
@@ -135,8 +146,8 @@ function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }
   );
 }
 
-function NameOrNone({ name }: { name: string | number | null }) {
-  return name === null ? <span className="text-ink-3">–</span> : <InlineText text={String(name)} />;
+function None() {
+  return <span className="text-ink-3">–</span>;
 }
 
 /** A score from 0 to 1 as a number and a bar. */

@@ -12,7 +12,7 @@ import { Popover } from "../../../ui/overlay/popover.tsx";
 import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
 import { categoryLabel, sourceLabels, statusLabels } from "../prediction-labels.ts";
 import { categories, sources, statuses } from "../predictions-search.ts";
-import { changeLogSearch, noFilters, type PredictionLog } from "../use-log.ts";
+import { changeLogSearch, type PredictionLog } from "../use-log.ts";
 import { TextFilter } from "./text-filter.tsx";
 
 interface LogFiltersProps {
@@ -22,7 +22,7 @@ interface LogFiltersProps {
 }
 
 /** Everything that predictions can be filtered by: the values there are, with how many have them. */
-export function LogFilters({ log: { search, change, isFiltered }, filter }: LogFiltersProps) {
+export function LogFilters({ log: { search, change }, filter }: LogFiltersProps) {
   const presage = usePresage();
   const { data: values } = useQuery(keptPredictionValuesQuery(presage, filter));
   const { data: keys } = useQuery(apiKeysQuery(presage));
@@ -113,11 +113,6 @@ export function LogFilters({ log: { search, change, isFiltered }, filter }: LogF
         </div>
       </Popover>
       <SavedViews name="predictions" search={{ ...changeLogSearch(search, { open: undefined }) }} />
-      {isFiltered && (
-        <Button size="small" variant="quiet" onClick={() => change(noFilters)}>
-          Clear
-        </Button>
-      )}
     </search>
   );
 }

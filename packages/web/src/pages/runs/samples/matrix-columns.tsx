@@ -7,6 +7,9 @@ import { verdictOf } from "../verdict-of.ts";
 import { evaluatorColumnId } from "./matrix-request.ts";
 import { VerdictCell } from "./verdict-cell.tsx";
 
+/** Characters of a name that a narrow column has room for. */
+const shortName = 14;
+
 /** One column an evaluator, between what the sample is and what its prediction took. */
 export function matrixColumns(
   evaluators: readonly ReportEvaluator[],
@@ -21,7 +24,7 @@ export function matrixColumns(
       cell: (sample) => <VerdictCell sample={sample} verdict={verdictOf(sample, evaluator)} />,
       isNumber: true,
       isSortable: true,
-      widthPx: 124,
+      widthPx: (names[index] ?? "").length > shortName ? 152 : 108,
     }),
   );
   return [first, step, ...ofEvaluators, ...rest];
@@ -39,7 +42,7 @@ const first: DataColumn<RunSample> = {
   ),
   isSortable: false,
   isFixed: true,
-  widthPx: 220,
+  widthPx: 176,
 };
 
 const step: DataColumn<RunSample> = {
@@ -99,7 +102,7 @@ const rest: DataColumn<RunSample>[] = [
     cell: ({ prediction }) => formatCount(prediction.usage.completion_tokens ?? 0),
     isNumber: true,
     isSortable: true,
-    widthPx: 92,
+    widthPx: 84,
     isWideOnly: true,
   },
   {
@@ -111,7 +114,7 @@ const rest: DataColumn<RunSample>[] = [
       latency_ms === null ? <span className="text-ink-3">–</span> : formatDuration(latency_ms),
     isNumber: true,
     isSortable: true,
-    widthPx: 96,
+    widthPx: 88,
     isWideOnly: true,
   },
 ];

@@ -1,0 +1,49 @@
+import type { CallOptions } from "./call.ts";
+import { PresageError } from "./presage-error.ts";
+import { sleep } from "./sleep.ts";
+
+/** Options of methods that wait for something which the server does in the background. */
+export interface WaitOptions<Value> extends CallOptions {
+  /** Called with what was read each time. What it throws ends the waiting. */
+  onProgress?: ((value: Value) => void) | undefined;
+  /** Pause between two reads in milliseconds. Default: 1,000. */
+  pollEveryMs?: number | undefined;
+  /** How long the server may be unreachable or too busy, in milliseconds, for example while it restarts. Default: 60,000. */
+  patienceMs?: number | undefined;
+}
+
+const defaultPollEveryMs = 1000;
+const defaultPatienceMs = 60_000;
+
+/** Reads until what was read is over, and returns it. */
+export async function waitUntil<Value>(
+  read: (options: CallOptions) => Promise<Value>,
+  isOver: (value: Value) => boolean,
+  {
+    onProgress,
+    pollEveryMs = defaultPollEveryMs,
+    patienceMs = defaultPatienceMs,
+    ...options
+  }: WaitOptions<Value> = {},
+): Promise<Value> {
+  let lastReadAtMs = Date.now();
+  for (;;) {
+    try {
+      const value = await read(options);
+      lastReadAtMs = Date.now();
+      onProgress?.(value);
+      if (isOver(value)) return value;
+    } catch (error) {
+      if (!isPassing(error) || Date.now() - lastReadAtMs >= patienceMs) throw error;
+    }
+    await sleep(pollEveryMs, options.signal);
+  }
+}
+
+/** Whether a later try may succeed. */
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof PresageError &&
+    ["connection", "unavailable", "rate_limit", "timeout"].includes(error.category)
+  );
+}

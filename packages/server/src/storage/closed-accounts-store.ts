@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import { ServiceError } from "../errors.ts";
+import { isPostgres } from "./is-postgres.ts";
+import { nowMicros } from "./micros.ts";
+import type { Database } from "./schema/tables.ts";
+
+const pollMs = 50;
+
+/** From its commit on, nothing is stored for an account any more, but by transactions that looked before: see `waitForEarlierWriters`. */
+export async function closeAccount(transaction: Database, accountId: string): Promise<void> {
+  await transaction
+    .insertInto("closed_accounts")
+    .values({ account_id: accountId, closed_at: nowMicros() })
+    .onConflict((conflict) => conflict.column("account_id").doNothing())
+    .execute();
+}
+
+export async function reopenAccount(database: Database, accountId: string): Promise<void> {
+  await database.deleteFrom("closed_accounts").where("account_id", "=", accountId).execute();
+}
+
+/** Which of some accounts are closed. To be asked in the transaction that stores for them: a request may take long, and begin before. */
+export async function selectClosed(
+  transaction: Database,
+  accountIds: Iterable<string>,
+): Promise<ReadonlySet<string>> {
+  const ids = [...new Set(accountIds)];
+  if (ids.length === 0) return new Set();
+  const { rows } = await sql<{ account_id: string }>`
+    select account_id from closed_accounts where account_id in (${sql.join(ids)})`.execute(transaction);
+  return new Set(rows.map(({ account_id }) => account_id));
+}
+
+export async function refuseClosedAccounts(
+  transaction: Database,
+  accountIds: Iterable<string>,
+): Promise<void> {
+  const closed = await selectClosed(transaction, accountIds);
+  if (closed.size === 0) return;
+  throw new ServiceError(
+    "unauthenticated",
+    "The account was deleted meanwhile, or replaced by an import. Nothing was stored.",
+  );
+}
+
+/**
+ * Waits until the transactions have ended that may have looked before an account was closed. On PostgreSQL each has a lock on the table
+ * until then; on SQLite they take turns.
+ */
+export async function waitForEarlierWriters(database: Database): Promise<void> {
+  if (!isPostgres(database)) return;
+  const select = async () => {
+    const { rows } = await sql<{ id: string }>`
+      select distinct virtualtransaction as id from pg_locks
+      where relation = 'closed_accounts'::regclass and pid <> pg_backend_pid()
+        and database = (select oid from pg_database where datname = current_database())`.execute(database);
+    return new Set(rows.map(({ id }) => id));
+  };
+  let earlier = await select();
+  while (earlier.size > 0) {
+    await sleep(pollMs);
+    earlier = earlier.intersection(await select());
+  }
+}

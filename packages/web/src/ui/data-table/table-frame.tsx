@@ -1,0 +1,199 @@
+import { clsx } from "clsx";
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent } from "react";
+import { useShortcut } from "../shortcuts/use-shortcut.ts";
+import type { DataColumn } from "./data-column.ts";
+import { DataHeader } from "./data-header.tsx";
+import { DataRow } from "./data-row.tsx";
+import { SkeletonTableRows } from "./skeleton-table-rows.tsx";
+import type { DataTableModel } from "./use-data-table.ts";
+
+/** Which rows are rendered. */
+export interface RenderedRows {
+  /** Whether those are not all. */
+  isVirtual: boolean;
+  indexes: readonly number[];
+  beforePx: number;
+  afterPx: number;
+  measure(row: HTMLTableRowElement | null): void;
+  scrollTo(index: number): void;
+}
+
+export function allRows(count: number): RenderedRows {
+  return {
+    isVirtual: false,
+    indexes: Array.from({ length: count }, (_, index) => index),
+    beforePx: 0,
+    afterPx: 0,
+    measure() {},
+    scrollTo() {},
+  };
+}
+
+export interface TableFrameProps<Row> {
+  table: DataTableModel<Row>;
+  /** As many rows stand there while loading. */
+  expectedRows?: number;
+  /** Takes the height of its parent, a flex column, in place of its rows'. */
+  isFull?: boolean;
+  /** A row below the others, which stays in sight: what it has in a column. */
+  totalOf?: ((column: DataColumn<Row>) => ReactNode) | undefined;
+  /** Below the last row. */
+  end?: ReactNode;
+  /** Called when the last row comes near. Also tells that there are more rows than are loaded. */
+  onNearEnd?: (() => void) | undefined;
+}
+
+const selectionWidthPx = 44;
+const shortcutGroup = "Tables";
+const steps: Record<string, number> = {
+  j: 1,
+  k: -1,
+  ArrowDown: 1,
+  ArrowUp: -1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
+
+/** A table that can be sorted, has columns to choose, and is used with the keyboard. */
+export function TableFrame<Row>({
+  table,
+  expectedRows = 8,
+  isFull = false,
+  totalOf,
+  end,
+  onNearEnd,
+  rendered,
+}: TableFrameProps<Row> & { rendered: RenderedRows }) {
+  const { activeId, isMain = false, label, rows, scroller, selection, shownColumns, sortedRows } = table;
+  const isLoading = rows === undefined;
+  const columnCount = shownColumns.length + (selection === undefined ? 0 : 1);
+
+  useShortcut({ keys: "j", label: "Next row", group: shortcutGroup, run: () => table.step(1) }, isMain);
+  useShortcut({ keys: "k", label: "Previous row", group: shortcutGroup, run: () => table.step(-1) }, isMain);
+  useShortcut(
+    { keys: "x", label: "Select or deselect the row", group: shortcutGroup, run: toggleActive },
+    isMain && selection !== undefined,
+  );
+
+  function toggleActive(): void {
+    if (activeId !== undefined && table.canSelect(activeId)) table.toggleSelected(activeId);
+  }
+
+  // The list follows the row that is open in a drawer.
+  const follow = useEffectEvent((id: string | undefined) => {
+    const index = table.indexOf(id);
+    if (index !== undefined) rendered.scrollTo(index);
+  });
+  useEffect(() => follow(activeId), [activeId]);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = steps[event.key];
+    if (by !== undefined) {
+      event.preventDefault();
+      table.step(by);
+    } else if (event.key === "x" && selection !== undefined) {
+      event.preventDefault();
+      toggleActive();
+    } else if (event.key === "Escape" && selection !== undefined && selection.ids.length > 0) {
+      event.preventDefault();
+      selection.onChange([]);
+    }
+  }
+
+  return (
+    <div
+      ref={scroller}
+      data-table=""
+      className={clsx(
+        "scroll-edges-x min-w-0 overflow-auto",
+        isFull ? "min-h-0 flex-1" : "max-h-[max(20rem,calc(100dvh-10rem))]",
+      )}
+    >
+      <table
+        aria-label={label}
+        aria-busy={isLoading}
+        {...(rendered.isVirtual && { "aria-rowcount": onNearEnd === undefined ? sortedRows.length + 1 : -1 })}
+        className="w-full table-fixed border-separate border-spacing-0 text-sm"
+        style={{ minWidth: widthOf(table) }}
+      >
+        <colgroup>
+          {selection !== undefined && <col style={{ width: selectionWidthPx }} />}
+          {shownColumns.map(({ id, isElastic = false, widthPx }) => (
+            <col key={id} style={isElastic ? {} : { width: widthPx }} />
+          ))}
+        </colgroup>
+        <DataHeader table={table} />
+        {isLoading ? (
+          <SkeletonTableRows count={expectedRows} columnCount={columnCount} />
+        ) : (
+          <tbody onKeyDown={onKeyDown}>
+            <Spacer heightPx={rendered.beforePx} columnCount={columnCount} />
+            {rendered.indexes.map((index) => {
+              const entry = sortedRows[index];
+              if (entry === undefined) return null;
+              return (
+                <DataRow
+                  key={entry.id}
+                  table={table}
+                  id={entry.id}
+                  row={entry.row}
+                  {...(rendered.isVirtual && { index, measure: rendered.measure })}
+                />
+              );
+            })}
+            <Spacer heightPx={rendered.afterPx} columnCount={columnCount} />
+          </tbody>
+        )}
+        {totalOf !== undefined && !isLoading && <TotalRow table={table} totalOf={totalOf} />}
+      </table>
+      {end}
+    </div>
+  );
+}
+
+function TotalRow<Row>({
+  table: { selection, shownColumns },
+  totalOf,
+}: {
+  table: DataTableModel<Row>;
+  totalOf(column: DataColumn<Row>): ReactNode;
+}) {
+  const className =
+    "sticky bottom-0 h-10 truncate border-t border-line-strong bg-surface px-3 font-medium first:pl-4 last:pr-4";
+  return (
+    <tfoot>
+      <tr>
+        {selection !== undefined && <td className={className} />}
+        {shownColumns.map((column, position) =>
+          position === 0 ? (
+            <th key={column.id} scope="row" className={clsx(className, "text-left")}>
+              {totalOf(column)}
+            </th>
+          ) : (
+            <td key={column.id} className={clsx(className, column.isNumber && "text-right tabular-nums")}>
+              {totalOf(column)}
+            </td>
+          ),
+        )}
+      </tr>
+    </tfoot>
+  );
+}
+
+/** Takes the height of the rows that are not rendered. */
+function Spacer({ heightPx, columnCount }: { heightPx: number; columnCount: number }) {
+  if (heightPx <= 0) return null;
+  return (
+    <tr aria-hidden>
+      <td colSpan={columnCount} style={{ height: heightPx, padding: 0 }} />
+    </tr>
+  );
+}
+
+function widthOf<Row>({ selection, shownColumns }: DataTableModel<Row>): number {
+  return shownColumns.reduce(
+    (sum, { widthPx }) => sum + widthPx,
+    selection === undefined ? 0 : selectionWidthPx,
+  );
+}
