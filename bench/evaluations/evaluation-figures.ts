@@ -2,9 +2,12 @@ import { type Figure, summarise } from "../report/figures.ts";
 import type { ThroughputSample } from "./throughput/measure-throughput.ts";
 
 /** The ratio to the bare loop's results a second, within each round. Failed rounds do not count. */
-export const shareOfBareLoop = (samples: readonly ThroughputSample[]): Figure | undefined =>
+export const shareOfBareLoop = (
+  samples: readonly ThroughputSample[],
+  bare: "barePerSecond" | "barePerSecondAlike" = "barePerSecond",
+): Figure | undefined =>
   summarise(
     samples
       .filter(({ problem }) => problem === undefined)
-      .map(({ requestsPerSecond, barePerSecond }) => requestsPerSecond / barePerSecond),
+      .map((sample) => sample.requestsPerSecond / sample[bare]),
   );

@@ -1,11 +1,11 @@
-// bun bare-inserts.ts SOURCE DESTINATION: copies the rows of all results from one SQLite file to another, as fast as a plain
-// loop can. Same schema, same durability, prepared statements, transactions of 500, but no counts and no requests.
+// bun bare-inserts.ts SOURCE DESTINATION RESULTS: copies the rows of all results from one SQLite file to another, as fast as a plain
+// loop can. Same schema, same durability, prepared statements, transactions of so many results, but no counts and no requests.
 import type { SQLQueryBindings } from "bun:sqlite";
 import { openDatabase } from "../../../packages/server/src/storage/opening/open-database.ts";
 import { openSqlite } from "../../../packages/server/src/storage/sqlite/open-sqlite.ts";
 
-const resultsAtOnce = 500;
-const [sourcePath = "", destinationPath = ""] = process.argv.slice(2);
+const [sourcePath = "", destinationPath = "", atOnce = ""] = process.argv.slice(2);
+const resultsAtOnce = Number(atOnce);
 
 const source = openSqlite(sourcePath);
 const tables = (

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { runWrk, type WrkResult } from "../../load/run-wrk.ts";
 import { benchDirectory, workDirectory } from "../../paths.ts";
 import type { ProcessGroup } from "../../processes.ts";
@@ -13,12 +13,17 @@ export interface ThroughputSample {
   readonly requestsPerSecond: number;
   readonly p50Us: number;
   readonly p99Us: number;
-  /** Results a second of the bare loop, which inserts the same results. */
+  /** Results a second of the bare loop, which inserts the same results, 500 in a transaction. */
   readonly barePerSecond: number;
+  /** How many results shared a transaction of Presage, on average. */
+  readonly resultsPerCommit: number;
+  /** Results a second of the bare loop with as many in a transaction. */
+  readonly barePerSecondAlike: number;
   readonly problem: string | undefined;
 }
 
 const quietForMs = 200;
+const bareResultsPerCommit = 500;
 
 /** wrk exits without waiting for its last responses; the results in progress are stored first. */
 const countWhenQuiet = async (path: string): Promise<number> => {
@@ -40,6 +45,21 @@ const countWhenQuiet = async (path: string): Promise<number> => {
   }
 };
 
+/** Results of one transaction have one time. Rarely, two transactions have the same. */
+const countPerCommit = (path: string): number => {
+  const database = new Database(path, { readonly: true });
+  try {
+    const counted = database
+      .query<{ perCommit: number }, []>(
+        "select 1.0 * count(*) / count(distinct created_at) as perCommit from evaluation_results",
+      )
+      .get();
+    return counted?.perCommit ?? 1;
+  } finally {
+    database.close();
+  }
+};
+
 const findProblem = (
   { errors, requests }: WrkResult,
   stored: number,
@@ -52,9 +72,14 @@ const findProblem = (
   return undefined;
 };
 
-const runBareInserts = async (group: ProcessGroup, source: string, directory: string): Promise<number> => {
+const runBareInserts = async (
+  group: ProcessGroup,
+  source: string,
+  resultsPerCommit: number,
+): Promise<number> => {
   const script = join(benchDirectory, "evaluations", "throughput", "bare-inserts.ts");
-  const argv = [process.execPath, script, source, join(directory, "bare.db")];
+  const destination = join(dirname(source), `bare-${resultsPerCommit}.db`);
+  const argv = [process.execPath, script, source, destination, String(resultsPerCommit)];
   const { stdout, stderr, exitCode } = await group.runCommand({ argv });
   if (exitCode !== 0) throw new Error(`the bare loop failed: ${stderr}`);
   const { results, durationMs } = JSON.parse(stdout) as { results: number; durationMs: number };
@@ -78,17 +103,20 @@ export const measureThroughput = async (
     const wrk = await runWrk(group, request, connections, durationS, "evaluate.lua");
     const stored = (await countWhenQuiet(path)) - storedBefore;
     await group.stop(presage.process);
+    const resultsPerCommit = countPerCommit(path);
     const sample = {
       round,
       requestsPerSecond: (wrk.requests / wrk.durationUs) * 1e6,
       p50Us: wrk.p50Us,
       p99Us: wrk.p99Us,
-      barePerSecond: await runBareInserts(group, path, directory),
+      barePerSecond: await runBareInserts(group, path, bareResultsPerCommit),
+      resultsPerCommit,
+      barePerSecondAlike: await runBareInserts(group, path, Math.max(1, Math.round(resultsPerCommit))),
       problem: findProblem(wrk, stored, connections),
     };
     samples.push(sample);
     rmSync(directory, { recursive: true, force: true });
-    const rates = `${sample.requestsPerSecond.toFixed(0)}/s, bare loop ${sample.barePerSecond.toFixed(0)}/s`;
+    const rates = `${sample.requestsPerSecond.toFixed(0)}/s, bare loop ${sample.barePerSecond.toFixed(0)}/s, ${sample.barePerSecondAlike.toFixed(0)}/s with ${resultsPerCommit.toFixed(0)} in a commit`;
     const problem = sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`;
     process.stdout.write(`evaluate  round ${round + 1}: ${rates}, ${stored} stored${problem}\n`);
   }

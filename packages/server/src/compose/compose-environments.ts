@@ -5,6 +5,7 @@ import type {
   JudgedStep,
   RewardOutcome,
 } from "../environments/environment-services.ts";
+import { selectProgress } from "../environments/episodes/episodes-store.ts";
 import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
 import { createStartTurns } from "../environments/episodes/start-episode.ts";
 import { createKnownSessions } from "../environments/ors/known-sessions.ts";
@@ -19,11 +20,12 @@ import { findEvaluatorIssues, resolveEvaluators } from "../evaluation/evaluate/r
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import { regex } from "../evaluation/evaluators/regex.ts";
 import { createRetryBudget } from "../limits/retry-budget.ts";
+import { doTogether } from "../storage/do-together.ts";
+import { isPostgres } from "../storage/is-postgres.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
 import { startSweeper } from "../storage/sweeper.ts";
-import { writeTogether } from "../storage/writing/write-together.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {
@@ -53,7 +55,7 @@ export function composeEnvironments(
 ): ComposedEnvironments {
   const { database, sqlitePath } = store;
   const thread = sqlitePath === undefined ? undefined : writeInThread(sqlitePath);
-  const write = writeTogether<EpisodeWrite, boolean>(
+  const write = doTogether<EpisodeWrite, boolean>(
     thread?.write ?? ((writes) => applyWrites(database, writes)),
   );
   const stopping = new AbortController();
@@ -69,6 +71,9 @@ export function composeEnvironments(
     store,
     knownEpisodes: createKnownEpisodes(),
     startTurns: createStartTurns(),
+    readProgress: isPostgres(database)
+      ? doTogether((ids) => selectProgress(database, ids))
+      : async (id) => (await selectProgress(database, [id])).at(0),
     ors: {
       ids: createSessionIds(sessionSecret),
       known,

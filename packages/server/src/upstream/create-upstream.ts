@@ -120,6 +120,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const hit = cached.find(cacheKey, sharing);
       if (hit !== undefined) {
         deadline?.end();
+        cached.recognise({ key: cacheKey, servedModel: namesNoModel ? model : undefined }, sharing);
         return Promise.resolve(hit);
       }
       const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
@@ -178,7 +179,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  return { complete, listModels, model: servedModel.latest, replicas };
+  const findKept = (sharing: Sharing) => cached?.findByBody(sharing, servedModel.known());
+  return { complete, findKept, listModels, model: servedModel.latest, replicas };
 }
 
 /** Deliberately not passed the request, which it would keep in memory until the response. */

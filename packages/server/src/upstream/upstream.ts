@@ -98,6 +98,8 @@ export interface Sharing {
   accountId: string;
   /** How old a kept completion may be; 0: none is taken. */
   maxAgeS: number;
+  /** Names the body that the account sent, and all else that the request was made from. Absent: equal bodies are not recognised. */
+  bodyDigest?: string | undefined;
 }
 
 export interface CompletionOptions {
@@ -119,6 +121,8 @@ export interface Upstream {
     clientSignal: AbortSignal,
     options?: CompletionOptions,
   ): Promise<UpstreamCompletion>;
+  /** The kept completion of a request whose body has been seen before; undefined if it has to be read. */
+  findKept(sharing: Sharing): UpstreamCompletion | undefined;
   listModels(clientSignal: AbortSignal): Promise<ModelList>;
   /** The served model as far as it is known: the configured one, or the one that the upstream listed. */
   model(): string | undefined;

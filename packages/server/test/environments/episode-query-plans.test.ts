@@ -6,6 +6,7 @@ import {
   countCharacters,
   selectEpisodes,
   selectMatchingIds,
+  selectProgress,
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
@@ -27,6 +28,7 @@ const reads: Record<string, (database: Database) => Promise<unknown>> = {
   "figures by deployment": (database) => selectEpisodeCounts(database, "a", "deployment", counted),
   "figures of all environments": (database) =>
     selectEpisodeCounts(database, "a", "environment", { ...counted, environmentId: undefined }),
+  "how far episodes are": (database) => selectProgress(database, ["e", "f"]),
   "steps of an episode": (database) => selectSteps(database, "e", 2),
   "how long a prompt is": (database) => countCharacters(database, "e", { after: 0, upTo: 3 }),
   "revisions of an environment": (database) =>

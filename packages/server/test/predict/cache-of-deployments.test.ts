@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
@@ -67,6 +69,38 @@ deployments:
     expect(upstream.received.length).toBe(2 * calls);
   } finally {
     await presage.stop();
+    await upstream.stop();
+    await rm(directory, { recursive: true });
+  }
+});
+
+test("a chat that was a hit goes to the deployment that has got its model's name since", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "presage-deployments-"));
+  const upstream = startUpstream(() => Response.json(completion("From upstream.")));
+  const file = join(directory, "deployments.yaml");
+  const first = `default: first\ndeployments:\n  first: { replicas: [${upstream.url}], model: m, cache: deterministic }\n`;
+  await writeFile(file, first);
+  await using presage = await spawnPresage({
+    PRESAGE_DEPLOYMENTS: file,
+    PRESAGE_DATABASE_URL: "sqlite::memory:",
+  });
+  const ask = async (deployment?: string) => {
+    const chat = { model: "second", messages: [{ role: "user", content: "Hello." }], temperature: 0 };
+    const headers = {
+      "x-api-key": testKey,
+      ...(deployment === undefined ? {} : { "x-presage-deployment": deployment }),
+    };
+    const { headers: answered } = await presage.call("POST", "/v1/chat/completions", chat, headers);
+    return `${answered.get("x-presage-deployment")} ${answered.get("x-presage-cache")}`;
+  };
+  try {
+    for (const expected of ["miss", "hit", "hit"]) expect(await ask()).toBe(`first ${expected}`);
+    await writeFile(file, `${first}  second: { replicas: [${upstream.url}], model: m }\n`);
+    presage.kill("SIGHUP");
+    // By the header, which only the new file allows.
+    await expectEventually(() => ask("second"), "second off");
+    expect(await ask()).toBe("second off");
+  } finally {
     await upstream.stop();
     await rm(directory, { recursive: true });
   }

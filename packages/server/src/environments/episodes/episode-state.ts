@@ -3,12 +3,12 @@ import type { Requester } from "../../storage/reader.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { promptFormOf, type Turn } from "./compose-messages.ts";
 import { findEpisode, statusOf } from "./episode.ts";
-import { selectProgress, selectSteps } from "./episodes-store.ts";
+import { selectSteps } from "./episodes-store.ts";
 import { lookBackOf } from "./find-end.ts";
 import type { EpisodeState } from "./known-episodes.ts";
 import type { NewStep } from "./new-steps-store.ts";
 
-type StateServices = Pick<EnvironmentServices, "store" | "knownEpisodes">;
+type StateServices = Pick<EnvironmentServices, "store" | "knownEpisodes" | "readProgress">;
 
 /** An episode of the account as it is stored, with the turns that its next step needs if it is open. */
 export async function readState(
@@ -28,14 +28,14 @@ export async function readState(
 
 /** What this process knows of an episode, if no other one has changed it since. */
 async function findKnown(
-  { store, knownEpisodes }: StateServices,
+  { readProgress, knownEpisodes }: StateServices,
   { accountId }: Requester,
   id: string,
 ): Promise<EpisodeState | undefined> {
   const known = knownEpisodes.find(id);
   if (known === undefined || known.episode.row.account_id !== accountId) return undefined;
   const { row } = known.episode;
-  const progress = await selectProgress(store.database, id);
+  const progress = await readProgress(id);
   const isCurrent =
     progress?.status === "open" &&
     Number(progress.steps) === Number(row.steps) &&

@@ -109,19 +109,31 @@ export type StepRow = EpisodeStepsTable &
     | "latency_micros"
   > & { prediction_id: string; observation: string };
 
-/** How far an episode is. */
+export type EpisodeProgress = Pick<
+  EpisodesTable,
+  "id" | "status" | "steps" | "created_at" | "last_active_at"
+>;
+
+/** How far each of these episodes is; undefined: there is none. On PostgreSQL each statement takes a round trip. */
 export async function selectProgress(
   database: Database,
-  id: string,
-): Promise<Pick<EpisodesTable, "status" | "steps" | "created_at" | "last_active_at"> | undefined> {
-  return (await progress(database, [id])).at(0);
+  ids: readonly string[],
+): Promise<(EpisodeProgress | undefined)[]> {
+  if (!isPostgres(database))
+    return await Promise.all(ids.map(async (id) => (await progressOfOne(database, [id])).at(0)));
+  const found = await progressOfSome(database, [ids]);
+  const byId = new Map(found.map((one) => [one.id, one]));
+  return ids.map((id) => byId.get(id));
 }
 
-const progress = prepareStatement((database) =>
-  database
-    .selectFrom("episodes")
-    .select(["status", "steps", "created_at", "last_active_at"])
-    .where("id", "=", ""),
+const progressColumns = ["id", "status", "steps", "created_at", "last_active_at"] as const;
+
+const progressOfOne = prepareStatement((database) =>
+  database.selectFrom("episodes").select(progressColumns).where("id", "=", ""),
+);
+
+const progressOfSome = prepareStatement((database) =>
+  database.selectFrom("episodes").select(progressColumns).where(sql<SqlBool>`id = any(${""})`),
 );
 
 /** Steps of an episode after one, up to another, in their order. */

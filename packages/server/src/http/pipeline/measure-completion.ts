@@ -23,21 +23,26 @@ export function measureCompletion(
   ): Promise<UpstreamCompletion> {
     try {
       const completion = await pending;
-      recordCache(exchange, completion);
-      exchange.deployment = completion.deployment;
-      reserveResponse(exchange, completion.bytes.length);
-      const { usage } = completion.body;
-      const tokens = readTokenCounts(usage);
-      exchange.promptTokens = tokens.prompt_tokens;
-      exchange.completionTokens = tokens.completion_tokens;
-      exchange.upstreamCachedTokens = readUpstreamCachedTokens(usage);
-      exchange.model = completion.model;
+      recordCompletion(exchange, completion);
       return completion;
     } finally {
       // What is kept did not wait for the upstream.
       if (exchange.cache !== "hit") exchange.upstreamMs = performance.now() - startedAtMs;
     }
   }
+}
+
+/** Records whose completion it is, and its token counts. */
+export function recordCompletion(exchange: Exchange, completion: UpstreamCompletion): void {
+  recordCache(exchange, completion);
+  exchange.deployment = completion.deployment;
+  reserveResponse(exchange, completion.bytes.length);
+  const { usage } = completion.body;
+  const tokens = readTokenCounts(usage);
+  exchange.promptTokens = tokens.prompt_tokens;
+  exchange.completionTokens = tokens.completion_tokens;
+  exchange.upstreamCachedTokens = readUpstreamCachedTokens(usage);
+  exchange.model = completion.model;
 }
 
 function recordCache(exchange: Exchange, { cache }: UpstreamCompletion): void {

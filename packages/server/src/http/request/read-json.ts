@@ -32,6 +32,15 @@ export async function readJsonBody(
   onLength?: (bytes: number) => void,
   takeTurn?: TakeTurn,
 ): Promise<JsonReading> {
+  return await readJsonInTurn(await readBytes(request, maxBodyBytes, onLength), takeTurn);
+}
+
+/** A request's whole body. */
+export async function readBytes(
+  request: Request,
+  maxBodyBytes: number,
+  onLength?: (bytes: number) => void,
+): Promise<Uint8Array> {
   let bytes: Uint8Array | undefined;
   try {
     bytes = await readBodyWithin(request, maxBodyBytes, onLength);
@@ -39,9 +48,12 @@ export async function readJsonBody(
     // Reading a body fails only if the connection does.
     throw error instanceof ServiceError ? error : new ClientDisconnectedError();
   }
-  if (bytes === undefined) {
-    throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);
-  }
+  if (bytes !== undefined) return bytes;
+  throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);
+}
+
+/** The JSON of a whole body, for which a long one waits until it may be read. */
+export async function readJsonInTurn(bytes: Uint8Array, takeTurn?: TakeTurn): Promise<JsonReading> {
   if (takeTurn === undefined || bytes.length <= longBodyBytes) return await readJsonBytes(bytes);
   const endTurn = await takeTurn();
   try {

@@ -5,7 +5,7 @@ import { keepOpen } from "../pipeline/keep-open.ts";
 import { reserveBody } from "../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, requestAddress } from "../pipeline/route.ts";
 import type { JsonReading } from "./read-json.ts";
-import { readJsonBody } from "./read-json.ts";
+import { readBytes, readJsonInTurn } from "./read-json.ts";
 import { InvalidRequestError, validate } from "./validate.ts";
 
 /** A request's body, checked. It is undefined if there is none and the schema allows that. */
@@ -29,15 +29,37 @@ export function readExactBody<Schema extends z.ZodType>(
   return readBodyAs("exact", call, schema, maxBodyBytes);
 }
 
+/** A request's body as it is, for which memory is reserved. */
+export async function readBodyBytes({ request, exchange }: Call, maxBodyBytes: number): Promise<Uint8Array> {
+  return await readBytes(request, maxBodyBytes, (bytes) => reserveBody(exchange, bytes));
+}
+
+/** `readExactBody` of a body that `readBodyBytes` has read. */
+export function readExactBytes<Schema extends z.ZodType>(
+  call: Call,
+  schema: Schema,
+  bytes: Uint8Array,
+): Promise<z.input<Schema>> {
+  return readBytesAs("exact", call, schema, bytes);
+}
+
 async function readBodyAs<Schema extends z.ZodType>(
   wanted: keyof JsonReading,
   call: Call,
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
+  return await readBytesAs(wanted, call, schema, await readBodyBytes(call, maxBodyBytes));
+}
+
+async function readBytesAs<Schema extends z.ZodType>(
+  wanted: keyof JsonReading,
+  call: Call,
+  schema: Schema,
+  bytes: Uint8Array,
+): Promise<z.input<Schema>> {
   const { request, exchange } = call;
-  const onLength = (bytes: number) => reserveBody(exchange, bytes);
-  const reading = await readJsonBody(request, maxBodyBytes, onLength, () => {
+  const reading = await readJsonInTurn(bytes, () => {
     // The server waits now, not the client.
     keepOpen(call);
     return exchange.longWork.take(accountOf(call), request.signal);

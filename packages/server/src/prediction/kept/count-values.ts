@@ -1,6 +1,6 @@
 import { maxCountedPredictions } from "@presage/contract";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { PredictionFilter } from "./kept-predictions-store.ts";
+import type { PredictionFilter } from "./matching-predictions-store.ts";
 import { countedColumns, selectValueCounts, type ValueCount } from "./prediction-values-store.ts";
 
 const most = maxCountedPredictions;

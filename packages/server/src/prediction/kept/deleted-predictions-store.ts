@@ -4,7 +4,7 @@ import type { Micros } from "../../storage/micros.ts";
 import type { PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { inTimedTransaction } from "../../storage/writing/delete-in-batches.ts";
-import type { PredictionFilter } from "./kept-predictions-store.ts";
+import { type PredictionFilter, rangesOf, selectRange } from "./matching-predictions-store.ts";
 
 /** What made a prediction. Until the transaction ends, no other one deletes it. */
 export async function lockPrediction(
@@ -26,34 +26,22 @@ export interface DeletedPredictions {
   /** Absent: of all accounts. */
   accountId: string | undefined;
   before: Micros;
-  /** Absent: all of them. */
+  /** Of one account; absent: all of them. */
   filter?: Omit<PredictionFilter, "source" | "run_id" | "to">;
 }
 
 /**
- * Deletes the oldest live predictions from before a time, at most `limit`. Returns how many, and how long others could not write.
- * `record` is called in the same transaction.
+ * Deletes live predictions from before a time, at most `limit`, the oldest of each status first. Returns how many, and how long others
+ * could not write. `record` is called in the same transaction.
  */
 export async function deleteOldest(
   database: Database,
-  { accountId, before, filter: { from, ...equal } = {} }: DeletedPredictions,
+  deleted: DeletedPredictions,
   limit: number,
   record?: (transaction: Database, deleted: number) => Promise<void>,
 ): Promise<{ deleted: number; heldMs: number }> {
   const { result, heldMs } = await inTimedTransaction(database, async (transaction) => {
-    const oldest = await transaction
-      .selectFrom("predictions")
-      .select(["id", "account_id"])
-      .where("source", "=", sql.lit("live"))
-      .where("created_at", "<", before)
-      .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
-      .$if(from !== undefined, (query) => query.where("created_at", ">=", from ?? 0))
-      .where((row) => row.and(equal))
-      .orderBy("created_at")
-      .limit(limit)
-      // Others that delete have the rest.
-      .$if(isPostgres(transaction), (query) => query.forUpdate().skipLocked())
-      .execute();
+    const oldest = await selectOldest(transaction, deleted, limit);
     const ofAccounts = Map.groupBy(oldest, ({ account_id }) => account_id);
     for (const [owner, some] of [...ofAccounts].sort(([a], [b]) => (a < b ? -1 : 1))) {
       await deletePredictions(
@@ -66,6 +54,36 @@ export async function deleteOldest(
     return oldest.length;
   });
   return { deleted: result, heldMs };
+}
+
+/** On PostgreSQL others that delete have the rest. */
+async function selectOldest(
+  transaction: Database,
+  { accountId, before, filter }: DeletedPredictions,
+  limit: number,
+): Promise<Pick<PredictionsTable, "id" | "account_id">[]> {
+  const ofAll = transaction
+    .selectFrom("predictions")
+    .where("source", "=", sql.lit("live"))
+    .where("created_at", "<", before);
+  const ranges =
+    accountId === undefined
+      ? [ofAll]
+      : rangesOf({ ...filter, source: "live", to: before }).map((range) =>
+          selectRange(transaction, accountId, range),
+        );
+  const oldest: Pick<PredictionsTable, "id" | "account_id">[] = [];
+  for (const range of ranges) {
+    if (oldest.length === limit) break;
+    const some = await range
+      .select(["id", "account_id"])
+      .orderBy("created_at")
+      .limit(limit - oldest.length)
+      .$if(isPostgres(transaction), (query) => query.forUpdate().skipLocked())
+      .execute();
+    oldest.push(...some);
+  }
+  return oldest;
 }
 
 /** Deletes predictions of an account, and the contexts that no other prediction names. */

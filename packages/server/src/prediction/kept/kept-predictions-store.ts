@@ -1,8 +1,7 @@
 import { type Expression, sql } from "kysely";
 import { selectClosed } from "../../storage/closed-accounts-store.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
-import type { Micros } from "../../storage/micros.ts";
+import { type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type {
   PredictionContextsTable,
   PredictionPayloadsTable,
@@ -11,6 +10,7 @@ import type {
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertRows } from "../../storage/writing/insert-rows.ts";
 import type { CapturedRows } from "./captured-rows.ts";
+import { type PredictionFilter, selectNewestMatching } from "./matching-predictions-store.ts";
 
 export type StoredPrediction = Omit<PredictionsTable, "account_id" | "sent_model">;
 export type StoredPayload = Omit<PredictionPayloadsTable, "prediction_id" | "context_digest"> & {
@@ -100,19 +100,6 @@ async function insertContexts(
   );
 }
 
-export interface PredictionFilter
-  extends Partial<
-    Pick<
-      PredictionsTable,
-      "source" | "run_id" | "status" | "error_category" | "deployment" | "model" | "api_key_id" | "request_id"
-    >
-  > {
-  /** Inclusive. */
-  from?: Micros;
-  /** Exclusive. */
-  to?: Micros;
-}
-
 /** An account's predictions, newest first. */
 export async function selectPredictions(
   reader: Database,
@@ -120,8 +107,14 @@ export async function selectPredictions(
   filter: PredictionFilter,
   page: KeysetPage,
 ): Promise<ListPart<StoredPrediction>> {
-  const query = selectMatching(reader, accountId, filter).select(columns);
-  return await selectNewestFirst(query, page);
+  const { limit, after } = page;
+  // A row beyond the page means that there is another one.
+  const rows = await selectNewestMatching(reader, accountId, filter, {
+    columns,
+    limit: limit + 1,
+    after,
+  }).execute();
+  return toListPart(rows, limit);
 }
 
 /** How many of an account's predictions match, but no more than `most`. */
@@ -131,27 +124,12 @@ export async function countPredictions(
   filter: PredictionFilter,
   most: number,
 ): Promise<number> {
-  const some = selectMatching(reader, accountId, filter).select("id").limit(most).as("some");
+  const some = selectNewestMatching(reader, accountId, filter, { columns: [], limit: most }).as("some");
   const { count } = await reader
     .selectFrom(some)
     .select((of) => of.fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
   return Number(count);
-}
-
-/** Of an account, in no order. */
-export function selectMatching(
-  reader: Database,
-  accountId: string,
-  { from, to, ...equal }: PredictionFilter,
-) {
-  let query = reader
-    .selectFrom("predictions")
-    .where("account_id", "=", accountId)
-    .where((row) => row.and(equal));
-  if (from !== undefined) query = query.where("created_at", ">=", from);
-  if (to !== undefined) query = query.where("created_at", "<", to);
-  return query;
 }
 
 /** A prediction and the number of characters of its payload. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../storage/schema/tables.ts";
-import { type PredictionFilter, selectMatching } from "./kept-predictions-store.ts";
+import { type PredictionFilter, selectNewestMatching } from "./matching-predictions-store.ts";
 
 /** Whose values can be chosen from. */
 export const countedColumns = [
@@ -29,10 +29,7 @@ export async function selectValueCounts(
   { columns, filter, most }: { columns: readonly CountedColumn[]; filter: PredictionFilter; most: number },
 ): Promise<ValueCount[]> {
   if (columns.length === 0) return [];
-  const newest = selectMatching(reader, accountId, filter)
-    .select(columns)
-    .orderBy("created_at", "desc")
-    .limit(most);
+  const newest = selectNewestMatching(reader, accountId, filter, { columns, limit: most });
   const counted = columns.map(
     (column) => sql`select * from (
       select ${sql.lit(column)} as "column", ${sql.ref(column)} as value, count(*) as count from newest

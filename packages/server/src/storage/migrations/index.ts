@@ -24,6 +24,7 @@ import { environments } from "./025-environments.ts";
 import { orsSessions } from "./026-ors-sessions.ts";
 import { deletion } from "./027-deletion.ts";
 import { rolesAndAudit } from "./028-roles-and-audit.ts";
+import { fewerPredictionIndexes } from "./029-fewer-prediction-indexes.ts";
 import { closedAccounts } from "./032-closed-accounts.ts";
 
 /**
@@ -59,5 +60,6 @@ export const migrations: Record<string, Migration> = {
   "026-ors-sessions": orsSessions,
   "027-deletion": deletion,
   "028-roles-and-audit": rolesAndAudit,
+  "029-fewer-prediction-indexes": fewerPredictionIndexes,
   "032-closed-accounts": closedAccounts,
 };

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Deadline } from "../../limits/deadline.ts";
 import { checkCompletion } from "../read-completion.ts";
 import type { CompletionChoice, CompletionRequest, Sharing, UpstreamCompletion } from "../upstream.ts";
@@ -12,11 +13,25 @@ export interface AskedCompletion {
   mayKeep: boolean;
 }
 
+/** What a body that an account has sent asks for. */
+interface KnownBody {
+  key: string;
+  /** The model that the deployment served then, if the body names none. */
+  servedModel: string | undefined;
+}
+
+/** Some three megabytes: far more than the prompts that a group of rollouts repeats. */
+const maxKnownBodies = 8_192;
+
 /** One deployment's completions, of which equal ones are asked for once. */
 export interface CachedCompletions {
   takes(request: CompletionRequest): boolean;
   keyOf(sharing: Sharing, model: string, text: string): string;
   find(key: string, sharing: Sharing): UpstreamCompletion | undefined;
+  /** Recognises the body, once there was a hit for it, so that it need not be read and written again to know the key. */
+  recognise(body: KnownBody, sharing: Sharing): void;
+  /** `find` by the body, if it is recognised and asks for the same while this model is served. */
+  findByBody(sharing: Sharing, servedModel: string | undefined): UpstreamCompletion | undefined;
   /** Waits for the same request if it is under way, looks where other processes keep theirs, or asks. */
   join(
     key: string,
@@ -32,10 +47,16 @@ export function cacheCompletions(
   cache: CompletionCache,
 ): CachedCompletions {
   const flights = createSingleFlight<UpstreamCompletion>();
+  const knownBodies = new LRUCache<string, KnownBody>({ max: maxKnownBodies });
 
   function toHit(kept: KeptCompletion): UpstreamCompletion {
     const { bytes, reading } = kept;
     return { bytes, body: reading, deployment, cache: { result: "hit", ageS: cache.ageS(kept) } };
+  }
+
+  function find(key: string, { maxAgeS }: Sharing): UpstreamCompletion | undefined {
+    const kept = maxAgeS > 0 ? cache.find(key, maxAgeS) : undefined;
+    return kept && toHit(kept);
   }
 
   async function findShared(key: string, maxAgeS: number): Promise<UpstreamCompletion | undefined> {
@@ -83,9 +104,15 @@ export function cacheCompletions(
   return {
     takes: (request) => isRepeatable(request, policy),
     keyOf: ({ accountId }, model, text) => cache.keyOf({ accountId, deployment, model, text }),
-    find(key, { maxAgeS }) {
-      const kept = maxAgeS > 0 ? cache.find(key, maxAgeS) : undefined;
-      return kept && toHit(kept);
+    find,
+    recognise(body, { bodyDigest }) {
+      if (bodyDigest !== undefined) knownBodies.set(bodyDigest, body);
+    },
+    findByBody(sharing, servedModel) {
+      const { bodyDigest } = sharing;
+      const body = bodyDigest === undefined ? undefined : knownBodies.get(bodyDigest);
+      const isSame = body?.servedModel === undefined || body.servedModel === servedModel;
+      return body !== undefined && isSame ? find(body.key, sharing) : undefined;
     },
     join(key, sharing, deadline, ask) {
       // Callers with different bounds may not take each other's kept completion.

@@ -37,6 +37,8 @@ export interface Deployments {
   all(): readonly Deployment[];
   /** Whether any of them keeps completions. */
   areCached(): boolean;
+  /** Grows when they are replaced: the same request may then be for another of them. */
+  revision(): number;
   /** Deployments with unchanged settings keep what is known of their replicas. */
   replace(settings: DeploymentSettings): void;
 }
@@ -48,6 +50,7 @@ export function createDeployments(
   let current = new Map<string, { deployment: Deployment; digest: string }>();
   let fallbackFor: Deployment;
   let areCached = false;
+  let revision = 0;
 
   const find = (name: string) => current.get(name)?.deployment;
 
@@ -70,6 +73,7 @@ export function createDeployments(
     const named = find(next.defaultName);
     if (named === undefined) throw new Error(`There is no deployment ${next.defaultName}.`);
     fallbackFor = named;
+    revision += 1;
     areCached = next.deployments.some(({ cache }) => cache !== "off");
   }
 
@@ -79,6 +83,7 @@ export function createDeployments(
     find,
     all: () => [...current.values()].map(({ deployment }) => deployment),
     areCached: () => areCached,
+    revision: () => revision,
     replace,
   };
 }

@@ -1,4 +1,4 @@
-import { writeTogether } from "../../../storage/writing/write-together.ts";
+import { doTogether } from "../../../storage/do-together.ts";
 import type { RunWork } from "../run-work-store.ts";
 
 /** Stores work. Returns false if the run is not this process's any more. */
@@ -20,7 +20,7 @@ const noCounts: RunWork["counts"] = { predicted: 0, evaluated: 0, failed: 0 };
 
 /** What is done at the same time shares a commit. */
 export function createWorkWriter(ids: Pick<RunWork, "runId" | "leaseId">, write: WriteWork) {
-  const add = writeTogether<WorkPart, boolean>(async (parts) => {
+  const add = doTogether<WorkPart, boolean>(async (parts) => {
     const isStored = await write({ ...ids, ...together(parts) });
     return parts.map(() => isStored);
   });

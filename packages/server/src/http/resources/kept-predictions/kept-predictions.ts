@@ -24,11 +24,11 @@ import { findPayload, findPrediction } from "../../../prediction/kept/find-predi
 import {
   type Beginning,
   countPredictions,
-  type PredictionFilter,
   type StoredPrediction,
   selectBeginnings,
   selectPredictions,
 } from "../../../prediction/kept/kept-predictions-store.ts";
+import type { PredictionFilter } from "../../../prediction/kept/matching-predictions-store.ts";
 import type { CountedColumn } from "../../../prediction/kept/prediction-values-store.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";

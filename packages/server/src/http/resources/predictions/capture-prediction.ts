@@ -20,8 +20,7 @@ export function capturing(
 ): Complete {
   const { caller, exchange } = call;
   const { accountId, proof } = caller;
-  const keySetting = proof.kind === "key" ? proof.capture : null;
-  const captures = capture.decide(keySetting, exchange.requestId);
+  const captures = decideFor(capture, call);
   if (captures === "off") return complete;
   return (request, clientSignal) => {
     const startedAtMs = performance.now();
@@ -55,6 +54,14 @@ export function capturing(
     );
     return pending;
   };
+}
+
+/** Which outcomes of this request are to be kept. */
+export function decideFor(
+  capture: Pick<Capture, "decide">,
+  { caller: { proof }, exchange }: CallWithCaller,
+): ReturnType<Capture["decide"]> {
+  return capture.decide(proof.kind === "key" ? proof.capture : null, exchange.requestId);
 }
 
 /** A prediction's request has the fields of a structured chat. */

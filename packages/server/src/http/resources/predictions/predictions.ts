@@ -1,34 +1,35 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Caller } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
-import { type Complete, predict } from "../../../prediction/predict.ts";
+import { type Complete, predict, readPrediction } from "../../../prediction/predict.ts";
 import type { Deployment, Deployments } from "../../../upstream/deployments/create-deployments.ts";
-import type { CompletionOptions, Sharing } from "../../../upstream/upstream.ts";
+import type { Sharing, UpstreamCompletion } from "../../../upstream/upstream.ts";
 import { admit, countUsage, deploymentHeader } from "../../pipeline/exchange.ts";
 import { measureCompletion } from "../../pipeline/measure-completion.ts";
 import { reserveSentBody } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { missing, valueError } from "../../request/pydantic-issues.ts";
-import { readExactBody } from "../../request/read-request.ts";
+import { missing } from "../../request/pydantic-issues.ts";
+import { readBodyBytes, readExactBytes } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { capturing } from "./capture-prediction.ts";
-import { readMaxAge } from "./read-max-age.ts";
+import { findKept, readSharing } from "./find-kept.ts";
+import { readSessionHeader, refusedHeader } from "./read-session-header.ts";
 
-export function predictionRoutes({ deployments, admission, settings, capture }: Services): Route[] {
+export function predictionRoutes(services: Services): Route[] {
+  const { deployments, admission, settings, capture } = services;
   const { debugFields, maxBodyBytes } = settings;
 
   function completeBy(
     named: Deployment | undefined,
     call: CallWithCaller,
     body: ChatCompletionRequest,
+    sharing: Sharing | undefined,
   ): Complete {
-    const { request, exchange, caller } = call;
+    const { request, exchange } = call;
     const { name, upstream } = named ?? deployments.getDefault();
     const session = readSessionHeader(request.headers);
-    const sharing = deployments.areCached() ? readSharing(request.headers, caller) : undefined;
     const complete = measureCompletion(upstream.complete, exchange, { session, sharing });
     return capturing(capture, call, body, name, complete);
   }
@@ -46,10 +47,14 @@ export function predictionRoutes({ deployments, admission, settings, capture }: 
       const { request, exchange } = call;
       countUsage(call, "predict");
       await admit(admission, call);
-      const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
+      const bytes = await readBodyBytes(call, maxBodyBytes);
+      const sharing = readSharing(deployments, call, "predict", bytes);
+      const kept = debugFields ? undefined : findKept(services, call, sharing);
+      if (kept !== undefined) return Response.json(readPrediction(kept.body));
+      const body = await readExactBytes(call, WorldModelRequest, bytes);
       refuseStreaming(body.params?.stream);
       const named = findNamedDeployment(deployments, request.headers);
-      const { prediction, messages } = predict(completeBy(named, call, body), body, request.signal);
+      const { prediction, messages } = predict(completeBy(named, call, body, sharing), body, request.signal);
       if (!debugFields) {
         reserveSentBody(exchange);
         return Response.json(await prediction);
@@ -63,17 +68,25 @@ export function predictionRoutes({ deployments, admission, settings, capture }: 
       const { request, exchange } = call;
       countUsage(call, "chat");
       await admit(admission, call);
-      const body = await readExactBody(call, ChatCompletionRequest, maxBodyBytes);
+      const bytes = await readBodyBytes(call, maxBodyBytes);
+      const sharing = readSharing(deployments, call, "chat", bytes);
+      const kept = findKept(services, call, sharing);
+      if (kept !== undefined) return chatResponse(kept);
+      const body = await readExactBytes(call, ChatCompletionRequest, bytes);
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
       refuseIncomplete(body);
       const named = findNamedDeployment(deployments, request.headers, body.model);
-      const completion = completeChat(completeBy(named, call, body), withoutDeployment(body), request.signal);
+      const complete = completeBy(named, call, body, sharing);
+      const completion = completeChat(complete, withoutDeployment(body), request.signal);
       reserveSentBody(exchange);
-      const { bytes } = await completion;
-      return new Response(bytes, { headers: { "content-type": "application/json" } });
+      return chatResponse(await completion);
     }),
   ];
+}
+
+function chatResponse({ bytes }: UpstreamCompletion): Response {
+  return new Response(bytes, { headers: { "content-type": "application/json" } });
 }
 
 function refuseStreaming(stream: unknown): void {
@@ -92,27 +105,6 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Which completions of equal requests the caller takes; undefined: none. */
-function readSharing(headers: Headers, { accountId }: Caller): Sharing | undefined {
-  const maxAgeS = readMaxAge(headers.get("cache-control"));
-  return maxAgeS === undefined ? undefined : { accountId, maxAgeS };
-}
-
-/** The second is that of SGLang's gateway. */
-const sessionHeaders = ["x-session-id", "x-smg-routing-key"];
-const usable = /^[!-~]{1,256}$/;
-
-/** The header that says which requests are of one trajectory; undefined if none is sent. */
-function readSessionHeader(headers: Headers): CompletionOptions["session"] {
-  for (const name of sessionHeaders) {
-    const value = headers.get(name);
-    if (value === null) continue;
-    if (usable.test(value)) return { name, value };
-    throw refused(name, "Input should be 1 to 256 visible ASCII characters", value);
-  }
-  return undefined;
-}
-
 /** The deployment that a request names: in its header, otherwise as its model. Undefined if it names none. */
 function findNamedDeployment(
   deployments: Deployments,
@@ -124,9 +116,9 @@ function findNamedDeployment(
   const named = deployments.find(name);
   if (named !== undefined) return named;
   const names = deployments.all().map((one) => one.name);
-  throw refused(deploymentHeader, `Input should be the name of a deployment: ${names.join(", ")}`, name);
-}
-
-function refused(header: string, error: string, value: string): InvalidRequestError {
-  return new InvalidRequestError([valueError(["header", header], error, value)]);
+  throw refusedHeader(
+    deploymentHeader,
+    `Input should be the name of a deployment: ${names.join(", ")}`,
+    name,
+  );
 }

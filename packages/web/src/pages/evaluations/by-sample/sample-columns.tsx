@@ -27,7 +27,7 @@ export function judgesOf(groups: readonly Pick<EvaluationSummaryGroup, "key" | "
 }
 
 /** Whether an evaluator has a column before somebody chooses. Depends on the filter alone, so that sorting never takes a column away. */
-export function isCommon(judge: CountedJudge, judges: readonly CountedJudge[]): boolean {
+function isCommon(judge: CountedJudge, judges: readonly CountedJudge[]): boolean {
   const place = judges.indexOf(judge);
   return place < alwaysShown || judge.count >= (judges[0]?.count ?? 0) * leastShare;
 }

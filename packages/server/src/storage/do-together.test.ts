@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { writeTogether } from "./write-together.ts";
+import { doTogether } from "./do-together.ts";
 
 test("what is added during a write shares the next one, and each call gets its own result", async () => {
   const batches: number[][] = [];
   const first = Promise.withResolvers<void>();
-  const add = writeTogether<number, string>(async (items) => {
+  const add = doTogether<number, string>(async (items) => {
     batches.push([...items]);
     if (batches.length === 1) await first.promise;
     return items.map((item) => `stored ${item}`);
@@ -18,7 +18,7 @@ test("what is added during a write shares the next one, and each call gets its o
 });
 
 test("a write that fails rejects its own calls only", async () => {
-  const add = writeTogether<number, number>(async (items) => {
+  const add = doTogether<number, number>(async (items) => {
     if (items.includes(1)) throw new Error("full");
     return items;
   });
