@@ -141,6 +141,7 @@ dashboardTest(
     await page
       .getByRole("figure", { name: /^Pass rate by day of contains/ })
       .getByText("100 %", { exact: true })
+      .first()
       .waitFor();
   },
 );

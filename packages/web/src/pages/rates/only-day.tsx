@@ -20,15 +20,18 @@ export function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
     since: new Date(startMs).toISOString(),
     until: new Date(startMs + dayMs).toISOString(),
   };
-  const count = (value: number, verdict: Verdict) => (
-    <Link
-      to="/evaluations"
-      search={{ ...day, verdict }}
-      className="text-accent-ink underline-offset-2 hover:underline"
-    >
-      {formatCount(value)}
-    </Link>
-  );
+  const count = (value: number, verdict: Verdict) =>
+    value === 0 ? (
+      "0"
+    ) : (
+      <Link
+        to="/evaluations"
+        search={{ ...day, verdict }}
+        className="text-accent-ink underline-offset-2 hover:underline"
+      >
+        {formatCount(value)}
+      </Link>
+    );
   return (
     <figure
       aria-label={`Pass rate by day of ${nameRate(key)}`}
@@ -45,7 +48,7 @@ export function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
       <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-4">
         <Part name="Passed">{count(passed, "pass")}</Part>
         <Part name="Did not pass">{count(not_passed, "fail")}</Part>
-        <Part name="Without a verdict">{failed === 0 ? "0" : count(failed, "error")}</Part>
+        <Part name="Without a verdict">{count(failed, "error")}</Part>
         <Part name="Mean score">{formatScore(mean_score)}</Part>
       </dl>
       <figcaption className="text-xs text-ink-3">

@@ -1,24 +1,8 @@
 import { type LinkProps, useNavigate } from "@tanstack/react-router";
-import {
-  type ColumnDef,
-  columnVisibilityFeature,
-  createSortedRowModel,
-  rowSelectionFeature,
-  rowSortingFeature,
-  tableFeatures,
-  useTable,
-} from "@tanstack/react-table";
 import { useMemo, useRef, useState } from "react";
 import { compareValues } from "./compare-values.ts";
 import type { DataColumn } from "./data-column.ts";
 import type { TableView } from "./use-table-view.ts";
-
-const features = tableFeatures({
-  columnVisibilityFeature,
-  rowSelectionFeature,
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-});
 
 /** The rows that are chosen with checkboxes, by id. */
 export interface RowSelection {
@@ -85,31 +69,17 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
   const [lastId, setLastId] = useState<string>();
   if (openId !== undefined && openId !== lastId) setLastId(openId);
 
-  const definitions = useMemo(() => columns.map(toDefinition), [columns]);
   // The ids are of the same rows, even if the function is a new one.
   // biome-ignore lint/correctness/useExhaustiveDependencies: as above
-  const data = useMemo(() => (rows ?? []).map((row) => ({ id: rowId(row), row })), [rows]);
+  const entries = useMemo(() => (rows ?? []).map((row) => ({ id: rowId(row), row })), [rows]);
+  const sorted = sorting === "client" ? columns.find(({ id }) => id === view.sort?.id) : undefined;
+  const isDescending = view.sort?.isDescending === true;
+  const sortedRows = useMemo(
+    () => sortEntries(entries, sorted, isDescending),
+    [entries, sorted, isDescending],
+  );
   const shownIds = new Set(view.columnIds);
-  const table = useTable({
-    features,
-    columns: definitions,
-    data,
-    getRowId: ({ id }) => id,
-    manualSorting: sorting === "server",
-    state: {
-      sorting: view.sort === undefined ? [] : [{ id: view.sort.id, desc: view.sort.isDescending }],
-      columnVisibility: Object.fromEntries(columns.map(({ id }) => [id, shownIds.has(id)])),
-      rowSelection: Object.fromEntries((selection?.ids ?? []).map((id) => [id, true as const])),
-    },
-    onRowSelectionChange(change) {
-      const before = table.atoms.rowSelection.get();
-      selection?.onChange(Object.keys(typeof change === "function" ? change(before) : change));
-    },
-  });
-
-  const tableRows = table.getRowModel().rows;
-  const sortedRows = useMemo(() => tableRows.map(({ original }) => original), [tableRows]);
-  const shownColumns = columns.filter(({ id }) => table.getColumn(id)?.getIsVisible() === true);
+  const shownColumns = columns.filter(({ id }) => shownIds.has(id));
   const indexes = useMemo(() => new Map(sortedRows.map(({ id }, index) => [id, index])), [sortedRows]);
   const activeId = openId ?? (lastId !== undefined && indexes.has(lastId) ? lastId : sortedRows[0]?.id);
 
@@ -147,7 +117,10 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
       if (current === undefined) view.changeSort({ id: column.id, isDescending: first });
       else view.changeSort(current === first ? { id: column.id, isDescending: !first } : undefined);
     },
-    toggleSelected: (id) => table.getRow(id, true).toggleSelected(),
+    toggleSelected(id) {
+      const ids = selection?.ids ?? [];
+      selection?.onChange(ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id]);
+    },
     canSelect: (id) =>
       selection !== undefined &&
       (selection.ids.includes(id) || selection.ids.length < (selection.max ?? Number.POSITIVE_INFINITY)),
@@ -159,17 +132,20 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
   };
 }
 
-function toDefinition<RowData>({
-  id,
-  value,
-}: DataColumn<RowData>): ColumnDef<typeof features, Entry<RowData>> {
-  return {
-    id,
-    // Absent values are last in both directions.
-    accessorFn: ({ row }) => value?.(row) ?? undefined,
-    sortUndefined: "last",
-    sortFn: (one, other) => compareValues(value?.(one.original.row), value?.(other.original.row)),
-  };
+/** In the order of a column, equal ones as they came. Absent values are last in both directions. */
+function sortEntries<RowData>(
+  entries: readonly Entry<RowData>[],
+  column: DataColumn<RowData> | undefined,
+  isDescending: boolean,
+): readonly Entry<RowData>[] {
+  const value = column?.value;
+  if (value === undefined) return entries;
+  const direction = isDescending ? -1 : 1;
+  return entries.toSorted((one, other) => {
+    const [a, b] = [value(one.row), value(other.row)];
+    if (a == null || b == null) return Number(a == null) - Number(b == null);
+    return direction * compareValues(a, b);
+  });
 }
 
 function hasFocus(scroller: HTMLElement | null): boolean {
