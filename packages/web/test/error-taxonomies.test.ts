@@ -154,7 +154,7 @@ dashboardTest(
 );
 
 dashboardTest("A revision without findings says what is missing, and which one has some", async (visitor) => {
-  const { visit, client, databaseUrl } = visitor;
+  const { visit, client, databaseUrl, expectErrors } = visitor;
   const body = { State: ["Gone"] };
   const used = await client.errorTaxonomies.create({ error_taxonomy_name: "steps", body });
   const { error_taxonomy_id } = await client.errorTaxonomies.create({
@@ -186,6 +186,15 @@ dashboardTest("A revision without findings says what is missing, and which one h
   await page.getByRole("heading", { name: "This revision has the profile’s label", exact: true }).waitFor();
   await page.getByRole("link", { name: "our slips" }).waitFor();
   await page.getByText("has findings of 1 evaluation.").waitFor();
+
+  expectErrors(/Failed to load resource/);
+  await page.route("**/v1/evaluator-profiles*", (route) => route.fulfill({ status: 422, json: {} }));
+  await page.reload();
+  const notice = page.getByRole("main").getByRole("alert");
+  await notice.waitFor();
+  await page.unroute("**/v1/evaluator-profiles*");
+  await notice.getByRole("button", { name: "Try again" }).press("Enter");
+  await page.getByRole("link", { name: "our slips" }).waitFor();
   await page.getByRole("link", { name: "Revision 1" }).press("Enter");
   await page.getByText("share of 1 evaluation with this revision").waitFor();
 });

@@ -56,16 +56,28 @@ dashboardTest(
       dataset_id: id,
       target: { baseline: "no-change" },
     });
+    const unknown = crypto.randomUUID();
     await client.results.importBatch([
       { evaluator_id: "named", pass: true, evaluation_run_id: "nightly-7" },
-      { evaluator_id: "named", pass: true, evaluation_run_id: crypto.randomUUID() },
+      { evaluator_id: "named", pass: true, evaluation_run_id: unknown },
     ]);
-    const page = await visit(`/evaluations?run=${run.id}`);
+    const all = await visit("/evaluations");
+    const asked: string[] = [];
+    all.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await all.reload();
+    await all.getByRole("row").getByRole("link", { name: "our model" }).nth(5).waitFor();
+    await all.getByRole("row").getByText("nightly-7").waitFor();
+    await all.getByRole("row").getByText(unknown).waitFor();
+    // The names of all runs in one request, however many there are in the list.
+    expect(asked.filter((path) => path.startsWith("/v1/runs"))).toEqual(["/v1/runs"]);
+
+    const page = await visit(`/evaluations?run=${run.id}&dataset=${id}`);
     await showsResults(page, 6);
     const links = page.getByRole("row").getByRole("link", { name: "our model" });
     await links.first().waitFor();
     expect(await links.count()).toBe(6);
     await page.getByRole("button", { name: "Remove the filter Run our model" }).waitFor();
+    await page.getByRole("button", { name: "Remove the filter Dataset named" }).waitFor();
     await links.first().press("Enter");
     await page.getByRole("heading", { name: "our model", level: 1 }).waitFor();
   },
@@ -95,6 +107,53 @@ dashboardTest("Results that match are counted, deleted and gone; those of a run 
   await ofRun.getByRole("button", { name: "Close", exact: true }).press("Enter");
   await ofRun.getByRole("alertdialog").waitFor({ state: "detached" });
   await showsResults(ofRun, 6);
+});
+
+dashboardTest("The list is right after a deletion whose dialog was closed", async ({ visit, client }) => {
+  // Closed before the server has answered, and closed while it deletes.
+  for (const [app, held, label] of [
+    ["closed at once", /evaluation-results\?.*expected_count/, "Cancel"],
+    ["closed later", /evaluation-result-deletions/, "Close"],
+  ] as const) {
+    await evaluate(client, app, ["yes", "no"]);
+    const page = await visit(`/evaluations?${new URLSearchParams({ app })}`);
+    await showsResults(page, 2);
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    const { promise: isAsked, resolve: setAsked } = Promise.withResolvers<void>();
+    await page.route(held, async (route) => {
+      setAsked();
+      await isReleased;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+    const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
+    await dialog.getByText("2 results match the filters.").waitFor();
+    await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+    await isAsked;
+    await dialog.getByRole("button", { name: label }).press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    release();
+    await page.getByText("No results match these filters").waitFor();
+    expect(await client.results.search({ app })).toEqual([]);
+  }
+});
+
+dashboardTest("A deletion that could not be counted is counted again", async (visitor) => {
+  const { visit, client, expectErrors } = visitor;
+  await evaluate(client, "uncounted", ["yes"]);
+  expectErrors(/Failed to load resource/);
+  const page = await visit("/evaluations?view=samples");
+  await page.route(/evaluation-results\?.*dry_run/, (route) => route.fulfill({ status: 422, json: {} }), {
+    times: 1,
+  });
+  await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
+  await dialog.getByRole("alert").waitFor();
+  expect(await dialog.getByText("Counting").count()).toBe(0);
+  await dialog.getByRole("button", { name: "Count again" }).press("Enter");
+  // Those without a sample are not in this list.
+  await dialog.getByText("without a filter: all of the account.").waitFor();
+  expect(await dialog.getByRole("alert").count()).toBe(0);
 });
 
 dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, client }) => {

@@ -108,19 +108,24 @@ dashboardTest(
   async (visitor) => {
     const { visit, client } = visitor;
     const { public_id } = await client.profiles.create({
-      evaluator_family: "contains",
+      evaluator_family: "exact-match",
       name: "names a door",
-      config: { substrings: ["door"] },
+      config: {},
     });
     const evaluate = async (output: string) => {
       const [item] = await client.evaluate({
-        evaluators: [{ evaluator: "contains", profile_name: "names a door" }],
+        evaluators: [{ evaluator: "exact-match", profile_name: "names a door" }],
         evaluated_model_output: output,
+        evaluated_model_gold_answer: "The door opens.",
       });
       return item?.evaluation_result?.id ?? "";
     };
     const gate = await evaluate("The gate opens.");
     const confirmed = await evaluate("The door opens.");
+    await client.evaluate({
+      evaluators: [{ evaluator: "exact-match", profile_name: "names a door" }],
+      evaluated_model_output: "Without a gold answer.",
+    });
     await client.results.correct(gate, { pass: true, comment: "A gate is a door." });
     await client.results.correct(confirmed, { pass: true });
     const page = await visit(`/evaluators/profiles/${public_id}`);
@@ -138,11 +143,13 @@ dashboardTest(
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     // All of it is of one day.
-    await page
-      .getByRole("figure", { name: /^Pass rate by day of contains/ })
-      .getByText("100 %", { exact: true })
-      .first()
-      .waitFor();
+    const rate = page.getByRole("figure", { name: /^Pass rate by day of exact-match/ });
+    await rate.waitFor();
+    expect(await rate.textContent()).toMatch(/^100 %/);
+    // No list has exactly these, as there are two causes.
+    const links = rate.getByRole("definition").getByRole("link");
+    expect(await rate.getByRole("definition").allInnerTexts()).toEqual(["2", "0", "1", expect.anything()]);
+    expect(await links.allInnerTexts()).toEqual(["2"]);
   },
 );
 

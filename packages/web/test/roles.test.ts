@@ -33,7 +33,8 @@ dashboardTest(
     );
     await page.getByRole("link", { name: "Audit log" }).click();
     const table = page.getByRole("region", { name: "Audit log" });
-    await table.getByText("from: viewer · to: member").waitFor();
+    const change = table.getByRole("row").filter({ hasText: "from: viewer · to: member" });
+    await change.getByRole("cell", { name: "Owner", exact: true }).waitFor();
     await table.getByRole("combobox", { name: "Action" }).selectOption("Signed in");
     await table.getByText("from: viewer · to: member").waitFor({ state: "detached" });
     await table.getByRole("cell", { name: "Signed in" }).first().waitFor();

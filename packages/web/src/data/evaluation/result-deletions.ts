@@ -1,6 +1,5 @@
 import type { Presage, ResultFilter } from "@presage/sdk";
-import { queryOptions, useMutation } from "@tanstack/react-query";
-import { usePresage } from "../use-presage.ts";
+import { queryOptions } from "@tanstack/react-query";
 
 const queryKey = ["result deletions"];
 const pollMs = 500;
@@ -21,13 +20,5 @@ export function deletionQuery(presage: Presage, id: string) {
     queryKey: [...queryKey, "one", id],
     queryFn: ({ signal }) => presage.results.getDeletion(id, { signal }),
     refetchInterval: ({ state: { data } }) => (data?.status === "finished" ? false : pollMs),
-  });
-}
-
-/** Deletes in the background what was counted. */
-export function useDeleteResults(filter: ResultFilter) {
-  const presage = usePresage();
-  return useMutation({
-    mutationFn: (expectedCount: number) => presage.results.deleteMatching(filter, expectedCount),
   });
 }

@@ -6,8 +6,7 @@ import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
 /** What a result names as its dataset: the name of one that Presage has, with a link to its page, otherwise the text. */
 export function DatasetLink({ id }: { id: string }) {
-  const { data: names } = useQuery(datasetNamesQuery(usePresage()));
-  const name = names?.get(id);
+  const name = useDatasetName(id);
   if (name === undefined) return <InlineText text={id} />;
   return (
     <Link
@@ -18,4 +17,14 @@ export function DatasetLink({ id }: { id: string }) {
       <InlineText text={name} />
     </Link>
   );
+}
+
+/** The same where it cannot be a link. */
+export function DatasetName({ id }: { id: string }) {
+  return <InlineText text={useDatasetName(id) ?? id} />;
+}
+
+function useDatasetName(id: string): string | undefined {
+  const { data: names } = useQuery(datasetNamesQuery(usePresage()));
+  return names?.get(id);
 }

@@ -1,12 +1,7 @@
 import type { ResultFilter } from "@presage/sdk";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useEffectEvent } from "react";
-import { refreshResults } from "../../data/evaluation/evaluation-results.ts";
-import {
-  deletableCountQuery,
-  deletionQuery,
-  useDeleteResults,
-} from "../../data/evaluation/result-deletions.ts";
+import { useQuery } from "@tanstack/react-query";
+import { deletableCountQuery } from "../../data/evaluation/result-deletions.ts";
+import type { ResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { counted } from "../../format/counted.ts";
 import { formatCount } from "../../format/format-number.ts";
@@ -16,6 +11,8 @@ import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 interface DeleteResultsDialogProps {
   isOpen: boolean;
   onClose(): void;
+  /** It goes on when this is closed. */
+  deletion: ResultDeletion;
   filter: ResultFilter;
   isFiltered: boolean;
 }
@@ -25,55 +22,44 @@ export function DeleteResultsDialog(props: DeleteResultsDialogProps) {
   return props.isOpen ? <OpenDialog {...props} /> : null;
 }
 
-function OpenDialog({ isOpen, onClose, filter, isFiltered }: DeleteResultsDialogProps) {
+function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteResultsDialogProps) {
   const presage = usePresage();
-  const queryClient = useQueryClient();
-  const deletable = useQuery(deletableCountQuery(presage, filter));
-  const deletion = useDeleteResults(filter);
-  const id = deletion.data?.id;
-  const progress = useQuery({ ...deletionQuery(presage, id ?? ""), enabled: id !== undefined });
-  const isFinished = progress.data?.status === "finished";
-  const onFinished = useEffectEvent(close);
-  useEffect(() => {
-    if (isFinished) onFinished();
-  }, [isFinished]);
-
+  const { begun } = deletion;
+  const deletable = useQuery({ ...deletableCountQuery(presage, filter), enabled: !deletion.isBusy });
   const { count, kept } = deletable.data ?? {};
   const isNothing = count === 0;
-  const error = deletion.error ?? deletable.error ?? progress.error;
-  function close(): void {
-    if (id !== undefined) refreshResults(queryClient);
-    onClose();
-  }
+  const error = deletion.refusal ?? deletable.error ?? deletion.progressError;
+  // After a refusal another number matches.
+  const isCountedAgain = deletion.refusal !== null || deletable.isError;
   function confirm(): void {
-    if (isNothing) close();
-    else if (deletion.isError) {
-      // Another number matches by now.
+    if (isCountedAgain) {
       deletion.reset();
       void deletable.refetch();
-    } else if (count !== undefined) deletion.mutate(count);
+    } else if (isNothing) onClose();
+    else if (count !== undefined) deletion.begin({ filter, expectedCount: count });
   }
   return (
     <ConfirmDialog
       isOpen={isOpen}
-      onClose={close}
+      onClose={onClose}
       title="Delete evaluation results"
-      confirmLabel={isNothing ? "Close" : deletion.isError ? "Count again" : "Delete"}
-      isBusy={deletable.isFetching || deletion.isPending || id !== undefined}
+      confirmLabel={isCountedAgain ? "Count again" : isNothing ? "Close" : "Delete"}
+      cancelLabel={begun === undefined ? "Cancel" : "Close"}
+      isBusy={deletable.isFetching || deletion.isBusy}
       onConfirm={confirm}
     >
-      {id !== undefined ? (
+      {begun !== undefined ? (
         <p role="status">
-          {formatCount(progress.data?.deleted ?? 0)} of {counted(deletion.data?.count ?? 0, "result")}{" "}
-          deleted. It goes on if you close this.
+          {formatCount(deletion.deleted)} of {counted(begun.count, "result")} deleted. It goes on if you close
+          this.
         </p>
-      ) : count === undefined || kept === undefined ? (
+      ) : deletable.isError ? null : count === undefined || kept === undefined ? (
         <p>Counting…</p>
       ) : (
         <p>
           {isNothing
             ? "No result can be deleted."
-            : `${counted(count, "result")} ${isFiltered ? (count === 1 ? "matches the filters." : "match the filters.") : "without a filter: all that are listed."} With texts and corrections they are gone from every summary. This cannot be undone.`}{" "}
+            : `${counted(count, "result")} ${isFiltered ? (count === 1 ? "matches the filters." : "match the filters.") : "without a filter: all of the account."} With texts and corrections they are gone from every summary. This cannot be undone.`}{" "}
           {kept > 0 &&
             `${formatCount(kept)} more ${kept === 1 ? "belongs" : "belong"} to runs or experiments and stay as long as these do.`}
         </p>

@@ -7,6 +7,7 @@ import {
   refreshResults,
   resultPagesQuery,
 } from "../../data/evaluation/evaluation-results.ts";
+import { useResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
@@ -44,6 +45,7 @@ function EvaluationsPage() {
   const explorer = useExplorer();
   const { search, change } = explorer;
   const [isDeleting, setDeleting] = useState(false);
+  const deletion = useResultDeletion({ onFinished: () => setDeleting(false) });
   return (
     <Page
       title="Evaluations"
@@ -89,6 +91,7 @@ function EvaluationsPage() {
       <DeleteResultsDialog
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
+        deletion={deletion}
         filter={toResultFilter(search)}
         isFiltered={activeFilters(search).length > 0}
       />

@@ -5,11 +5,12 @@ import { nameRate, searchOfRate } from "../../data/figures/rate-group.ts";
 import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
 import { formatCount, formatScore, formatShare } from "../../format/format-number.ts";
 import { formatStep } from "../../ui/charts/format-step.ts";
+import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 import { Explained } from "../../ui/overlay/explained.tsx";
 import type { Verdict } from "../evaluations/explorer-search.ts";
 
 const dayMs = 86_400_000;
-const marks = [0, 0.25, 0.5, 0.75, 1];
+const marks = ["0", "50 %", "100 %"];
 
 /** One day makes no line: its rate on an axis with its interval, and what it is made of. */
 export function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
@@ -48,7 +49,8 @@ export function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
       <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-4">
         <Part name="Passed">{count(passed, "pass")}</Part>
         <Part name="Did not pass">{count(not_passed, "fail")}</Part>
-        <Part name="Without a verdict">{count(failed, "error")}</Part>
+        {/* Of two causes, each with a list of its own. */}
+        <Part name="Without a verdict">{formatCount(failed)}</Part>
         <Part name="Mean score">{formatScore(mean_score)}</Part>
       </dl>
       <figcaption className="text-xs text-ink-3">
@@ -58,35 +60,15 @@ export function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
   );
 }
 
-/** From 0 to 100 %: the rate as a bar, the interval across its end. */
+/** From 0 to 100 %: the rate with its interval. */
 function Axis({ rate, interval }: { rate: number; interval: EvaluationSummaryGroup["pass_rate_interval"] }) {
-  const percent = (share: number) => `${share * 100}%`;
+  const { lower, upper } = interval ?? { lower: rate, upper: rate };
   return (
     <div aria-hidden className="flex flex-col gap-1">
-      <div className="relative h-10">
-        {marks.map((mark) => (
-          <span
-            key={mark}
-            className="absolute inset-y-0 w-px bg-line"
-            style={{ left: `calc(${percent(mark)} - ${mark}px)` }}
-          />
-        ))}
-        <span
-          className="absolute inset-y-2 left-0 rounded-r bg-(--chart-1)"
-          style={{ width: percent(rate) }}
-        />
-        {interval !== null && (
-          <span
-            className="absolute top-1/2 h-3 -translate-y-1/2 border-x-2 border-ink"
-            style={{ left: percent(interval.lower), width: percent(interval.upper - interval.lower) }}
-          >
-            <span className="absolute inset-x-0 top-1/2 h-0.5 -translate-y-1/2 bg-ink" />
-          </span>
-        )}
-      </div>
+      <IntervalBar value={rate} lower={lower} upper={upper} />
       <div className="flex justify-between text-xs text-ink-3 tabular-nums">
         {marks.map((mark) => (
-          <span key={mark}>{mark === 0 ? "0" : `${mark * 100} %`}</span>
+          <span key={mark}>{mark}</span>
         ))}
       </div>
     </div>

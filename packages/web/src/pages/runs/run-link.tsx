@@ -1,16 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { mayBeRun, runNameQuery } from "../../data/runs/run-names.ts";
+import { runNameQuery } from "../../data/runs/run-names.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
 /** What a result names as its run: the name of one that Presage has, with a link to its page, otherwise the text. */
 export function RunLink({ id }: { id: string }) {
-  const presage = usePresage();
-  const { data: name, isError } = useQuery(runNameQuery(presage, id));
-  if (!mayBeRun(id) || name === null || isError) return <InlineText text={id} />;
-  if (name === undefined) return <Skeleton className="h-3 w-24" />;
+  const { data: name, isLoading } = useQuery(runNameQuery(usePresage(), id));
+  if (isLoading) return <Skeleton className="h-3 w-24" />;
+  if (name == null) return <InlineText text={id} />;
   return (
     <Link
       to="/runs/$runId"

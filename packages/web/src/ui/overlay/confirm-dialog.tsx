@@ -11,6 +11,8 @@ interface ConfirmDialogProps {
   /** The consequences, and whether they can be undone. */
   children: ReactNode;
   confirmLabel: string;
+  /** Default: “Cancel”. */
+  cancelLabel?: string;
   isBusy?: boolean;
   onConfirm(): void;
 }
@@ -22,6 +24,7 @@ export function ConfirmDialog({
   title,
   children,
   confirmLabel,
+  cancelLabel = "Cancel",
   isBusy = false,
   onConfirm,
 }: ConfirmDialogProps) {
@@ -40,7 +43,7 @@ export function ConfirmDialog({
       </AlertDialog.Description>
       <div className="mt-5 flex justify-end gap-2">
         <AlertDialog.Cancel asChild>
-          <Button>Cancel</Button>
+          <Button>{cancelLabel}</Button>
         </AlertDialog.Cancel>
         <Button variant="danger" isBusy={isBusy} onClick={onConfirm}>
           {confirmLabel}

@@ -8,6 +8,7 @@ import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { Card } from "../../../ui/card.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 
@@ -43,7 +44,11 @@ export function NotUsedCard({ revision, others }: NotUsedCardProps) {
       title="Not used yet"
       hint="No evaluation has a verdict by this revision. These are the steps to one."
     >
-      {profiles.data === undefined ? (
+      {profiles.isError && profiles.data === undefined ? (
+        <div className="p-4">
+          <ErrorNotice error={profiles.error} onRetry={profiles.refetch} />
+        </div>
+      ) : profiles.data === undefined ? (
         <SkeletonRows count={3} />
       ) : (
         <ol className="divide-y divide-line text-sm">

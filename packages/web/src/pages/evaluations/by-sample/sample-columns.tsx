@@ -3,13 +3,12 @@ import { splitVersion } from "../../../format/split-version.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { SampleName } from "../../../ui/sample-name.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { verdictColumnWidthPx } from "../../../ui/verdict/verdict-column-width.ts";
 import { VerdictMark } from "../../../ui/verdict/verdict-mark.tsx";
 import { RunLink } from "../../runs/run-link.tsx";
 import { type CountedJudge, type Judge, resultsOf, type SampleRow } from "./group-by-sample.ts";
 
 const mostJudges = 12;
-/** Characters of a name that a narrow column has room for. */
-const shortName = 14;
 /** As many have room in any case. */
 const alwaysShown = 4;
 /** Of the results of the evaluator with the most. One with fewer would be an empty column. */
@@ -49,16 +48,16 @@ export function sampleColumns(
       widthPx: 168,
     },
     ...judges.map(
-      (judge, index): DataColumn<SampleRow> => ({
-        id: judgeColumnId(index),
+      (judge): DataColumn<SampleRow> => ({
+        id: judgeColumnId(judge),
         label: nameOf(judge, judges),
         hint: `The last verdict and score by ${judge.evaluator}${judge.profile === null ? "" : `, ${judge.profile}`}. A person’s correction counts. Sorted, samples without its score are left out.`,
         value: (row) => scoreOf(row, judge),
         cell: (row) => <LastVerdict row={row} judge={judge} />,
         isNumber: true,
         isSortable: true,
-        isExtra: !isCommon(judge, judges) && !sorted.has(judgeColumnId(index)),
-        widthPx: nameOf(judge, judges).length > shortName ? 152 : 108,
+        isExtra: !isCommon(judge, judges) && !sorted.has(judgeColumnId(judge)),
+        widthPx: verdictColumnWidthPx(nameOf(judge, judges)),
       }),
     ),
     {
@@ -86,9 +85,25 @@ export function sampleColumns(
   ];
 }
 
-/** The column of the judge at this place. */
-export function judgeColumnId(index: number): string {
-  return `e${index}`;
+/** The same under every filter, so that a chosen or sorted column stays that of its evaluator: a hash (32-bit FNV-1a) of what names it. */
+export function judgeColumnId({ evaluator, profile }: Judge): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(JSON.stringify([evaluator, profile]))) {
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
+  return `e-${(hash >>> 0).toString(36)}`;
+}
+
+/** The columns to show where `chosen` are: a choice without any of these evaluators was made among others, so they are shown as at first. */
+export function withEvaluators(
+  chosen: readonly string[],
+  columns: readonly DataColumn<SampleRow>[],
+  judges: readonly Judge[],
+): string[] {
+  const judgeIds = new Set(judges.map(judgeColumnId));
+  if (chosen.some((id) => judgeIds.has(id))) return [...chosen];
+  const shown = columns.filter(({ id, isExtra = false }) => judgeIds.has(id) && !isExtra);
+  return [...chosen, ...shown.map(({ id }) => id)];
 }
 
 function scoreOf(row: SampleRow, judge: Judge): number | null | undefined {

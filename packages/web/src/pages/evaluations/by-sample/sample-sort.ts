@@ -18,17 +18,17 @@ export function readSampleSort(text: string | undefined): ScoreOrder | undefined
 
 /** The sorted column; undefined where its evaluator has no results that match. */
 export function sortOf(order: ScoreOrder | undefined, judges: readonly Judge[]): Sort | undefined {
-  const index = judges.findIndex(
+  const judge = judges.find(
     ({ evaluator, profile }) => evaluator === order?.evaluator && profile === order.profile,
   );
-  return order === undefined || index === -1
+  return order === undefined || judge === undefined
     ? undefined
-    : { id: judgeColumnId(index), isDescending: order.isDescending };
+    : { id: judgeColumnId(judge), isDescending: order.isDescending };
 }
 
 /** The order of a sorted column, for the address; undefined: in the order of samples. */
 export function writeSampleSort(sort: Sort | undefined, judges: readonly Judge[]): string | undefined {
-  const judge = judges.find((_, index) => judgeColumnId(index) === sort?.id);
+  const judge = judges.find((one) => judgeColumnId(one) === sort?.id);
   if (sort === undefined || judge === undefined) return undefined;
   const name = judge.profile === null ? judge.evaluator : `${judge.evaluator}${separator}${judge.profile}`;
   return sort.isDescending ? `-${name}` : name;

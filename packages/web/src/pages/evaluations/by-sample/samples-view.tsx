@@ -20,7 +20,7 @@ import { changeSearch } from "../explorer-search.ts";
 import { SummaryLine } from "../summary-line.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { groupBySample } from "./group-by-sample.ts";
-import { judgesOf, sampleColumns } from "./sample-columns.tsx";
+import { judgesOf, sampleColumns, withEvaluators } from "./sample-columns.tsx";
 import { readSampleSort, sortOf, writeSampleSort } from "./sample-sort.ts";
 import { SampleVerdicts } from "./sample-verdicts.tsx";
 
@@ -52,8 +52,10 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
     const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
     return rates.data && pages && groupBySample(pages.flat());
   }, [rates.data, isByScore, bySample.data, byScore.data]);
+  const remembered = useTableView("evaluations-by-sample", columns);
   const view = {
-    ...useTableView("evaluations-by-sample", columns),
+    ...remembered,
+    columnIds: withEvaluators(remembered.columnIds, columns, judges),
     sort: sortOf(order, judges),
     changeSort: (sort: Sort | undefined) =>
       change({ sort: writeSampleSort(sort, judges) }, { replace: true }),

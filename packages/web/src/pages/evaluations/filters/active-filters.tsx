@@ -1,9 +1,10 @@
 import { X } from "lucide-react";
 import { Button } from "../../../ui/button.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { DatasetName } from "../../datasets/dataset-link.tsx";
 import { RunName } from "../../runs/run-link.tsx";
 import type { Explorer } from "../use-explorer.ts";
-import { activeFilters, noFilters } from "./filter-labels.ts";
+import { type ActiveFilter, activeFilters, noFilters } from "./filter-labels.ts";
 
 export function ActiveFilters({ explorer: { search, change } }: { explorer: Explorer }) {
   const filters = activeFilters(search);
@@ -20,7 +21,7 @@ export function ActiveFilters({ explorer: { search, change } }: { explorer: Expl
             <span className="sr-only">Remove the filter</span>
             <span className="shrink-0 opacity-80">{name}</span>
             <span className="max-w-64 truncate font-medium">
-              {key === "run" ? <RunName id={value} /> : <InlineText text={value} />}
+              <FilterValue filter={{ key, value }} />
             </span>
             <X className="size-3.5 shrink-0" aria-hidden />
           </button>
@@ -33,4 +34,11 @@ export function ActiveFilters({ explorer: { search, change } }: { explorer: Expl
       </li>
     </ul>
   );
+}
+
+/** Runs and datasets have names that say more than their ids. */
+function FilterValue({ filter: { key, value } }: { filter: Pick<ActiveFilter, "key" | "value"> }) {
+  if (key === "run") return <RunName id={value} />;
+  if (key === "dataset") return <DatasetName id={value} />;
+  return <InlineText text={value} />;
 }

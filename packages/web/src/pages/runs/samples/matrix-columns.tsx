@@ -3,12 +3,10 @@ import { formatCount, formatDuration } from "../../../format/format-number.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { SampleName } from "../../../ui/sample-name.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { verdictColumnWidthPx } from "../../../ui/verdict/verdict-column-width.ts";
 import { verdictOf } from "../verdict-of.ts";
 import { evaluatorColumnId } from "./matrix-request.ts";
 import { VerdictCell } from "./verdict-cell.tsx";
-
-/** Characters of a name that a narrow column has room for. */
-const shortName = 14;
 
 /** One column an evaluator, between what the sample is and what its prediction took. */
 export function matrixColumns(
@@ -24,7 +22,7 @@ export function matrixColumns(
       cell: (sample) => <VerdictCell sample={sample} verdict={verdictOf(sample, evaluator)} />,
       isNumber: true,
       isSortable: true,
-      widthPx: (names[index] ?? "").length > shortName ? 152 : 108,
+      widthPx: verdictColumnWidthPx(names[index] ?? ""),
     }),
   );
   return [first, step, ...ofEvaluators, ...rest];

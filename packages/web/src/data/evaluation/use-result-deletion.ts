@@ -1,0 +1,59 @@
+import type { EvaluationResultDeletion, ResultFilter } from "@presage/sdk";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent } from "react";
+import { usePresage } from "../use-presage.ts";
+import { refreshResults } from "./evaluation-results.ts";
+import { deletionQuery } from "./result-deletions.ts";
+
+export interface ResultDeletion {
+  /** Absent until the server has begun. */
+  begun: EvaluationResultDeletion | undefined;
+  /** How many are deleted so far. */
+  deleted: number;
+  /** Asked for, and not finished. */
+  isBusy: boolean;
+  /** Why it did not begin. */
+  refusal: Error | null;
+  /** Why it is not known how far it is. */
+  progressError: Error | null;
+  begin(request: DeletionRequest): void;
+  /** Forgets a refusal. */
+  reset(): void;
+}
+
+interface DeletionRequest {
+  filter: ResultFilter;
+  expectedCount: number;
+}
+
+/**
+ * Deletes in the background what was counted, and loads the lists again when that is finished. It belongs to a page rather than
+ * to the dialog that asks for it, as the deletion goes on when the dialog is closed.
+ */
+export function useResultDeletion({ onFinished }: { onFinished(): void }): ResultDeletion {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const { data, error, isPending, mutate, reset } = useMutation({
+    mutationFn: ({ filter, expectedCount }: DeletionRequest) =>
+      presage.results.deleteMatching(filter, expectedCount),
+  });
+  const progress = useQuery({ ...deletionQuery(presage, data?.id ?? ""), enabled: data !== undefined });
+  const isFinished = data !== undefined && progress.data?.status === "finished";
+  const finish = useEffectEvent(() => {
+    refreshResults(queryClient);
+    reset();
+    onFinished();
+  });
+  useEffect(() => {
+    if (isFinished) finish();
+  }, [isFinished]);
+  return {
+    begun: data,
+    deleted: progress.data?.deleted ?? 0,
+    isBusy: isPending || data !== undefined,
+    refusal: error,
+    progressError: progress.error,
+    begin: mutate,
+    reset,
+  };
+}
