@@ -84,7 +84,7 @@ export function PlotFrame({ label, places, read, ...look }: PlotFrameProps) {
         </svg>
       )}
       {place !== undefined && readout !== undefined && (
-        <PlotReadout {...readout} left={plot.toX(place)} isRight={plot.toX(place) < size.width / 2} />
+        <PlotReadout {...readout} left={plot.toX(place)} width={size.width} />
       )}
     </div>
   );

@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import type { ChartSeries } from "../chart-series.ts";
 import { ChartSwatch } from "../chart-swatch.tsx";
 
@@ -20,36 +21,54 @@ export interface ReadoutRow extends Pick<ChartSeries, "key" | "label" | "color" 
 interface PlotReadoutProps extends Readout {
   /** Of the place, in pixels. */
   left: number;
-  /** Whether it stands to the right of the place. */
-  isRight: boolean;
+  /** Of the plot, in pixels. */
+  width: number;
 }
 
-/** Shows the values beside their place. */
-export function PlotReadout({ title, rows, left, isRight }: PlotReadoutProps) {
+/** Between a place and its values, in pixels. */
+const distance = 10;
+
+/** Shows the values beside their place, on the side with more room. */
+export function PlotReadout({ title, rows, left, width }: PlotReadoutProps) {
+  const isRight = left < width / 2;
+  const room = (isRight ? left : width - left) + distance;
   return (
     <div
       aria-hidden
-      style={{ left, transform: isRight ? "translateX(10px)" : "translateX(calc(-100% - 10px))" }}
-      className="pointer-events-none absolute top-2 z-10 w-max max-w-64 rounded-md border border-line bg-surface px-3 py-2 text-xs shadow-float"
+      className={clsx(
+        "pointer-events-none absolute inset-x-0 top-2 z-10 flex",
+        !isRight && "flex-row-reverse",
+      )}
     >
-      <p className="mb-1 font-medium">{title}</p>
-      <ul className="flex flex-col gap-1">
-        {rows.map(({ key, label, value, details = [], dot: _dot, ...look }) => (
-          <li key={key}>
-            <span className="flex items-center gap-1.5">
-              <ChartSwatch {...look} />
-              <span className="min-w-0 flex-1 truncate text-ink-2">{label}</span>
-              <span className="pl-3 font-medium tabular-nums">{value ?? "–"}</span>
-            </span>
-            {details.map((detail) => (
-              <span key={detail} className="block pl-5 text-ink-3 tabular-nums">
-                {detail}
-              </span>
-            ))}
-          </li>
-        ))}
-      </ul>
+      {/* Shrinks where the values would not fit beside the place. */}
+      <span style={{ flexBasis: room }} />
+      <div className="max-w-64 shrink-0 rounded-md border border-line bg-surface px-3 py-2 text-xs shadow-float">
+        <p className="mb-1 font-medium">{title}</p>
+        <ul className="flex flex-col gap-1">
+          {rows.map((row) => (
+            <ReadoutValue key={row.key} row={row} />
+          ))}
+        </ul>
+      </div>
     </div>
+  );
+}
+
+function ReadoutValue({ row }: { row: ReadoutRow }) {
+  const { label, value, details = [], color, shape, isDashed = false } = row;
+  return (
+    <li>
+      <span className="flex items-center gap-1.5">
+        <ChartSwatch color={color} shape={shape} isDashed={isDashed} />
+        <span className="min-w-0 flex-1 truncate text-ink-2">{label}</span>
+        <span className="pl-3 font-medium tabular-nums">{value ?? "–"}</span>
+      </span>
+      {details.map((detail) => (
+        <span key={detail} className="block pl-5 text-ink-3 tabular-nums">
+          {detail}
+        </span>
+      ))}
+    </li>
   );
 }
 
