@@ -58,8 +58,11 @@ dashboardTest("A figure over time is read by keys and by a finger", async ({ vis
   const page = await visit("/", { hasTouch: true, viewport: { width: 390, height: 800 } });
   const plot = page.getByRole("slider", { name: "Predictions over time" });
   const values = /, UTC\. Succeeded: \d+\. Failed: \d+$/;
-  const heard = (isIt: (text: string) => boolean) =>
-    eventually(async () => (await plot.getAttribute("aria-valuetext")) ?? "", isIt, 20_000);
+  const heard = async (isIt: (text: string) => boolean) => {
+    const text = await eventually(async () => (await plot.getAttribute("aria-valuetext")) ?? "", isIt);
+    expect(text).toSatisfy(isIt);
+    return text;
+  };
   await plot.focus();
   await page.keyboard.press("End");
   const newest = await heard((text) => values.test(text));
