@@ -2,6 +2,7 @@ import { seriesIdOf } from "../../../packages/server/src/evaluation/results/keep
 import { numbersPerStretch, resultNumbers } from "../../../packages/server/src/storage/result-numbers.ts";
 import type { EvaluationSeriesTable } from "../../../packages/server/src/storage/schema/evaluation-rollup.ts";
 import { endMicros } from "./distribution.ts";
+import type { DatabaseName } from "./fill-and-start.ts";
 
 export interface Connection {
   readonly run: (statement: string) => Promise<void>;
@@ -27,7 +28,11 @@ const quote = (value: unknown): string =>
   typeof value === "number" ? String(value) : `'${String(value).replaceAll("'", "''")}'`;
 
 /** Each result counts in its run's series and in the series of all runs. */
-const countSeries = async ({ run, read }: Connection, spansRuns: boolean): Promise<void> => {
+const countSeries = async (
+  { run, read }: Connection,
+  spansRuns: boolean,
+  database: DatabaseName,
+): Promise<void> => {
   const dimensions = {
     ...everyDimension,
     spans_runs: spansRuns ? "1" : "0",
@@ -53,23 +58,28 @@ const countSeries = async ({ run, read }: Connection, spansRuns: boolean): Promi
       `insert into evaluation_series (${names}) values ${series.slice(at, at + seriesAtOnce).join(", ")}`,
     );
   }
+  // SQLite would look at all results of an evaluator for each series of a run: as often as there are runs.
+  const isSqlite = database === "SQLite";
+  if (isSqlite)
+    await run(`create index filling on evaluation_series (${Object.keys(dimensions).join(", ")})`);
   await run(`insert into evaluation_counts (series_id, day, verdict, score_mille, count, score_sum, score_sum_of_squares)
     select series_id, day, verdict, thousandths, count(*), sum(score), sum(score * score) from (
       select series.id as series_id, created_at / ${microsPerDay} as day, ${verdict} as verdict,
         coalesce(score_mille, -1) as thousandths, coalesce(counted_score, 0) as score
-      from evaluation_results as result join evaluation_series as series
+      from evaluation_results as result ${isSqlite ? "cross " : ""}join evaluation_series as series
         on ${sources.map(([name, source]) => `series.${name} = ${source}`).join(" and ")}) as every_result
     group by series_id, day, verdict, thousandths`);
+  if (isSqlite) await run("drop index filling");
 };
 
 /** Sets the counts, times and last number that the write path would have stored. */
 export const fillRollup = async (
   connection: Connection,
   size: number,
-  database: "SQLite" | "PostgreSQL",
+  database: DatabaseName,
 ): Promise<void> => {
-  await countSeries(connection, true);
-  await countSeries(connection, false);
+  await countSeries(connection, true, database);
+  await countSeries(connection, false, database);
   await connection.run(`insert into evaluation_times (stretch, earliest, latest)
     select id / ${numbersPerStretch}, min(created_at), max(created_at) from evaluation_results group by 1`);
   await connection.run(

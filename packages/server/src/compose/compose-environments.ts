@@ -7,6 +7,7 @@ import type {
 } from "../environments/environment-services.ts";
 import { selectProgress } from "../environments/episodes/episodes-store.ts";
 import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
+import { createStartTurns } from "../environments/episodes/start-episode.ts";
 import { createKnownSessions } from "../environments/ors/known-sessions.ts";
 import { createSessionIds } from "../environments/ors/session-ids.ts";
 import { sweepSessions } from "../environments/ors/sweep-sessions.ts";
@@ -69,6 +70,7 @@ export function composeEnvironments(
   return {
     store,
     knownEpisodes: createKnownEpisodes(),
+    startTurns: createStartTurns(),
     readProgress: isPostgres(database)
       ? doTogether((ids) => selectProgress(database, ids))
       : async (id) => (await selectProgress(database, [id])).at(0),

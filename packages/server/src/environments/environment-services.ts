@@ -1,4 +1,5 @@
 import type { Context } from "@presage/contract";
+import type { FairSlots } from "../limits/fair-slots.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
 import type { EpisodeProgress } from "./episodes/episodes-store.ts";
@@ -34,6 +35,8 @@ export interface EnvironmentServices {
   readonly store: Store;
   readonly knownEpisodes: KnownEpisodes;
   readonly ors: OrsServices;
+  /** Whose turn it is to start an episode. */
+  readonly startTurns: FairSlots;
   /** How far an episode is, which is read of many together; undefined: there is none. */
   readProgress(episodeId: string): Promise<EpisodeProgress | undefined>;
   /** Stores steps, those of many episodes together. Says whether this one was stored. */

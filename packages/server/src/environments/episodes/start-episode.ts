@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { TaskSplitName } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
+import { createFairSlots, type FairSlots } from "../../limits/fair-slots.ts";
 import { refuseClosedAccounts } from "../../storage/closed-accounts-store.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
@@ -27,20 +28,43 @@ export interface NewEpisode {
 
 /** Starts an episode with a task of an environment in its latest revision. */
 export async function startEpisode(
-  services: Pick<EnvironmentServices, "store">,
+  services: Pick<EnvironmentServices, "store" | "startTurns">,
   requester: Requester,
   wanted: NewEpisode,
   once?: Once,
 ): Promise<Episode> {
   const episode = await composeEpisode(services, requester, wanted);
-  return await doOnce(services.store.writer(requester), once, {
-    async work(transaction): Promise<Episode> {
-      await refuseClosedAccounts(transaction, [requester.accountId]);
-      await insertEpisode(transaction, episode.row);
-      return episode;
+  const release = await services.startTurns.take(requester.accountId, requester.signal);
+  try {
+    return await doOnce(services.store.writer(requester), once, {
+      async work(transaction): Promise<Episode> {
+        await refuseClosedAccounts(transaction, [requester.accountId]);
+        await insertEpisode(transaction, episode.row);
+        return episode;
+      },
+      toReceipt: ({ row }) => ({ id: row.id }),
+      recall: ({ id }) => findEpisode(services, requester, id),
+    });
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Trainers start all episodes of a batch at once, thousands of them: more than may wait for the database, where they would also
+ * take the places of the account's other changes.
+ */
+export function createStartTurns(): FairSlots {
+  return createFairSlots({
+    slots: 200,
+    slotsEach: 50,
+    queue: {
+      maxWaitMs: 30_000,
+      refuse: () =>
+        new ServiceError("overloaded", "Too many episodes are being started at once. Try again later.", {
+          retryAfterS: 1,
+        }),
     },
-    toReceipt: ({ row }) => ({ id: row.id }),
-    recall: ({ id }) => findEpisode(services, requester, id),
   });
 }
 

@@ -25,7 +25,7 @@ import { orsSessions } from "./026-ors-sessions.ts";
 import { deletion } from "./027-deletion.ts";
 import { rolesAndAudit } from "./028-roles-and-audit.ts";
 import { fewerPredictionIndexes } from "./029-fewer-prediction-indexes.ts";
-import { closedAccounts } from "./032-closed-accounts.ts";
+import { closedAccounts } from "./030-closed-accounts.ts";
 
 /**
  * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
@@ -61,5 +61,5 @@ export const migrations: Record<string, Migration> = {
   "027-deletion": deletion,
   "028-roles-and-audit": rolesAndAudit,
   "029-fewer-prediction-indexes": fewerPredictionIndexes,
-  "032-closed-accounts": closedAccounts,
+  "030-closed-accounts": closedAccounts,
 };
