@@ -66,7 +66,7 @@ function Axis({ rate, interval }: { rate: number; interval: EvaluationSummaryGro
   return (
     <div aria-hidden className="flex flex-col gap-1">
       <IntervalBar value={rate} lower={lower} upper={upper} />
-      <div className="flex justify-between text-xs text-ink-3 tabular-nums">
+      <div className="grid grid-cols-3 text-center text-xs text-ink-3 tabular-nums *:first:text-left *:last:text-right">
         {marks.map((mark) => (
           <span key={mark}>{mark}</span>
         ))}
