@@ -47,7 +47,7 @@ function checkMonitoring() {
   expectSuccess("promtool test rules", "promtool", ["test", "rules", join(monitoring, "alerts.test.yaml")]);
 }
 
-/** No Grafana can be had everywhere, so the dashboard is compiled as values of its types: unknown and missing fields are errors. */
+/** No Grafana can be had everywhere, so the dashboard is compiled as values of its types: unknown fields and wrong values are errors. */
 function checkDashboard() {
   const folder = join(work, "dashboard");
   mkdirSync(folder);

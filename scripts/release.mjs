@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./ensure-installed.mjs";
 import { filesOfVersion } from "./files-of-version.mjs";
+import { findPython, withoutPython } from "./find-python.mjs";
 import { runOrExit } from "./run-or-exit.mjs";
 
 const [version = ""] = process.argv.slice(2);
@@ -55,6 +56,7 @@ function findProblems() {
     found.push("There are changes that are not committed. Commit them first.");
   if (git("tag", "--list", `v${version}`) !== "")
     found.push(`The tag v${version} exists already. Choose a higher version.`);
+  if (findPython() === undefined) found.push(withoutPython);
   return found;
 }
 
