@@ -52,16 +52,33 @@ function findProblems() {
     found.push(
       `CHANGELOG.md: there is no section [${version}]. Give [Unreleased] that name and begin a new one above it.`,
     );
-  if (git("status", "--porcelain") !== "")
-    found.push("There are changes that are not committed. Commit them first.");
-  if (git("tag", "--list", `v${version}`) !== "")
-    found.push(`The tag v${version} exists already. Choose a higher version.`);
   if (findPython() === undefined) found.push(withoutPython);
+  return [...found, ...findProblemsOfHistory()];
+}
+
+function findProblemsOfHistory() {
+  const found = [];
+  try {
+    if (git("status", "--porcelain") !== "")
+      found.push("There are changes that are not committed. Commit them first.");
+    if (git("tag", "--list", `v${version}`) !== "")
+      found.push(`The tag v${version} exists already. Choose a higher version.`);
+  } catch (error) {
+    found.push(
+      `git says nothing of this folder: ${firstLine(error)}. Run this in a clone, with git installed.`,
+    );
+  }
   return found;
 }
 
+/** What git wrote, or why it could not be started. */
+function firstLine({ stderr, message }) {
+  const [line = ""] = String(stderr || message).split("\n");
+  return line;
+}
+
 function git(...args) {
-  return execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
+  return execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: "pipe" }).trim();
 }
 
 function sha256(path) {

@@ -146,7 +146,7 @@ function json(schema: Schema): NonNullable<DocumentedResponse["content"]> {
 
 const failures: Record<string, DocumentedResponse> = {
   ...Object.fromEntries(
-    ["400", "401", "404", "413", "429"].map((status) => [
+    ["400", "401", "403", "404", "413", "429"].map((status) => [
       status,
       { content: json({ $ref: "#/components/schemas/ErrorResponse" }) },
     ]),

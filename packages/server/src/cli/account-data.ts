@@ -5,13 +5,11 @@ import { pipeline } from "node:stream/promises";
 import type { OpenedStore } from "../compose/compose-command-line.ts";
 import type { Config } from "../config.ts";
 import { countOf } from "../count-of.ts";
-import { eraseResults } from "../evaluation/results/delete/erase-results.ts";
 import { takeGivenNumbers } from "../evaluation/results/keep/numbers-store.ts";
 import { storeImportedResults } from "../evaluation/results/keep/store-imported-results.ts";
 import { selectAccountNames } from "../identity/users/users-store.ts";
 import { exportAccount } from "../storage/account-data/export-account.ts";
-import { importAccount } from "../storage/account-data/import-account.ts";
-import type { ImportOptions } from "../storage/account-data/store-lines.ts";
+import { type ImportOptions, importAccount } from "../storage/account-data/import-account.ts";
 import { isPostgres } from "../storage/is-postgres.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { CommandError } from "./command-error.ts";
@@ -71,7 +69,6 @@ export async function importFromFile(
     const options: ImportOptions = {
       schema,
       accountName,
-      eraseResults,
       takeNumbers: (transaction, exported) => takeGivenNumbers(database, transaction, exported),
       storeResults: (transaction, results) =>
         // Their columns are checked.

@@ -2,7 +2,6 @@ import type { Config } from "../config.ts";
 import { selectNextDeletion } from "../evaluation/results/delete/result-deletions-store.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import { hasImport, selectDeadImports } from "../storage/account-data/imports-store.ts";
 import { endLease, takeLease } from "../storage/leases-store.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
@@ -71,9 +70,6 @@ export function composeRetention(
           if (!(await takeLease(database, lease))) lost.abort();
           renewedAtMs = performance.now();
         }
-        // What is old in an import is deleted when it is complete: rows that follow may name it.
-        if ("before" in step && (await hasImport(database))) lost.abort();
-        if (lost.signal.aborted) return { deleted: 0, heldMs: 0, next: undefined };
         return await work.takeStep(step);
       },
     };
@@ -93,10 +89,6 @@ export function composeRetention(
   let nextAtMs = 0;
   const age = startSweeper({
     async sweep(signal) {
-      if ((await selectDeadImports(database)).length > 0)
-        await alone("imports", signal, async ({ takeStep }) => {
-          await takeStep({ kind: "dead imports", limit: 0 });
-        });
       if (performance.now() < nextAtMs) return;
       const isDone = await alone("retention", signal, (held, until) =>
         deleteWhatIsOld(held, retention, until),

@@ -5,9 +5,7 @@ import { deleteEmptyCounts } from "../../evaluation/results/delete/delete-empty-
 import { deleteMatchingResults } from "../../evaluation/results/delete/delete-matching-results.ts";
 import { deleteOldResults } from "../../evaluation/results/delete/delete-old-results.ts";
 import type { AgePlace } from "../../evaluation/results/delete/deleted-results-store.ts";
-import { eraseResults } from "../../evaluation/results/delete/erase-results.ts";
 import { deleteOldPredictions } from "../../prediction/kept/delete-old-predictions.ts";
-import { clearDeadImports } from "../../storage/account-data/clear-imports.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { DeletedBatch } from "../../storage/writing/delete-in-batches.ts";
@@ -21,7 +19,6 @@ export type DeletionStep = { limit: number } & (
   | { kind: "usage" | "audit"; before: Micros; accountId: string }
   | { kind: "chosen results" }
   | { kind: "empty counts" }
-  | { kind: "dead imports" }
 );
 
 export type Place = AgePlace | EpisodePlace | true;
@@ -40,10 +37,6 @@ export async function takeDeletionStep(database: Database, step: DeletionStep): 
       return await deleteOldAuditEvents(database, step, step.limit);
     case "chosen results":
       return await deleteMatchingResults(database, step.limit);
-    case "dead imports":
-      // In small transactions of its own.
-      await clearDeadImports(database, eraseResults);
-      return { deleted: 0, heldMs: 0, next: undefined };
     case "empty counts":
       return await deleteEmptyCounts(database, step.limit);
   }

@@ -167,12 +167,6 @@ export async function selectAccountIds(database: Database): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** But for those that an import fills. */
 export async function selectAccountNames(database: Database): Promise<Account[]> {
-  return await database
-    .selectFrom("accounts")
-    .select(["id", "name"])
-    .where("id", "not in", (of) => of.selectFrom("imports").select("account_id"))
-    .orderBy("name")
-    .execute();
+  return await database.selectFrom("accounts").select(["id", "name"]).orderBy("name").execute();
 }

@@ -1,22 +1,26 @@
 import { Role } from "@presage/contract";
 import { z } from "zod";
-import { isPostgres } from "../is-postgres.ts";
-import type { Database } from "../schema/tables.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Database, Tables } from "../schema/tables.ts";
+import { insertRows } from "../writing/insert-rows.ts";
+import { type Row, selectRows } from "./account-rows-store.ts";
+import { type AccountTable, accountTables } from "./account-tables.ts";
 import type { ExportHeader } from "./export-account.ts";
-import { importBesideWrites } from "./import-beside-writes.ts";
-import { addAccount, addUsers, findAccountId, findUserIds } from "./imported-users-store.ts";
-import {
-  type ImportOptions,
-  type NumberedLine,
-  type OpenedFile,
-  openPlace,
-  parse,
-  refuseUsedAccount,
-  rowsAtOnce,
-  storeLines,
-} from "./store-lines.ts";
-import { invalidImport } from "./to-stored.ts";
+import { findOrAddAccount, findOrAddUsers, isAnyKnown } from "./imported-users-store.ts";
+import { type ImportedLine, invalidImport, type Place, toStored } from "./to-stored.ts";
 
+/** Rows of one statement. */
+const rowsAtOnce = 200;
+
+const column = z.union([z.string(), z.number(), z.null()]);
+const Line = z.union([
+  z.strictObject({
+    table: z.string(),
+    row: z.record(z.string(), column),
+    texts: z.record(z.string(), column).optional(),
+  }),
+  z.strictObject({ kind: z.literal("end"), rows: z.int() }),
+]);
 const Header = z.strictObject({
   kind: z.literal("presage account"),
   schema: z.string(),
@@ -37,14 +41,31 @@ const Header = z.strictObject({
     .nullable(),
 }) satisfies z.ZodType<ExportHeader>;
 
+/** A result as it was exported. */
+export interface ImportedResult {
+  row: Row;
+  texts: Row;
+}
+
+export interface ImportOptions {
+  /** The last migration of this database. */
+  schema: string;
+  /** The name of the account that gets everything; absent: the exported one's. */
+  accountName?: string | undefined;
+  /** Takes the numbers of results, and returns how much greater they are than the exported ones. */
+  takeNumbers(transaction: Database, exported: { first: number; last: number }): Promise<number>;
+  /** Stores results and counts them. */
+  storeResults(transaction: Database, results: readonly ImportedResult[]): Promise<void>;
+}
+
 interface Imported {
   account: string;
   rows: number;
 }
 
 /**
- * Stores an export in an account that has nothing yet, all of it or, if anything is wrong or the process ends before, nothing. Others
- * write meanwhile: on SQLite it is stored in small transactions, in an account that nobody is in until all is there.
+ * Stores an export in an account that has nothing yet, all of it or, if anything is wrong or the process ends before, nothing. On SQLite
+ * other writes wait until it is over.
  */
 export async function importAccount(
   database: Database,
@@ -52,42 +73,154 @@ export async function importAccount(
   options: ImportOptions,
 ): Promise<Imported> {
   const columnsOf = await readColumns(database);
-  const read = lines[Symbol.asyncIterator]();
-  const first = await read.next();
-  const header = parse(Header, first.done === true ? { number: 1, text: "" } : first.value);
-  if (header.schema !== options.schema)
-    throw invalidImport(
-      `The export is from another version of Presage (its schema is ${header.schema}, here it is ${options.schema}). Use the same version for both.`,
-    );
-  const accountName = options.accountName ?? header.account;
-  const file = { header, accountName, lines: read, columnsOf };
-  const rows = isPostgres(database)
-    ? await importAtOnce(database, file, options)
-    : await importBesideWrites(database, file, options);
-  return { account: accountName, rows };
+  return await database.transaction().execute(async (transaction) => {
+    const read = lines[Symbol.asyncIterator]();
+    const first = await read.next();
+    const header = parse(Header, first.done === true ? { number: 1, text: "" } : first.value);
+    if (header.schema !== options.schema)
+      throw invalidImport(
+        `The export is from another version of Presage (its schema is ${header.schema}, here it is ${options.schema}). Use the same version for both.`,
+      );
+    const accountName = options.accountName ?? header.account;
+    const accountId = await findOrAddAccount(transaction, accountName);
+    await refuseUsedAccount(transaction, accountId, accountName, header);
+    const userIds = await findOrAddUsers(transaction, accountId, header.users);
+    const offset = header.results === null ? 0 : await options.takeNumbers(transaction, header.results);
+    const place: Place = {
+      accountId,
+      userIds,
+      offset,
+      results: header.results,
+      revisionIds: new Map(),
+      owners: new Map(),
+    };
+
+    let waiting: ImportedLine[] = [];
+    let rows = 0;
+    const flush = async () => {
+      await storeRows(transaction, waiting, options);
+      waiting = [];
+    };
+    for (;;) {
+      const next = await read.next();
+      if (next.done === true) break;
+      const line = next.value;
+      const parsed = parse(Line, line);
+      if ("kind" in parsed) {
+        await flush();
+        if (parsed.rows !== rows)
+          throw invalidImport(`The file has ${rows} rows, but should have ${parsed.rows}. Export it again.`);
+        return { account: accountName, rows };
+      }
+      const table = accountTables.find((known) => known.table === parsed.table);
+      if (table === undefined) throw invalidImport(`Line ${line.number}: there is no table ${parsed.table}.`);
+      refuseUnknownColumns(columnsOf, table, parsed, line.number);
+      rows += 1;
+      const imported = toStored(table, parsed, place, line.number);
+      if (table.owns?.as === "revisions") {
+        await flush();
+        place.revisionIds.set(Number(parsed.row.id), await storeRevision(transaction, imported.row));
+        continue;
+      }
+      if (waiting.length === rowsAtOnce || waiting.at(-1)?.table !== table) await flush();
+      waiting.push(imported);
+    }
+    throw invalidImport("The file ends before its last line. Export it again.");
+  });
 }
 
-/** On PostgreSQL others write beside a long transaction. */
-async function importAtOnce(database: Database, file: OpenedFile, options: ImportOptions): Promise<number> {
-  const { header, accountName } = file;
-  return await database.transaction().execute(async (transaction) => {
-    const known = await findAccountId(transaction, accountName);
-    if (known !== undefined) await refuseUsedAccount(transaction, known, file);
-    const accountId = known ?? (await addAccount(transaction, accountName));
-    const userIds = await findUserIds(transaction, accountId, header.users);
-    await addUsers(transaction, accountId, header.users, userIds);
-    const place = await openPlace(transaction, accountId, userIds, file, options);
-    return await storeLines(file, options, {
-      place,
-      async store(work) {
-        await work(transaction);
-        return rowsAtOnce;
-      },
-    });
-  });
+async function storeRows(
+  transaction: Database,
+  lines: readonly ImportedLine[],
+  { storeResults }: ImportOptions,
+): Promise<void> {
+  const [first] = lines;
+  if (first === undefined) return;
+  const { table, texts } = first.table;
+  if (table === "evaluation_results") {
+    await storeResults(
+      transaction,
+      lines.map(({ row, texts: ofRow }) => ({ row, texts: ofRow ?? {} })),
+    );
+    return;
+  }
+  await insert(
+    transaction,
+    table,
+    lines.map(({ row }) => row),
+  );
+  if (texts === undefined) return;
+  await insert(
+    transaction,
+    texts.table,
+    lines.flatMap((line) => (line.texts === undefined ? [] : [line.texts])),
+  );
+}
+
+async function insert(transaction: Database, table: keyof Tables, rows: readonly Row[]): Promise<void> {
+  // Their columns are checked.
+  await insertRows(transaction, table, rows as unknown as readonly Tables[typeof table][]);
+}
+
+async function storeRevision(transaction: Database, { id: _, ...row }: Row): Promise<number> {
+  const stored = await transaction
+    .insertInto("dataset_revisions")
+    .values(row as unknown as Omit<Tables["dataset_revisions"], "id">)
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return Number(stored.id);
+}
+
+/**
+ * Twice the same would be in it, and what it has would be mixed with what is imported. Keys may be there, and events: signing in to a
+ * new server makes some.
+ */
+async function refuseUsedAccount(
+  transaction: Database,
+  accountId: string,
+  name: string,
+  { users }: ExportHeader,
+): Promise<void> {
+  for (const table of accountTables) {
+    if (table.owner.of !== "account" || table.table === "audit_events") continue;
+    const found = await selectRows(transaction, { ...table, rowsAtOnce: 1 }, accountId, undefined);
+    if (found.length === 0) continue;
+    const advice = (await isAnyKnown(transaction, users))
+      ? "Its users are known here, so that no other account can take them: import into a new database."
+      : "Import into a new account: name one with --account.";
+    throw new ServiceError("conflict", `The account ${name} has data already (${table.table}). ${advice}`);
+  }
 }
 
 async function readColumns(database: Database): Promise<Map<string, Set<string>>> {
   const tables = await database.introspection.getTables();
   return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));
+}
+
+function refuseUnknownColumns(
+  columnsOf: ReadonlyMap<string, ReadonlySet<string>>,
+  { table, texts }: AccountTable,
+  line: { row: Row; texts?: Row | undefined },
+  number: number,
+): void {
+  for (const [of, row] of [
+    [table, line.row],
+    [texts?.table ?? "", line.texts ?? {}],
+  ] as const) {
+    const unknown = Object.keys(row).find((name) => columnsOf.get(of)?.has(name) !== true);
+    if (unknown !== undefined) throw invalidImport(`Line ${number}: ${of} has no column ${unknown}.`);
+  }
+}
+
+interface NumberedLine {
+  number: number;
+  text: string;
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, { number, text }: NumberedLine): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw invalidImport(`Line ${number} is not one of an exported account.`);
+  }
 }

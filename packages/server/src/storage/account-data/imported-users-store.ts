@@ -3,12 +3,14 @@ import { nowMicros } from "../micros.ts";
 import type { Database } from "../schema/tables.ts";
 import type { AccountUser } from "./account-rows-store.ts";
 
-export async function findAccountId(transaction: Database, name: string): Promise<string | undefined> {
-  const query = transaction.selectFrom("accounts").select("id").where("name", "=", name);
-  return (await query.executeTakeFirst())?.id;
-}
-
-export async function addAccount(transaction: Database, name: string): Promise<string> {
+/** The account with a name; a new one if there is none. */
+export async function findOrAddAccount(transaction: Database, name: string): Promise<string> {
+  const found = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("name", "=", name)
+    .executeTakeFirst();
+  if (found !== undefined) return found.id;
   const id = Bun.randomUUIDv7();
   await transaction.insertInto("accounts").values({ id, name, created_at: nowMicros() }).execute();
   return id;
@@ -31,58 +33,35 @@ export async function isAnyKnown(
   return false;
 }
 
-export type ImportedUser = Omit<AccountUser, "id">;
-
-/** The ids that users have here, in their order, or will have: those who are not known yet get a new one. */
-export async function findUserIds(
+/** The ids of users here, in their order. Those who are not known yet are added to the account; of the others, the earlier date counts. */
+export async function findOrAddUsers(
   transaction: Database,
-  accountId: string | undefined,
-  users: readonly ImportedUser[],
+  accountId: string,
+  users: readonly Omit<AccountUser, "id">[],
 ): Promise<string[]> {
   const ids: string[] = [];
   for (const user of users) {
-    const known = await selectKnown(transaction, user);
+    const known = await transaction
+      .selectFrom("users")
+      .select(["id", "account_id", "created_at"])
+      .where("oidc_issuer", "=", user.oidc_issuer)
+      .where("oidc_subject", "=", user.oidc_subject)
+      .executeTakeFirst();
     if (known !== undefined && known.account_id !== accountId)
       throw new ServiceError(
         "conflict",
         `The user ${user.email ?? user.name ?? user.oidc_subject} has another account here. Import into a database that does not know them.`,
       );
-    ids.push(known?.id ?? Bun.randomUUIDv7());
-  }
-  return ids;
-}
-
-/** Adds the users who are not known yet to the account; of the others, the earlier date counts. */
-export async function addUsers(
-  transaction: Database,
-  accountId: string,
-  users: readonly ImportedUser[],
-  ids: readonly string[],
-): Promise<void> {
-  for (const [index, user] of users.entries()) {
-    const id = ids[index] ?? "";
-    const known = await selectKnown(transaction, user);
+    const id = known?.id ?? Bun.randomUUIDv7();
     if (known === undefined) {
-      await transaction
-        .insertInto("users")
-        .values({ id, account_id: accountId, ...user })
-        .execute();
-    } else if (known.id !== id) {
-      const name = user.email ?? user.name ?? user.oidc_subject;
-      throw new ServiceError("conflict", `${name} was added during the import. Import again.`);
+      const row = { id, account_id: accountId, ...user };
+      await transaction.insertInto("users").values(row).execute();
     } else if (user.created_at < known.created_at) {
       // A new server's owner is younger than the imported one.
       const { created_at } = user;
       await transaction.updateTable("users").set({ created_at }).where("id", "=", id).execute();
     }
+    ids.push(id);
   }
-}
-
-async function selectKnown(transaction: Database, { oidc_issuer, oidc_subject }: ImportedUser) {
-  return await transaction
-    .selectFrom("users")
-    .select(["id", "account_id", "created_at"])
-    .where("oidc_issuer", "=", oidc_issuer)
-    .where("oidc_subject", "=", oidc_subject)
-    .executeTakeFirst();
+  return ids;
 }

@@ -1,17 +1,12 @@
 import type { Kysely, Migration } from "kysely";
 
-/** Accounts that nothing is stored for any more, and those that an import fills: docs/decisions/0051-retention-beside-writes.md. */
+/** Accounts that nothing is stored for any more: docs/decisions/0051-retention-beside-writes.md. */
 export const closedAccounts: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema
       .createTable("closed_accounts")
       .addColumn("account_id", "text", (column) => column.primaryKey())
       .addColumn("closed_at", "bigint", (column) => column.notNull())
-      .execute();
-    await db.schema
-      .createTable("imports")
-      .addColumn("account_id", "text", (column) => column.primaryKey())
-      .addColumn("lease_until", "bigint", (column) => column.notNull())
       .execute();
   },
 };

@@ -7,16 +7,10 @@ export interface AccountsTable {
   created_at: Micros;
 }
 
-/** Accounts that are erased, or being erased, or that an import took the place of: what requests had begun is not stored. */
+/** Accounts that are erased, or being erased: what requests had begun is not stored. */
 export interface ClosedAccountsTable {
   account_id: string;
   closed_at: Micros;
-}
-
-/** Accounts that an import fills, with its time by the database's clock. Nobody is in them until it ends. */
-export interface ImportsTable {
-  account_id: string;
-  lease_until: Micros;
 }
 
 export interface UsersTable {

@@ -45,7 +45,6 @@ import type {
   AccountsTable,
   ApiKeysTable,
   ClosedAccountsTable,
-  ImportsTable,
   SessionsTable,
   SignInTokensTable,
   UsersTable,
@@ -63,7 +62,6 @@ export interface Tables {
   leases: LeasesTable;
   accounts: AccountsTable;
   closed_accounts: ClosedAccountsTable;
-  imports: ImportsTable;
   users: UsersTable;
   api_keys: ApiKeysTable;
   sessions: SessionsTable;

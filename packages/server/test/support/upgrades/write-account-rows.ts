@@ -71,7 +71,6 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
 export async function writeChangeRows({ insert }: RowWriter): Promise<void> {
   await insert("leases", { name: "deletion", holder: "a process that is gone", until: writtenAt });
   await insert("closed_accounts", { account_id: "an account that is gone", closed_at: writtenAt });
-  await insert("imports", { account_id: "an account that a killed import filled", lease_until: writtenAt });
   await insert("result_deletions", {
     id: idOf.deletion,
     account_id: idOf.account,

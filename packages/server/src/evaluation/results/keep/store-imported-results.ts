@@ -7,7 +7,6 @@ import type { Database } from "../../../storage/schema/tables.ts";
 import { insertRows } from "../../../storage/writing/insert-rows.ts";
 import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";
-import { countPassedByTag } from "../tag-rollup/roll-up-tags-store.ts";
 import { toCountable, withFindings } from "./countable-results-store.ts";
 import { addTimes } from "./numbers-store.ts";
 import { addCounted, countResults } from "./result-counts-store.ts";
@@ -31,10 +30,6 @@ export async function storeImportedResults(
   );
   await addCounted(transaction, countResults(counted));
   await addErrorFindings(transaction, countErrorFindings(counted));
-  await countPassedByTag(
-    transaction,
-    rows.map(({ id }) => id),
-  );
 }
 
 function toTags({

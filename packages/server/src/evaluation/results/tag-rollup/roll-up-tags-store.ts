@@ -25,36 +25,16 @@ export async function rollUpSomeTags(database: Database): Promise<boolean> {
     if (!(await tryLockRollUp(transaction))) return false;
     const batch = await selectBatch(transaction);
     if (batch === undefined) return false;
-    await countBatch(transaction, batch);
+    if (await hasNewSeries(transaction, batch)) {
+      await addNames(transaction, batch);
+      await closeNames(transaction, batch);
+      await addValues(transaction, batch);
+      await addSeries(transaction, batch);
+    }
+    await addCounts(transaction, batch);
     await sql`update evaluation_tag_progress set up_to = ${batch.upTo}`.execute(transaction);
     return batch.results === resultsAtOnce;
   });
-}
-
-/**
- * Counts results, which this transaction stores, as far as others with later numbers are counted already: an import takes its numbers
- * first, and on SQLite others are stored meanwhile. On PostgreSQL counting waits for it.
- */
-export async function countPassedByTag(transaction: Database, ids: readonly number[]): Promise<void> {
-  if (isPostgres(transaction)) return;
-  const { up_to } = await transaction
-    .selectFrom("evaluation_tag_progress")
-    .select("up_to")
-    .executeTakeFirstOrThrow();
-  const passed = ids.filter((id) => id <= up_to);
-  if (passed.length === 0) return;
-  const after = passed.reduce((least, id) => Math.min(least, id), Infinity) - 1;
-  await countBatch(transaction, { after, upTo: up_to, results: passed.length, ids: passed });
-}
-
-async function countBatch(transaction: Database, batch: Batch): Promise<void> {
-  if (await hasNewSeries(transaction, batch)) {
-    await addNames(transaction, batch);
-    await closeNames(transaction, batch);
-    await addValues(transaction, batch);
-    await addSeries(transaction, batch);
-  }
-  await addCounts(transaction, batch);
 }
 
 /** Whether any result is not counted by tag yet. */
@@ -97,8 +77,6 @@ interface Batch {
   after: number;
   upTo: number;
   results: number;
-  /** Those of the stretch that are meant; absent: all. */
-  ids?: readonly number[];
 }
 
 /** The next results before which no other can appear any more. On SQLite every visible result is one. */
@@ -117,10 +95,9 @@ async function selectBatch(transaction: Database): Promise<Batch | undefined> {
 }
 
 /** The batch's results with their tags, one row for each. */
-function fromTagged(transaction: Database, { after, upTo, ids }: Batch) {
-  const isMeant = ids === undefined ? sql`` : sql`and result.id in (${sql.join(ids)})`;
+function fromTagged(transaction: Database, { after, upTo }: Batch) {
   return sql`from evaluation_results as result ${joinTags(transaction)}
-    where result.id > ${after} and result.id <= ${upTo} ${isMeant} and ${isPayloadOfResult}
+    where result.id > ${after} and result.id <= ${upTo} and ${isPayloadOfResult}
       and payload.result_id > ${after} and payload.result_id <= ${upTo} ${fence(transaction)}`;
 }
 
