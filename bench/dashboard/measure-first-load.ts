@@ -12,13 +12,11 @@ export interface SentFile {
 }
 
 export interface FirstLoad {
-  /** Loaded before the overview shows its figures. */
+  /** Loaded before the overview shows its figures and charts. */
   readonly beforeUsable: readonly SentFile[];
-  /** Loaded afterwards: the charts. */
+  /** Loaded afterwards. */
   readonly afterwards: readonly SentFile[];
 }
-
-const chartScript = /\/assets\/time-plot-\w+\.js$/;
 
 const describe = async (request: Request): Promise<SentFile> => {
   const response = await request.response();
@@ -30,30 +28,25 @@ const describe = async (request: Request): Promise<SentFile> => {
   };
 };
 
-/** Delays the charts until the page is usable, which proves that it does not need them and separates their bytes. */
 export const measureFirstLoad = async (visitor: Visitor): Promise<FirstLoad> =>
   await withPage(visitor, async (page) => {
     const requests: Request[] = [];
     page.on("request", (request) => requests.push(request));
-    const { promise: isUsable, resolve: release } = Promise.withResolvers<void>();
-    await page.route(chartScript, async (route) => {
-      await isUsable;
-      await route.continue();
-    });
-    const open = async () => {
-      await page.goto(visitor.origin + overview.path, { waitUntil: "commit" });
-      await readMarkMs(page, overview.mark);
-    };
-    await Promise.all([page.waitForRequest(chartScript), open()]);
-    const early = requests.filter((request) => !chartScript.test(request.url()));
-    const beforeUsable = await Promise.all(early.map(describe));
-    release();
+    await page.goto(visitor.origin + overview.path, { waitUntil: "commit" });
+    await readMarkMs(page, overview.mark);
+    await page.getByRole("slider", { name: "Predictions over time" }).waitFor();
+    const early = [...requests];
     await page.waitForLoadState("networkidle");
-    const afterwards = await Promise.all(
-      requests.filter((request) => !early.includes(request)).map(describe),
-    );
-    return { beforeUsable, afterwards };
+    const late = requests.filter((request) => !early.includes(request));
+    return {
+      beforeUsable: await Promise.all(early.map(describe)),
+      afterwards: await Promise.all(late.map(describe)),
+    };
   });
 
 export const sumBytes = (files: readonly SentFile[], kind: string): number =>
   files.reduce((sum, file) => sum + (file.kind === kind ? file.bytes : 0), 0);
+
+/** Of the whole page, whenever they are loaded. */
+export const sumScripts = ({ beforeUsable, afterwards }: FirstLoad): number =>
+  sumBytes([...beforeUsable, ...afterwards], "script");

@@ -2,7 +2,7 @@ import { summarise } from "../report/figures.ts";
 import { none, showFigure, table } from "../report/markdown.ts";
 import { compareToReference, readView, type TimeAndRatio } from "./dashboard-figures.ts";
 import type { DashboardRound } from "./measure-dashboard.ts";
-import { type FirstLoad, type SentFile, sumBytes } from "./measure-first-load.ts";
+import { type FirstLoad, type SentFile, sumBytes, sumScripts } from "./measure-first-load.ts";
 import { rowsPerPage, type ScrollSample, wheelPixels } from "./measure-scrolling.ts";
 import type { DashboardPlan } from "./plan-dashboard.ts";
 import type { DashboardResult } from "./run-dashboard.ts";
@@ -72,7 +72,6 @@ const writeFirstLoad = (firstLoad: FirstLoad | undefined): string => {
     const encodings = new Set(ofKind.map(({ encoding }) => encoding ?? "none"));
     return [`${ofKind.length}`, (sumBytes(ofKind, kind) / 1000).toFixed(1), [...encodings].join(", ")];
   };
-  const scriptBytes = sumBytes([...beforeUsable, ...afterwards], "script");
   const files = table(
     ["", "files", "KB", "encoding", "files loaded later", "KB", "encoding"],
     Object.entries(kinds).map(([kind, title]) => [
@@ -81,8 +80,8 @@ const writeFirstLoad = (firstLoad: FirstLoad | undefined): string => {
       ...show(afterwards, kind),
     ]),
   );
-  return `Sizes of the encoded bodies, with nothing cached. The charts' script is delayed until all figures of the overview are shown:
-everything loaded before that is needed to use the page. Total script, with the charts: ${(scriptBytes / 1000).toFixed(1)} KB.
+  return `Sizes of the encoded bodies, with nothing cached, of what was requested before and after the overview showed all its figures and charts.
+Script in total: ${(sumScripts(firstLoad) / 1000).toFixed(1)} KB.
 
 ${files}`;
 };

@@ -50,7 +50,33 @@ dashboardTest("What is of a single day is a bar, not a chart of one dot", async 
   const rate = page.getByRole("figure", { name: "Pass rate by day of external:today" });
   await rate.getByText("50.0 %").waitFor();
   await rate.getByText("2 verdicts, all on one day.").waitFor();
-  expect(await page.locator("svg.recharts-surface circle").count()).toBe(0);
+  await page.getByRole("slider", { name: "Predictions over time" }).waitFor();
+  expect(await page.getByRole("slider").locator("circle").count()).toBe(0);
+});
+
+dashboardTest("A figure over time is read by keys and by a finger", async ({ visit }) => {
+  const page = await visit("/", { hasTouch: true, viewport: { width: 390, height: 800 } });
+  const plot = page.getByRole("slider", { name: "Predictions over time" });
+  const values = /, UTC\. Succeeded: \d+\. Failed: \d+$/;
+  const heard = async (isIt: (text: string) => boolean) => {
+    const text = await eventually(async () => (await plot.getAttribute("aria-valuetext")) ?? "", isIt);
+    expect(text).toSatisfy(isIt);
+    return text;
+  };
+  await plot.focus();
+  await page.keyboard.press("End");
+  const newest = await heard((text) => values.test(text));
+  await page.keyboard.press("ArrowLeft");
+  await heard((text) => values.test(text) && text !== newest);
+  await page.keyboard.press("Escape");
+  await heard((text) => text === "Arrow keys read the values");
+  // What was tapped stays.
+  await plot.tap();
+  const readout = plot.getByText(/, UTC$/);
+  await readout.waitFor();
+  const { x, width } = (await readout.boundingBox()) ?? { x: 0, width: 0 };
+  expect(x + width).toBeLessThan(390);
+  expect(await plot.getAttribute("aria-valuetext")).toMatch(values);
 });
 
 dashboardTest("The newest runs come first, with their figures beside those of no change", async (visitor) => {

@@ -26,32 +26,3 @@ export function formatChartValue(value: ChartValue | undefined, format: (value: 
   if (value === null || value === undefined) return "–";
   return typeof value === "number" ? format(value) : `${format(value[0])} – ${format(value[1])}`;
 }
-
-/** The points with a value but without neighbours, which no line reaches. */
-export function findLonePoints(points: readonly ChartPoint[], key: string): Set<ChartPoint> {
-  const isGap = (point: ChartPoint | undefined) => (point?.values[key] ?? null) === null;
-  return new Set(
-    points.filter((point, index) => !isGap(point) && isGap(points[index - 1]) && isGap(points[index + 1])),
-  );
-}
-
-/** The points that reach above the axis, with their values: bars are stacked, of lines the highest counts. Of late ones, a note has room to the left. */
-export function findPeaks(
-  points: readonly ChartPoint[],
-  series: readonly ChartSeries[],
-  greatest: number,
-): { startMs: number; value: number; isLate: boolean }[] {
-  const bars = series.filter(({ shape }) => shape === "bar");
-  const lines = series.filter(({ shape }) => shape === "line");
-  return points
-    .map(({ startMs, values }, index) => {
-      const numberOf = ({ key }: ChartSeries) => {
-        const value = values[key];
-        return typeof value === "number" ? value : 0;
-      };
-      const stacked = bars.reduce((sum, one) => sum + numberOf(one), 0);
-      const value = Math.max(stacked, ...lines.map(numberOf));
-      return { startMs, value, isLate: index >= points.length / 2 };
-    })
-    .filter(({ value }) => value > greatest);
-}

@@ -1,15 +1,10 @@
 import { ChartSpline, Table2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
-import { loadPage } from "../../load-page.ts";
+import { useState } from "react";
 import { IconButton } from "../icon-button.tsx";
-import { Skeleton } from "../skeleton.tsx";
 import type { ChartSeries } from "./chart-series.ts";
 import { ChartSwatch } from "./chart-swatch.tsx";
 import { ChartTable } from "./chart-table.tsx";
-import type { TimePlotProps } from "./time-plot.tsx";
-
-/** Recharts is half as large as the rest of the dashboard, so it is loaded after the page. */
-const TimePlot = lazy(async () => ({ default: (await loadPage(() => import("./time-plot.tsx"))).TimePlot }));
+import { TimePlot, type TimePlotProps } from "./time/time-plot.tsx";
 
 /** Quantities over time, as a chart with a legend or as a table. */
 export function TimeChart(props: TimePlotProps) {
@@ -26,13 +21,7 @@ export function TimeChart(props: TimePlotProps) {
       </figcaption>
       <div className="relative min-h-52 flex-1">
         <div className="absolute inset-0">
-          {isTable ? (
-            <ChartTable {...props} />
-          ) : (
-            <Suspense fallback={<Skeleton className="size-full" />}>
-              <TimePlot {...props} />
-            </Suspense>
-          )}
+          {isTable ? <ChartTable {...props} /> : <TimePlot {...props} />}
         </div>
       </div>
     </figure>

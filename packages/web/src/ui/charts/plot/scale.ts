@@ -11,16 +11,27 @@ const niceFactors = [1, 2, 5, 10];
 /** Round values inside a domain, about `wanted` of them. */
 export function niceTicks([lower, upper]: Range, wanted: number, isWhole = false): number[] {
   if (lower === upper) return [lower];
-  const rough = (upper - lower) / Math.max(1, wanted);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const nice = power * (niceFactors.find((factor) => factor * power >= rough * 0.999) ?? 10);
-  const step = isWhole ? Math.max(1, Math.round(nice)) : nice;
+  const step = niceStep(upper - lower, wanted, isWhole);
   const first = Math.ceil(lower / step - 1e-9);
   const last = Math.floor(upper / step + 1e-9);
   // Multiplied by the step, 0.3 would be 0.30000000000000004.
   return Array.from({ length: last - first + 1 }, (_, index) =>
     Number(((first + index) * step).toPrecision(12)),
   );
+}
+
+/** The end of an axis from 0 that has a tick there, and all values up to `highest` below it. */
+export function niceEnd(highest: number, wanted: number, isWhole = false): number {
+  if (highest <= 0) return 1;
+  const step = niceStep(highest, wanted, isWhole);
+  return Number((Math.ceil(highest / step - 1e-9) * step).toPrecision(12));
+}
+
+function niceStep(length: number, wanted: number, isWhole: boolean): number {
+  const rough = length / Math.max(1, wanted);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const nice = power * (niceFactors.find((factor) => factor * power >= rough * 0.999) ?? 10);
+  return isWhole ? Math.max(1, Math.round(nice)) : nice;
 }
 
 /** The smallest domain with all values, and with 0, widened a little where it does not end at 0. */
