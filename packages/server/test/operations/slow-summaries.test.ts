@@ -8,9 +8,11 @@ import { readMetric } from "../support/presage/read-metric.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-const results = 20_000;
+const results = 8_000;
 /** Summaries at once, many more than an account has turns. */
-const many = 60;
+const many = 160;
+/** Where nothing overtakes, all but the few under way come first; where something does, a slow machine may still let many through. */
+const nearlyAll = many - 20;
 /** Not served by a rollup: it reads every result. */
 const summary = { score_raw_min: 0.001, group_by: ["app"] };
 
@@ -57,12 +59,15 @@ onEachDatabase((database) => {
   }
 
   test("running summaries block no other account", async () => {
+    const search = () => server.theirs("POST", `${path}/search`, {});
+    // Their key is known from now on, so that a search takes few steps.
+    expect((await search()).status).toBe(200);
     const mine = beginSummaries();
     // From now on the others are under way, or wait for their turn.
     await Promise.race(mine.all);
-    expect((await server.theirs("POST", `${path}/search`, {})).status).toBe(200);
+    expect((await search()).status).toBe(200);
     // In the order in which they came, nearly all of the summaries would have been first.
-    expect(mine.answered()).toBeLessThan(many / 2);
+    expect(mine.answered()).toBeLessThan(nearlyAll);
     expect(new Set(await Promise.all(mine.all))).toEqual(new Set([200]));
   }, 120_000);
 
@@ -75,6 +80,6 @@ onEachDatabase((database) => {
     await Promise.allSettled(left.all);
     // It comes after all that were abandoned, had they kept their places.
     expect((await server.mine("POST", `${path}/summary`, summary)).status).toBe(200);
-    expect((await made()) - before).toBeLessThan(many / 2);
+    expect((await made()) - before).toBeLessThan(nearlyAll);
   }, 120_000);
 });
