@@ -8,9 +8,9 @@ import { readMetric } from "../support/presage/read-metric.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-const results = 8_000;
+const results = 16_000;
 /** Summaries at once, many more than an account has turns. */
-const many = 160;
+const many = 100;
 /** Where nothing overtakes, all but the few under way come first; where something does, a slow machine may still let many through. */
 const nearlyAll = many - 20;
 /** Not served by a rollup: it reads every result. */
