@@ -56,11 +56,19 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     parts: partNames.filter(
       (name) => wanted.includes(name) || (name === "predictions" && targets.length > 0),
     ),
-    results: values.results === undefined ? undefined : Number(values.results),
-    minutes: values.minutes === undefined ? undefined : Number(values.minutes),
+    results: readPositive("results", values.results),
+    minutes: readPositive("minutes", values.minutes),
     database: readDatabase(values.database),
     targets: wanted.includes("predictions") || targets.length === 0 ? targetNames : targets,
   };
+};
+
+const readPositive = (option: string, text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (!(number > 0 && number < Number.POSITIVE_INFINITY))
+    throw new Error(`--${option}: got ${text}; expected a number above 0`);
+  return number;
 };
 
 const readDatabase = (name: string | undefined): DatabaseName | undefined => {

@@ -1,12 +1,18 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type ExactnessArguments, readArguments, readExactnessArguments } from "./arguments.ts";
+import {
+  type BenchArguments,
+  type ExactnessArguments,
+  readArguments,
+  readExactnessArguments,
+} from "./arguments.ts";
 import { describeMachine } from "./host/describe-machine.ts";
 import { findWhatIsMissing } from "./host/require-tools.ts";
-import { partNames, parts } from "./parts.ts";
+import { type PartName, partNames, parts } from "./parts.ts";
 import { resultsFile, workDirectory } from "./paths.ts";
 import { createProcessGroup } from "./processes.ts";
 import { replaceSection, writeSection } from "./report/results-file.ts";
+import { fullRetentionPlan } from "./retention/plan-retention.ts";
 import { runExactness } from "./runs/exactness/run-exactness.ts";
 import { writeExactness } from "./runs/exactness/write-exactness.ts";
 import { startUpstream, type Upstream } from "./targets/start-upstream.ts";
@@ -23,6 +29,16 @@ const checkFigures = async (wanted: ExactnessArguments): Promise<boolean> => {
   if (agrees) rmSync(workDirectory, { recursive: true, force: true });
   return agrees;
 };
+
+/** A quick run, or one without all targets or engines or of fewer results than planned, must not replace a whole one. */
+const isPartial = (
+  name: PartName,
+  { quick, database, targets, results = Number.POSITIVE_INFINITY }: Omit<BenchArguments, "parts">,
+): boolean =>
+  quick ||
+  database !== undefined ||
+  (name === "predictions" && targets.length < targetNames.length) ||
+  (name === "retention" && results < fullRetentionPlan.results);
 
 const bench = async (): Promise<boolean> => {
   const exactness = readExactnessArguments(process.argv.slice(2));
@@ -45,9 +61,7 @@ const bench = async (): Promise<boolean> => {
     const section = writeSection(name, parts[name].title, report, machine);
     process.stdout.write(`\n${section}\n`);
     isClean &&= report.problems.length === 0;
-    // A quick run, or one without all targets or engines, must not replace a whole one.
-    const isPart = choices.quick || choices.database !== undefined;
-    if (isPart || (name === "predictions" && choices.targets.length < targetNames.length)) continue;
+    if (isPartial(name, choices)) continue;
     await Bun.write(
       resultsFile,
       replaceSection(await Bun.file(resultsFile).text(), partNames, name, section),

@@ -5,13 +5,16 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { root } from "./ensure-installed.mjs";
+import { findPython, withoutPython } from "./find-python.mjs";
 
 const client = join(root, "clients", "python");
 const version = matchIn("pyproject.toml", /^version = "(.*)"$/m);
 const hatchling = matchIn("requirements-test.txt", /^hatchling==(.*)$/m);
 const folder = resolve(process.argv[2] ?? join(root, "dist"));
 const work = mkdtempSync(join(tmpdir(), "presage-python-"));
+const systemPython = findPython();
 try {
+  if (systemPython === undefined) throw new Error(withoutPython);
   for (const path of build()) process.stdout.write(`${path}\n`);
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
@@ -42,8 +45,7 @@ function expectInstallable(wheel) {
 
 /** A Python that has the backend already, or else a virtual environment with it. */
 function pythonWithHatchling() {
-  const found = findPython();
-  if (versionIn(found, "hatchling") === hatchling) return found;
+  if (versionIn(systemPython, "hatchling") === hatchling) return systemPython;
   const python = environment("build");
   run(python, "-m", "pip", "install", "--quiet", `hatchling==${hatchling}`);
   return python;
@@ -52,30 +54,14 @@ function pythonWithHatchling() {
 /** The Python of a new virtual environment. */
 function environment(name) {
   const path = join(work, name);
-  run(findPython(), "-m", "venv", path);
+  run(systemPython, "-m", "venv", path);
   return process.platform === "win32" ? join(path, "Scripts", "python.exe") : join(path, "bin", "python");
-}
-
-function findPython() {
-  const check = "import sys, venv, ensurepip; assert sys.version_info >= (3, 10)";
-  const found = ["python3", "/usr/bin/python3", "python"].find((python) => succeeds(python, "-c", check));
-  if (found !== undefined) return found;
-  throw new Error("There is no Python from 3.10 on with venv (Debian: apt-get install python3-venv).");
 }
 
 /** The version of an installed package, or an empty text. */
 function versionIn(python, name) {
   const ask = `from importlib import metadata as m; print(next((d.version for d in m.distributions(name="${name}")), ""))`;
   return run(python, "-c", ask).trim();
-}
-
-function succeeds(command, ...args) {
-  try {
-    execFileSync(command, args, { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function run(command, ...args) {

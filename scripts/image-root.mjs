@@ -48,6 +48,20 @@ export function imageRoot(executable, folder) {
       ...["unshare", "--mount", "sh", "-c", mountsWith(hasVolume), folder, user, program],
       ...args,
     ],
+    /**
+     * A command that runs the image's program as its user among the image's files where nothing may be mounted: not by chroot, as the
+     * program needs /proc.
+     */
+    enterUnmounted: (args) => [
+      ...["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"],
+      ...[
+        "env",
+        `--chdir=${join(folder, "data")}`,
+        `PRESAGE_DATABASE_URL=sqlite:${join(folder, "data/presage.db")}`,
+      ],
+      join(folder, program),
+      ...args,
+    ],
   };
 }
 

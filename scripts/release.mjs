@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./ensure-installed.mjs";
 import { filesOfVersion } from "./files-of-version.mjs";
+import { findPython, withoutPython } from "./find-python.mjs";
 import { runOrExit } from "./run-or-exit.mjs";
 
 const [version = ""] = process.argv.slice(2);
@@ -51,6 +52,7 @@ function findProblems() {
     found.push(
       `CHANGELOG.md: there is no section [${version}]. Give [Unreleased] that name and begin a new one above it.`,
     );
+  if (findPython() === undefined) found.push(withoutPython);
   return [...found, ...findProblemsOfHistory()];
 }
 

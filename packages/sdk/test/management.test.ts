@@ -60,7 +60,7 @@ test("deleting by a filter is not repeated when its outcome is unknown", async (
   await scripted.stop();
 });
 
-test("members are listed and changed, and the audit log says what was changed", async () => {
+test("members are listed, the last owner stays one, and the audit log says what was done to a key", async () => {
   const [owner] = await presage.members.list();
   expect(owner?.role).toBe("owner");
   const refused = await caught(presage.members.update(owner?.id ?? "", { role: "viewer" }));
