@@ -179,7 +179,7 @@ export type KeptPredictionValuesResponse = z.infer<typeof KeptPredictionValuesRe
 /** Query of `GET /v1/predictions`. */
 export const KeptPredictionListQuery = z.object({
   ...filters,
-  text_limit: queryInteger({ minimum: 1, maximum: 10_000 }).optional().meta({
+  text_limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
     description: "With each prediction, this many characters of what was predicted or why it failed.",
   }),
   ...pageQuery({ maximum: 1000, default: defaultPredictionLimit }),

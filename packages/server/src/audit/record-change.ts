@@ -17,8 +17,8 @@ export interface Change {
 }
 
 /**
- * Records a change in its own transaction: neither is there without the other. In an account that was closed since the request began
- * nothing changes, but by the command line, which erases it. Returns the event's id.
+ * Records a change in its own transaction: neither is there without the other. Refuses accounts closed since the request began, except
+ * for the command line, which erases them. Returns the event's id.
  */
 export async function recordChange(
   transaction: Database,

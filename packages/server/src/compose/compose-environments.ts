@@ -5,7 +5,7 @@ import type {
   JudgedStep,
   RewardOutcome,
 } from "../environments/environment-services.ts";
-import { selectProgress } from "../environments/episodes/episodes-store.ts";
+import { selectProgressOfOne, selectProgressOfSome } from "../environments/episodes/episodes-store.ts";
 import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
 import { createStartTurns } from "../environments/episodes/start-episode.ts";
 import { createKnownSessions } from "../environments/ors/known-sessions.ts";
@@ -71,9 +71,10 @@ export function composeEnvironments(
     store,
     knownEpisodes: createKnownEpisodes(),
     startTurns: createStartTurns(),
+    // On PostgreSQL each statement takes a round trip.
     readProgress: isPostgres(database)
-      ? doTogether((ids) => selectProgress(database, ids))
-      : async (id) => (await selectProgress(database, [id])).at(0),
+      ? doTogether((ids) => selectProgressOfSome(database, ids))
+      : (id) => selectProgressOfOne(database, id),
     ors: {
       ids: createSessionIds(sessionSecret),
       known,

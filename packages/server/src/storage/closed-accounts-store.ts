@@ -32,6 +32,17 @@ export async function selectClosed(
   return new Set(rows.map(({ account_id }) => account_id));
 }
 
+/** Whether an account is closed. If it is, it stays so until the transaction ends: nobody joins it meanwhile. */
+export async function isHeldClosed(transaction: Database, accountId: string): Promise<boolean> {
+  const closed = await transaction
+    .selectFrom("closed_accounts")
+    .select("account_id")
+    .where("account_id", "=", accountId)
+    .$if(isPostgres(transaction), (query) => query.forShare())
+    .executeTakeFirst();
+  return closed !== undefined;
+}
+
 export async function refuseClosedAccounts(
   transaction: Database,
   accountIds: Iterable<string>,
@@ -41,12 +52,22 @@ export async function refuseClosedAccounts(
   throw new ServiceError("unauthenticated", "The account was deleted meanwhile. Nothing was stored.");
 }
 
+export interface WriterWait {
+  /** Is called once, if it takes longer than `slowMs`. */
+  onSlow(): void;
+  slowMs: number;
+  maxMs: number;
+}
+
 /**
  * Waits until the transactions have ended that may have looked before an account was closed. On PostgreSQL each has a lock on the table
- * until then; on SQLite they take turns.
+ * until then, as has a backup by `pg_dump`; on SQLite they take turns. Returns whether they have ended within the time.
  */
-export async function waitForEarlierWriters(database: Database): Promise<void> {
-  if (!isPostgres(database)) return;
+export async function waitForEarlierWriters(
+  database: Database,
+  { onSlow, slowMs, maxMs }: WriterWait,
+): Promise<boolean> {
+  if (!isPostgres(database)) return true;
   const select = async () => {
     const { rows } = await sql<{ id: string }>`
       select distinct virtualtransaction as id from pg_locks
@@ -54,9 +75,18 @@ export async function waitForEarlierWriters(database: Database): Promise<void> {
         and database = (select oid from pg_database where datname = current_database())`.execute(database);
     return new Set(rows.map(({ id }) => id));
   };
+  const startedAtMs = performance.now();
+  let isNoticed = false;
   let earlier = await select();
   while (earlier.size > 0) {
+    const waitedMs = performance.now() - startedAtMs;
+    if (waitedMs > maxMs) return false;
+    if (waitedMs > slowMs && !isNoticed) {
+      isNoticed = true;
+      onSlow();
+    }
     await sleep(pollMs);
     earlier = earlier.intersection(await select());
   }
+  return true;
 }

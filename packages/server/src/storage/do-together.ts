@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+
 /**
  * Hands items that are added at the same time to one call of `work`: while one is in progress, the next items are collected. Each
  * item gets its own part of what the call returned, once that is done.

@@ -179,8 +179,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  const findKept = (sharing: Sharing) => cached?.findByBody(sharing, servedModel.known());
-  return { complete, findKept, listModels, model: servedModel.latest, replicas };
+  const findCached = (sharing: Sharing) => cached?.findByBody(sharing, servedModel.known());
+  return { complete, findCached, listModels, model: servedModel.latest, replicas };
 }
 
 /** Deliberately not passed the request, which it would keep in memory until the response. */

@@ -121,8 +121,8 @@ export interface Upstream {
     clientSignal: AbortSignal,
     options?: CompletionOptions,
   ): Promise<UpstreamCompletion>;
-  /** The kept completion of a request whose body has been seen before; undefined if it has to be read. */
-  findKept(sharing: Sharing): UpstreamCompletion | undefined;
+  /** The cached completion of a request whose body has been seen before; undefined if it has to be read. */
+  findCached(sharing: Sharing): UpstreamCompletion | undefined;
   listModels(clientSignal: AbortSignal): Promise<ModelList>;
   /** The served model as far as it is known: the configured one, or the one that the upstream listed. */
   model(): string | undefined;

@@ -6,9 +6,11 @@ import {
   countCharacters,
   selectEpisodes,
   selectMatchingIds,
-  selectProgress,
+  selectProgressOfOne,
+  selectProgressOfSome,
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
+import { isPostgres } from "../../src/storage/is-postgres.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
@@ -28,7 +30,10 @@ const reads: Record<string, (database: Database) => Promise<unknown>> = {
   "figures by deployment": (database) => selectEpisodeCounts(database, "a", "deployment", counted),
   "figures of all environments": (database) =>
     selectEpisodeCounts(database, "a", "environment", { ...counted, environmentId: undefined }),
-  "how far episodes are": (database) => selectProgress(database, ["e", "f"]),
+  "how far an episode is": (database) => selectProgressOfOne(database, "e"),
+  // The statement for several is for PostgreSQL only.
+  "how far episodes are": (database) =>
+    isPostgres(database) ? selectProgressOfSome(database, ["e", "f"]) : selectProgressOfOne(database, "e"),
   "steps of an episode": (database) => selectSteps(database, "e", 2),
   "how long a prompt is": (database) => countCharacters(database, "e", { after: 0, upTo: 3 }),
   "revisions of an environment": (database) =>

@@ -96,6 +96,24 @@ onEachDatabase((database) => {
     }
   });
 
+  test("a task that is deleted while it is asked for is refused as one that never was", async () => {
+    await presage.call("POST", "/v1/environments", { name: "cellar", max_steps: 5 });
+    const task = { split: "test", initial_state: "A dark cellar." };
+    await presage.call("POST", "/v1/environments/cellar/tasks", `${JSON.stringify(task)}\n`);
+    const place = { split: "test", index: 0 };
+    expect((await send("POST", "/cellar/task", place)).status).toBe(200);
+    await using opened = await openStore(presage.databaseUrl);
+    // As between the read of the environment and that of the task.
+    await opened.database
+      .deleteFrom("environment_tasks")
+      .where("environment_id", "in", (of) =>
+        of.selectFrom("environments").select("id").where("name", "=", "cellar"),
+      )
+      .execute();
+    const refused = await send("POST", "/cellar/task", place);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("Invalid index")]);
+  });
+
   test("an episode has its reward on the last step, and the history that the client saw", async () => {
     echo();
     const { tasks } = await json(await send("POST", "/kitchen/tasks", { split: "test" }));

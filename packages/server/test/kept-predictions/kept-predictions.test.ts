@@ -10,8 +10,10 @@ import type { CapturedRows } from "../../src/prediction/kept/captured-rows.ts";
 import { insertCaptured } from "../../src/prediction/kept/kept-predictions-store.ts";
 import { microsPerDay, nowMicros } from "../../src/storage/micros.ts";
 import type { PredictionsTable } from "../../src/storage/schema/predictions.ts";
-import { expectEventually } from "../support/eventually.ts";
-import { callWithKey, startPresage } from "../support/presage/presage.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
+import { callWithKey, startPresage, testKey } from "../support/presage/presage.ts";
+import { openRawClient } from "../support/presage/raw-client.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
@@ -133,13 +135,41 @@ onEachDatabase((database) => {
         [null, "The upstr"],
         ["Die Tür ö", null],
       ]);
-      expect(await texts("&text_limit=10000&limit=1")).toEqual([[null, "The upstream did not respond."]]);
+      expect(await texts("&text_limit=1000&limit=1")).toEqual([[null, "The upstream did not respond."]]);
       expect(await texts("")).toEqual([
         [undefined, undefined],
         [undefined, undefined],
       ]);
-      const issues = await issuesOf(await presage.call("GET", "/v1/predictions?text_limit=0"));
-      expect(issues.map(({ loc }) => loc)).toEqual([["query", "text_limit"]]);
+      for (const limit of [0, 1001]) {
+        const issues = await issuesOf(await presage.call("GET", `/v1/predictions?text_limit=${limit}`));
+        expect(issues.map(({ loc }) => loc)).toEqual([["query", "text_limit"]]);
+      }
+    });
+
+    test("reserves the memory of texts before it reads them", async () => {
+      const databaseUrl = await database.create();
+      const small = await startPresage({
+        PRESAGE_DATABASE_URL: databaseUrl,
+        PRESAGE_CAPTURE_MAX_AGE_DAYS: "36500",
+        PRESAGE_MEMORY_BUDGET_BYTES: "8388608",
+      });
+      await using opened = await openStore(databaseUrl);
+      await keep(Array<Given>(600).fill({ output: "x" }), opened);
+      const statusOf = async (query: string) =>
+        (await small.call("GET", `/v1/predictions?limit=600${query}`)).status;
+      // Most of the budget is free, but not all.
+      const { socket } = await openRawClient(small.url);
+      const head = `POST /v1/predict HTTP/1.1\r\nhost: a\r\nx-api-key: ${testKey}\r\ncontent-length: 400000\r\n\r\n`;
+      socket.write(head + "x".repeat(200_000));
+      const held = () => readMetric(small, "presage_memory_held_bytes");
+      expect(await eventually(held, (bytes) => bytes > 1_000_000)).toBeGreaterThan(1_000_000);
+      expect(await statusOf("&text_limit=1000")).toBe(503);
+      expect(await statusOf("&text_limit=200")).toBe(200);
+      expect(await statusOf("")).toBe(200);
+      socket.destroy();
+      expect(await eventually(held, (bytes) => bytes === 0)).toBe(0);
+      expect(await statusOf("&text_limit=1000")).toBe(200);
+      await small.stop();
     });
 
     test("refuses wrong filters", async () => {

@@ -143,16 +143,16 @@ test("a body that names no model is read again once another model is served", as
     (await upstream.complete(request, new AbortController().signal, { sharing })).cache?.result;
   try {
     expect(await ask()).toBe("miss");
-    expect(upstream.findKept(sharing)).toBeUndefined();
+    expect(upstream.findCached(sharing)).toBeUndefined();
     expect(await ask()).toBe("hit");
-    expect(upstream.findKept(sharing)?.body).toMatchObject({
+    expect(upstream.findCached(sharing)?.body).toMatchObject({
       choices: [{ message: { content: "From first." } }],
     });
-    expect(upstream.findKept({ ...sharing, maxAgeS: 0 })).toBeUndefined();
-    expect(upstream.findKept({ ...sharing, bodyDigest: "another" })).toBeUndefined();
+    expect(upstream.findCached({ ...sharing, maxAgeS: 0 })).toBeUndefined();
+    expect(upstream.findCached({ ...sharing, bodyDigest: "another" })).toBeUndefined();
     model = "second";
     clock.nowMs += 61_000;
-    await expectEventually(() => upstream.findKept(sharing), undefined);
+    await expectEventually(() => upstream.findCached(sharing), undefined);
     expect(await ask()).toBe("miss");
   } finally {
     await served.stop(true);

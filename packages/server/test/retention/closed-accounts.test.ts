@@ -1,15 +1,23 @@
 import { expect, test } from "bun:test";
+import { sql } from "kysely";
+import { eraseUntilNothingIsLeft } from "../../src/cli/users/erase-until-nothing-is-left.ts";
+import { eraseResults } from "../../src/evaluation/results/delete/erase-results.ts";
 import { createWriteResults } from "../../src/evaluation/results/keep/write-results.ts";
 import { ordinaryRecord } from "../../src/evaluation/results/record/evaluation-record.fixture.ts";
 import {
   closeAccount,
   refuseClosedAccounts,
   reopenAccount,
+  selectClosed,
   waitForEarlierWriters,
 } from "../../src/storage/closed-accounts-store.ts";
+import { orsClient } from "../support/environments/ors-client.ts";
 import { eventually } from "../support/eventually.ts";
+import { startPresageWithProvider } from "../support/presage/presage-with-provider.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { openBrowser } from "../support/sign-in/browser.ts";
+import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
@@ -52,6 +60,11 @@ onEachDatabase((database) => {
         expect.stringContaining("The account was deleted meanwhile"),
       ]);
     }
+    const ors = orsClient(presage);
+    const session = await ors.newSession();
+    const task = { env_name: "sandbox", split: "test", index: 0 };
+    const refused = await ors.send("POST", "/create", task, session);
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("was deleted")]);
     expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
 
     // Predictions are stored a moment after their response.
@@ -70,8 +83,66 @@ onEachDatabase((database) => {
     await closeAccount(opened.database, closed);
     const write = createWriteResults(opened.database);
     await expect(write([{ ...ordinaryRecord, accountId: closed }])).rejects.toThrow("account was deleted");
+    const series = opened.database.selectFrom("evaluation_series").select("id");
+    expect(await series.where("account_id", "=", closed).execute()).toEqual([]);
     const { ids } = await write([{ ...ordinaryRecord, accountId: Bun.randomUUIDv7() }]);
     expect(ids.length).toBe(1);
+  });
+
+  test("What is in an account that was opened again is not erased", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const store = opened.database;
+    const accountId = Bun.randomUUIDv7();
+    await createWriteResults(store)([{ ...ordinaryRecord, accountId }]);
+    const rows = async () => {
+      const tables = ["evaluation_results", "evaluation_series"] as const;
+      const found = tables.map((table) =>
+        store.selectFrom(table).select("id").where("account_id", "=", accountId).execute(),
+      );
+      return (await Promise.all(found)).map(({ length }) => length > 0);
+    };
+    const erased = await eraseUntilNothingIsLeft(store, accountId);
+    expect([...erased.values()].filter((count) => count > 0)).toEqual([]);
+    expect(await rows()).toEqual([true, true]);
+    await closeAccount(store, accountId);
+    await eraseResults(store, accountId);
+    expect(await rows()).toEqual([false, false]);
+  });
+
+  test("An account whose erasure was interrupted is opened for whoever joins it, and can be left", async () => {
+    const databaseUrl = await database.create();
+    await using running = await startPresageWithProvider(databaseUrl, {
+      PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+    });
+    const { provider } = running;
+    await using opened = await openStore(databaseUrl);
+    const signIn = async (subject: string, team: string) => {
+      provider.people.set(subject, { name: subject, team });
+      provider.subject = subject;
+      const { response } = await signInAtProvider(openBrowser(), running.presage.url);
+      expect([subject, team, response.status]).toEqual([subject, team, 200]);
+      const { account_id } = await opened.database
+        .selectFrom("users")
+        .select("account_id")
+        .where("oidc_subject", "=", subject)
+        .executeTakeFirstOrThrow();
+      return account_id;
+    };
+    const accountId = await signIn("ada", "analysts");
+    await closeAccount(opened.database, accountId);
+    expect(await signIn("kim", "analysts")).toBe(accountId);
+    expect(await selectClosed(opened.database, [accountId])).toEqual(new Set());
+
+    await closeAccount(opened.database, accountId);
+    expect(await signIn("ada", "builders")).not.toBe(accountId);
+    expect(await selectClosed(opened.database, [accountId])).toEqual(new Set([accountId]));
+    const left = await opened.database
+      .selectFrom("audit_events")
+      .select("action")
+      .where("account_id", "=", accountId)
+      .where("action", "=", "user.change_account")
+      .execute();
+    expect(left).toEqual([]);
   });
 
   // On SQLite there is one writer at a time.
@@ -84,12 +155,25 @@ onEachDatabase((database) => {
     await opened.database.transaction().execute(async (transaction) => {
       await refuseClosedAccounts(transaction, [accountId]);
       await closeAccount(opened.database, accountId);
-      waiting = waitForEarlierWriters(opened.database).then(() => order.push("waited"));
+      const patient = { onSlow() {}, slowMs: 600_000, maxMs: 600_000 };
+      waiting = waitForEarlierWriters(opened.database, patient).then(() => order.push("waited"));
       // Time for one that does not wait to get ahead.
       await Bun.sleep(300);
       order.push("stored");
     });
     await waiting;
     expect(order).toEqual(["stored", "waited"]);
+  });
+
+  test("Whoever waits for a transaction that does not end is told so, and then gives up", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const told: string[] = [];
+    const isOver = await opened.database.transaction().execute(async (transaction) => {
+      // As `pg_dump` does with every table.
+      await sql`lock table closed_accounts in access share mode`.execute(transaction);
+      const impatient = { onSlow: () => told.push("slow"), slowMs: 0, maxMs: 200 };
+      return await waitForEarlierWriters(opened.database, impatient);
+    });
+    expect([isOver, told]).toEqual([false, ["slow"]]);
   });
 });

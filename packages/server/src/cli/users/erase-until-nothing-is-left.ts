@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eraseResults } from "../../evaluation/results/delete/erase-results.ts";
 import { eraseRows } from "../../storage/account-data/erase-rows.ts";
+import { selectClosed } from "../../storage/closed-accounts-store.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { readInstances } from "../../storage/settings-store.ts";
 import { printNotice } from "../terminal/print-notice.ts";
@@ -14,7 +15,7 @@ const pauseMs = 500;
 
 /**
  * Erases what is in an account to which nobody has access any more, pass after pass until one finds nothing: servers still store what
- * they had begun. Returns the number of rows by table.
+ * they had begun. Stops where somebody has joined, for whom the account was opened again. Returns the number of rows by table.
  */
 export async function eraseUntilNothingIsLeft(
   database: Database,
@@ -29,6 +30,7 @@ export async function eraseUntilNothingIsLeft(
     const isSettled = performance.now() >= settledAtMs;
     const found = await eraseOnce(database, accountId);
     for (const [table, rows] of found) erased.set(table, (erased.get(table) ?? 0) + rows);
+    if ((await selectClosed(database, [accountId])).size === 0) return erased;
     if (found.values().some((rows) => rows > 0)) continue;
     if (isSettled) return erased;
     await sleep(pauseMs);

@@ -18,7 +18,12 @@ import {
 } from "../../identity/users/users-store.ts";
 import { printable } from "../../printable.ts";
 import { countRowsOf } from "../../storage/account-data/account-rows-store.ts";
-import { closeAccount, reopenAccount, waitForEarlierWriters } from "../../storage/closed-accounts-store.ts";
+import {
+  closeAccount,
+  isHeldClosed,
+  reopenAccount,
+  waitForEarlierWriters,
+} from "../../storage/closed-accounts-store.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { CommandError } from "../command-error.ts";
@@ -75,28 +80,47 @@ async function eraseWithAccount(database: Database, user: User): Promise<Map<str
     await discardAllRuns(transaction, user.account_id);
     await closeAccount(transaction, user.account_id);
   });
-  await waitForEarlierWriters(database);
+  await refuseEarlierWriters(database);
   const erased = await eraseUntilNothingIsLeft(database, user.account_id);
   const own = await deleteWithAccount(database, user).catch(async (error: unknown) => {
-    // Whoever has joined stores there.
+    // A server of the version before lets people join, and does not open it for them.
     if (error instanceof CommandError) await reopenAccount(database, user.account_id);
     throw error;
   });
   return new Map([...erased, ...own]);
 }
 
+/** A transaction that began before may store yet. Most take milliseconds. */
+async function refuseEarlierWriters(database: Database): Promise<void> {
+  const isOver = await waitForEarlierWriters(database, {
+    onSlow: () => printNotice("Waiting for transactions that began before, such as a backup by pg_dump."),
+    slowMs: 5_000,
+    maxMs: 300_000,
+  });
+  if (isOver) return;
+  throw new CommandError(
+    "A transaction that began before has not ended for five minutes, such as a backup by pg_dump. Access has ended, and nothing was deleted. Run the command again when it is over.",
+  );
+}
+
 async function deleteWithAccount(database: Database, user: User): Promise<Map<string, number>> {
   return await database.transaction().execute(async (transaction) => {
     await lockAccount(transaction, user.account_id);
-    await refuseOthers(transaction, user, "What was in it is deleted, and the user is not.");
+    const what = "What was in it is deleted, and the user is not.";
+    await refuseOthers(transaction, user, what);
+    // Whoever joined may have left again, and what they stored is there.
+    if (!(await isHeldClosed(transaction, user.account_id))) throw somebodyJoined(what);
     return await deleteUserRows(transaction, user, true);
   });
 }
 
 /** Whoever has joined since they were counted would lose what is theirs as well. */
 async function refuseOthers(transaction: Database, user: User, what: string): Promise<void> {
-  if ((await countOtherUsers(transaction, user)) > 0)
-    throw new CommandError(`Somebody has joined the account meanwhile. ${what} Run the command again.`);
+  if ((await countOtherUsers(transaction, user)) > 0) throw somebodyJoined(what);
+}
+
+function somebodyJoined(what: string): CommandError {
+  return new CommandError(`Somebody has joined the account meanwhile. ${what} Run the command again.`);
 }
 
 /** A user of an account that others are in, whose data stays. */
@@ -108,7 +132,7 @@ async function eraseOneOf(database: Database, user: User, issuer: string): Promi
         "The others have left the account meanwhile. Nothing was deleted. Run the command again.",
       );
     await refuseNeeded(transaction, user, issuer);
-    // An earlier command found nobody else, and was interrupted.
+    // An earlier command found nobody else, and was interrupted; the others joined through a server of the version before.
     await reopenAccount(transaction, user.account_id);
     // Links before the user, as who signs in with one locks them.
     await markAllUsed(transaction, user.id, nowMicros());

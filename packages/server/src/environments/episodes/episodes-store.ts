@@ -114,13 +114,19 @@ export type EpisodeProgress = Pick<
   "id" | "status" | "steps" | "created_at" | "last_active_at"
 >;
 
-/** How far each of these episodes is; undefined: there is none. On PostgreSQL each statement takes a round trip. */
-export async function selectProgress(
+/** How far an episode is; undefined: there is none. */
+export async function selectProgressOfOne(
+  database: Database,
+  id: string,
+): Promise<EpisodeProgress | undefined> {
+  return (await progressOfOne(database, [id])).at(0);
+}
+
+/** How far each of these episodes is, in one statement; undefined: there is none. PostgreSQL only. */
+export async function selectProgressOfSome(
   database: Database,
   ids: readonly string[],
 ): Promise<(EpisodeProgress | undefined)[]> {
-  if (!isPostgres(database))
-    return await Promise.all(ids.map(async (id) => (await progressOfOne(database, [id])).at(0)));
   const found = await progressOfSome(database, [ids]);
   const byId = new Map(found.map((one) => [one.id, one]));
   return ids.map((id) => byId.get(id));

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.ts";
+import { refuseClosedAccounts } from "../../storage/closed-accounts-store.ts";
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
@@ -88,6 +89,7 @@ async function refuseUnknownPlace(
  */
 async function refuseUnlessRepeated({ store, ors }: Services, row: OrsSessionsTable): Promise<void> {
   const made = await selectSession(store.database, row.account_id, row.id);
+  if (made === undefined) await refuseClosedAccounts(store.database, [row.account_id]);
   const isSame = made?.wanted === row.wanted && Number(made.delivered_steps) === 0;
   const ageMs = (row.created_at - Number(made?.created_at ?? 0)) / microsPerMs;
   const isTimely = ageMs < repeatToMs && (ageMs >= repeatFromMs || !ors.known.has(row.id));

@@ -26,8 +26,16 @@ export function readPlace(
 ): { split: TaskSplitName; index: number } {
   const { split, count } = readSplit(environment, wanted.split);
   if (wanted.index >= 0 && wanted.index < count) return { split, index: wanted.index };
-  throw new ServiceError(
+  throw noSuchTask(environment, split);
+}
+
+/** Also of a task that was deleted after the environment was read. */
+export function noSuchTask(
+  { name, tasks }: Pick<EnvironmentRevision, "name" | "tasks">,
+  split: TaskSplitName,
+): ServiceError {
+  return new ServiceError(
     "bad_request",
-    `Invalid index: the split ${split} of the environment ${environment.name} has ${count} tasks, counted from 0.`,
+    `Invalid index: the split ${split} of the environment ${name} has ${tasks[split] ?? 0} tasks, counted from 0.`,
   );
 }

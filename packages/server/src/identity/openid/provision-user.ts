@@ -1,5 +1,6 @@
 import type { Role } from "@presage/contract";
 import { recordChange } from "../../audit/record-change.ts";
+import { reopenAccount, selectClosed } from "../../storage/closed-accounts-store.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { upsertUserWithAccount } from "../users/users-store.ts";
@@ -11,7 +12,10 @@ export interface Admittance {
   requestId: string;
 }
 
-/** Creates the user at the first sign-in and updates them at later ones. */
+/**
+ * Creates the user at the first sign-in and updates them at later ones. An account that is being erased is opened again for whoever joins
+ * it; whoever leaves one leaves no record there.
+ */
 export async function provisionUser(
   database: Database,
   { issuer, subject, email, name, accountName }: Identity,
@@ -33,8 +37,9 @@ export async function provisionUser(
     if (change !== undefined) {
       const actor = { kind: "sign_in", userId, id: null, name: null, requestId } as const;
       const action = change === "created" ? "user.create" : "user.change_account";
+      await reopenAccount(transaction, accountId);
       await recordChange(transaction, { accountId, actor }, { action, objectId: userId, detail: { role } });
-      if (leftAccountId !== undefined)
+      if (leftAccountId !== undefined && (await selectClosed(transaction, [leftAccountId])).size === 0)
         await recordChange(
           transaction,
           { accountId: leftAccountId, actor },

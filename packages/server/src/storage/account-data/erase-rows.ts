@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { isHeldClosed } from "../closed-accounts-store.ts";
 import type { Database } from "../schema/tables.ts";
 import { deleteInBatches, inTimedTransaction } from "../writing/delete-in-batches.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
@@ -8,16 +9,20 @@ const otherTables = ["ors_sessions", "result_deletions"] as const;
 
 const untilDone = new AbortController().signal;
 
-/** Deletes a batch after the other until there is nothing left. Returns the number of rows. */
+/**
+ * Deletes a batch after the other until there is nothing left, or until somebody joins the account: what they store stays. Returns the
+ * number of rows.
+ */
 export async function eraseInBatches(
   database: Database,
+  accountId: string,
   deleteSome: (transaction: Database, limit: number) => Promise<number>,
 ): Promise<number> {
   return await deleteInBatches<true>(
     database,
     async (_, limit) => {
-      const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
-        deleteSome(transaction, limit),
+      const { result, heldMs } = await inTimedTransaction(database, async (transaction) =>
+        (await isHeldClosed(transaction, accountId)) ? await deleteSome(transaction, limit) : 0,
       );
       return { deleted: result, heldMs, next: result === 0 ? undefined : true };
     },
@@ -35,17 +40,21 @@ export async function eraseRows(database: Database, accountId: string): Promise<
     if (table.owner.of === "users" || table.table.startsWith("evaluation_")) continue;
     let rows = 0;
     for (const ownerId of await ownerIdsOf(database, table, accountId))
-      rows += await eraseInBatches(database, (transaction, limit) =>
+      rows += await eraseInBatches(database, accountId, (transaction, limit) =>
         deleteSomeOf(transaction, table, ownerId, limit),
       );
     erased.set(table.table, rows);
   }
   for (const table of otherTables) {
-    const { numDeletedRows } = await database
-      .deleteFrom(table)
-      .where("account_id", "=", accountId)
-      .executeTakeFirstOrThrow();
-    erased.set(table, Number(numDeletedRows));
+    const rows = await database.transaction().execute(async (transaction) => {
+      if (!(await isHeldClosed(transaction, accountId))) return 0;
+      const { numDeletedRows } = await transaction
+        .deleteFrom(table)
+        .where("account_id", "=", accountId)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    });
+    erased.set(table, rows);
   }
   return erased;
 }
@@ -72,13 +81,19 @@ async function deleteSomeOf(
   limit: number,
 ): Promise<number> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
-  const some = sql`select ${columns} from ${sql.table(table)}
-    where ${sql.ref(owner.column)} = ${ownerId} order by ${columns} limit ${limit}`;
-  if (texts !== undefined)
-    await sql`delete from ${sql.table(texts.table)} where ${sql.ref(texts.column)} in (${some})`.execute(
-      transaction,
-    );
-  const { numAffectedRows = 0n } = await sql`delete from ${sql.table(table)}
-    where ${sql.ref(owner.column)} = ${ownerId} and (${columns}) in (${some})`.execute(transaction);
-  return Number(numAffectedRows);
+  const isOwned = sql`${sql.ref(owner.column)} = ${ownerId}`;
+  // In no order, which would have to be found for all of the owner's rows.
+  const isSome = sql`(${columns}) in (select ${columns} from ${sql.table(table)} where ${isOwned} limit ${limit})`;
+  // SQLite would look through all of the owner's rows for a few ids, which are unique without the owner.
+  const which = key.join() === "id" ? isSome : sql`${isOwned} and ${isSome}`;
+  const deletion = sql`delete from ${sql.table(table)} where ${which}`;
+  if (texts === undefined) return Number((await deletion.execute(transaction)).numAffectedRows ?? 0n);
+  const { rows } = await sql<{ key: string | number }>`
+    ${deletion} returning ${sql.ref(texts.key)} as key`.execute(transaction);
+  if (rows.length === 0) return 0;
+  const keys = sql.join(rows.map((row) => row.key));
+  await sql`delete from ${sql.table(texts.table)} where ${sql.ref(texts.column)} in (${keys})`.execute(
+    transaction,
+  );
+  return rows.length;
 }

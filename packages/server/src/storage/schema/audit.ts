@@ -1,7 +1,10 @@
 import type { AuditAction, AuditActorKind } from "@presage/contract";
 import type { Micros } from "../micros.ts";
 
-/** Who changed what. Rows are never changed, except for the detail of a change that goes on over several transactions, and deleted only by their age. */
+/**
+ * Who changed what. Rows are never changed, except for the detail of a change that goes on over several transactions. They are deleted by
+ * their age, or with their account.
+ */
 export interface AuditEventsTable {
   id: string;
   account_id: string;

@@ -6,8 +6,8 @@ import { isStoreUncertain, storeUncertain } from "../store-error.ts";
 interface ThreadError {
   message: string;
   code: string | undefined;
-  /** Of what is to be answered with. */
-  service: ServiceErrorCode | undefined;
+  /** What else it has if it is a `ServiceError`. */
+  service: { code: ServiceErrorCode; retryAfterS?: number } | undefined;
 }
 
 /** One for every request, in their order; "close" has no result. */
@@ -36,8 +36,12 @@ export function serveRequests<Request, Result>(handlers: {
 
 function toThreadError(error: unknown): ThreadError {
   if (!(error instanceof Error)) return { message: String(error), code: undefined, service: undefined };
-  const service = error instanceof ServiceError ? error.code : undefined;
+  const service = error instanceof ServiceError ? servicePartsOf(error) : undefined;
   return { message: error.message, code: "code" in error ? String(error.code) : undefined, service };
+}
+
+function servicePartsOf({ code, retryAfterS }: ServiceError) {
+  return { code, ...(retryAfterS === undefined ? {} : { retryAfterS }) };
 }
 
 export interface ThreadClient<Request, Result> {
@@ -62,7 +66,8 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
     if (pending.length === 0) worker.unref();
     if ("error" in response) {
       const { message, code, service } = response.error;
-      const error = service === undefined ? new Error(message) : new ServiceError(service, message);
+      const error =
+        service === undefined ? new Error(message) : new ServiceError(service.code, message, service);
       request?.reject(Object.assign(error, { code }));
     } else request?.resolve(response.result);
   });

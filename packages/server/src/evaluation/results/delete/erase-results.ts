@@ -1,13 +1,16 @@
 import { eraseInBatches } from "../../../storage/account-data/erase-rows.ts";
+import { isHeldClosed } from "../../../storage/closed-accounts-store.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { deleteResultRows } from "./deleted-results-store.ts";
 import { deleteCountsOf, selectSomeIdsOf } from "./erased-results-store.ts";
 
-/** Deletes all results of an account, also those of runs, and what is counted of them. Returns how many there were. */
+/** Deletes all results of a closed account, also those of runs, and what is counted of them. Returns how many there were. */
 export async function eraseResults(database: Database, accountId: string): Promise<number> {
-  const erased = await eraseInBatches(database, async (transaction, limit) =>
+  const erased = await eraseInBatches(database, accountId, async (transaction, limit) =>
     deleteResultRows(transaction, await selectSomeIdsOf(transaction, accountId, limit)),
   );
-  await database.transaction().execute((transaction) => deleteCountsOf(transaction, accountId));
+  await database.transaction().execute(async (transaction) => {
+    if (await isHeldClosed(transaction, accountId)) await deleteCountsOf(transaction, accountId);
+  });
   return erased;
 }

@@ -1,4 +1,5 @@
 import type { EvaluationStatus } from "@presage/contract";
+import { refuseClosedAccounts } from "../../../storage/closed-accounts-store.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { microsPerDay } from "../../../storage/micros.ts";
 import type {
@@ -149,7 +150,7 @@ const knownForMs = 60_000;
 
 /**
  * Returns a function that ensures that series exist before results are counted in them. On PostgreSQL that happens outside the writers'
- * transactions: of two that insert the same series the second would wait for the first, and a single statement is short.
+ * transactions: of two that insert the same series the second would wait for the first, and this one is short.
  */
 export function createEnsureSeries(
   database: Database,
@@ -162,7 +163,12 @@ export function createEnsureSeries(
       knownSinceMs = performance.now();
     }
     const unknown = series.filter(({ id }) => !known.has(id));
-    await addSeries(database, unknown);
+    if (unknown.length === 0) return;
+    await database.transaction().execute(async (transaction) => {
+      const accountIds = unknown.map(({ account_id }) => account_id);
+      await refuseClosedAccounts(transaction, accountIds);
+      await addSeries(transaction, unknown);
+    });
     for (const { id } of unknown) known.add(id);
   };
 }

@@ -45,6 +45,8 @@ import type { Services } from "../../services.ts";
 import { type MadePrompt, toKeptPrediction, toKeptPredictionDetail } from "./kept-prediction-response.ts";
 
 const path = "/v1/predictions";
+/** Of texts that are not all Latin-1. */
+const bytesPerCharacter = 2;
 
 export function keptPredictionRoutes(services: Services): Route[] {
   const { store } = services;
@@ -56,7 +58,9 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const page = readKeysetPage({ ...query, limit: query.limit ?? String(defaultPredictionLimit) });
       const reader = store.briefReader(requester);
       const { rows, next } = await selectPredictions(reader, requester.accountId, readFilter(query), page);
-      const beginnings = await readBeginnings(reader, rows, query.text_limit);
+      const textLimit = Number(query.text_limit ?? 0);
+      reserveStored(call.exchange, rows.length * textLimit * bytesPerCharacter);
+      const beginnings = await readBeginnings(reader, rows, textLimit);
       const showsReplicas = await isOperator(store.database, call.caller);
       const data = rows.map((row) => ({ ...toKeptPrediction(row, showsReplicas), ...beginnings?.(row.id) }));
       return Response.json({ data, next: toCursor(next) } satisfies KeptPredictionListResponse);
@@ -117,15 +121,15 @@ export function keptPredictionRoutes(services: Services): Route[] {
   ];
 }
 
-/** What is listed of each prediction's texts; nothing without a limit. */
+/** What is listed of each prediction's texts; nothing if the limit is 0. */
 async function readBeginnings(
   reader: Database,
   rows: readonly StoredPrediction[],
-  limit: string | undefined,
+  limit: number,
 ): Promise<((id: string) => Beginning) | undefined> {
-  if (limit === undefined) return undefined;
+  if (limit === 0) return undefined;
   const ids = rows.map(({ id }) => id);
-  const found = await selectBeginnings(reader, ids, Number(limit));
+  const found = await selectBeginnings(reader, ids, limit);
   return (id) => found.get(id) ?? { output: null, error_message: null };
 }
 

@@ -1,6 +1,6 @@
 import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName } from "@presage/contract";
 import type { EnvironmentRevision } from "../../../environments/environment.ts";
-import { readPlace, readSplit, splitsOf } from "../../../environments/ors/find-place.ts";
+import { noSuchTask, readPlace, readSplit, splitsOf } from "../../../environments/ors/find-place.ts";
 import { listTasks } from "../../../environments/tasks/list-tasks.ts";
 import type { IndexedTask } from "../../../environments/tasks/tasks-store.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
@@ -82,7 +82,8 @@ export function taskHandlers(
         const { name } = environment;
         const part = { from: index, limit: 1 };
         const [task] = await listTasks(environments, requesterOf(call), { name, split }, part);
-        return Response.json({ task: task === undefined ? null : toTaskSpec(split, task), env_name: name });
+        if (task === undefined) throw noSuchTask(environment, split);
+        return Response.json({ task: toTaskSpec(split, task), env_name: name });
       },
     },
     {

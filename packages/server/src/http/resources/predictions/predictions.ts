@@ -14,8 +14,9 @@ import { readBodyBytes, readExactBytes } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { capturing } from "./capture-prediction.ts";
-import { findKept, readSharing } from "./find-kept.ts";
+import { findCached } from "./find-cached-completion.ts";
 import { readSessionHeader, refusedHeader } from "./read-session-header.ts";
+import { readSharing } from "./read-sharing.ts";
 
 export function predictionRoutes(services: Services): Route[] {
   const { deployments, admission, settings, capture } = services;
@@ -49,8 +50,8 @@ export function predictionRoutes(services: Services): Route[] {
       await admit(admission, call);
       const bytes = await readBodyBytes(call, maxBodyBytes);
       const sharing = readSharing(deployments, call, "predict", bytes);
-      const kept = debugFields ? undefined : findKept(services, call, sharing);
-      if (kept !== undefined) return Response.json(readPrediction(kept.body));
+      const cached = debugFields ? undefined : findCached(services, call, sharing);
+      if (cached !== undefined) return Response.json(readPrediction(cached.body));
       const body = await readExactBytes(call, WorldModelRequest, bytes);
       refuseStreaming(body.params?.stream);
       const named = findNamedDeployment(deployments, request.headers);
@@ -70,8 +71,8 @@ export function predictionRoutes(services: Services): Route[] {
       await admit(admission, call);
       const bytes = await readBodyBytes(call, maxBodyBytes);
       const sharing = readSharing(deployments, call, "chat", bytes);
-      const kept = findKept(services, call, sharing);
-      if (kept !== undefined) return chatResponse(kept);
+      const cached = findCached(services, call, sharing);
+      if (cached !== undefined) return chatResponse(cached);
       const body = await readExactBytes(call, ChatCompletionRequest, bytes);
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);

@@ -1,0 +1,28 @@
+import type { Sharing, UpstreamCompletion } from "../../../upstream/upstream.ts";
+import { deploymentHeader } from "../../pipeline/exchange.ts";
+import { recordCompletion } from "../../pipeline/measure-completion.ts";
+import type { CallWithCaller } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
+import { decideFor } from "./capture-prediction.ts";
+import { readSessionHeader } from "./read-session-header.ts";
+
+/**
+ * The cached completion for a body that had a hit before: what it asks for is known without reading it. Undefined if there is none, or if
+ * the request has to be read for another reason: to capture or to trace it.
+ */
+export function findCached(
+  { deployments, capture }: Pick<Services, "deployments" | "capture">,
+  call: CallWithCaller,
+  sharing: Sharing | undefined,
+): UpstreamCompletion | undefined {
+  const { request, exchange } = call;
+  if (sharing === undefined || exchange.span !== undefined) return undefined;
+  if (decideFor(capture, call) !== "off") return undefined;
+  const name = request.headers.get(deploymentHeader);
+  const asked = name === null ? deployments.getDefault() : deployments.find(name);
+  const cached = asked?.upstream.findCached(sharing);
+  if (cached === undefined) return undefined;
+  readSessionHeader(request.headers);
+  recordCompletion(exchange, cached);
+  return cached;
+}
