@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ServiceError } from "../../../errors.ts";
 import { createFairSlots } from "../../../limits/fair-slots.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { smallHeap } from "../../../storage/threads/small-heap.ts";
 import { type ThreadClient, threadClient } from "../../../storage/threads/thread-requests.ts";
 import {
   type PredictionsUpload,
@@ -21,8 +22,8 @@ export interface Uploads {
 type Body = AsyncIterable<Uint8Array>;
 
 const maxWaitMs = 60_000;
-/** Starting a thread takes longer than a small upload. */
-const idleMs = 2_000;
+/** For the next of several small uploads: starting a thread takes longer. What follows a large one needs the memory. */
+const idleMs = 100;
 /** Each has a thread; one is left to other accounts. */
 const turns = { slots: 4, slotsEach: 3 };
 const queue = { maxWaitingEach: 100, maxWaitMs, refuse: refuseUpload };
@@ -62,9 +63,7 @@ export function uploadInThreads(databaseUrl: string): UploadRunner {
     const kept = idle;
     idle = undefined;
     if (kept !== undefined && !kept.hasEnded()) return kept;
-    return threadClient(
-      new Worker(new URL("./upload-thread.ts", import.meta.url), { workerData: databaseUrl }),
-    );
+    return threadClient(new Worker(new URL("./upload-thread.ts", import.meta.url), smallHeap(databaseUrl)));
   }
 
   /** It takes 30 MB. */
