@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isPostgres } from "../../../storage/is-postgres.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 
 /** No batch may hold the writer for longer than 50 ms. */
 const targetMs = 20;
@@ -18,8 +20,9 @@ export function adaptBatch(allowed: number, rows: number, tookMs: number): numbe
   return Math.max(minRows, Math.min(maxRows, Math.floor(wanted)));
 }
 
-/** Waits until other writers have had their time since the last batch. What was read meanwhile counts as waiting. */
-export async function letOthersWrite(lastBatchEndedAtMs: number): Promise<void> {
+/** On SQLite, waits until other writers have had their time since the last batch. What was read meanwhile counts as waiting. */
+export async function letOthersWrite(database: Database, lastBatchEndedAtMs: number): Promise<void> {
+  if (isPostgres(database)) return;
   const leftMs = lastBatchEndedAtMs + pauseMs - performance.now();
   if (leftMs > 0) await sleep(leftMs);
 }

@@ -52,7 +52,7 @@ export function createRevisionFiller(database: Database, options: FillerOptions)
     if (batch.samples.length === 0 && batch.parts.size === 0) return;
     const full = batch;
     batch = emptyBatch();
-    await letOthersWrite(wroteAtMs);
+    await letOthersWrite(database, wroteAtMs);
     const startedAtMs = performance.now();
     await database.transaction().execute((transaction) => write(transaction, full));
     wroteAtMs = performance.now();

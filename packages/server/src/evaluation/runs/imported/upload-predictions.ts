@@ -83,7 +83,7 @@ export async function uploadPredictions(
         if (batch.lines.length * 2 < maxRows && batch.bytes < maxBatchBytes) continue;
         const full = batch;
         batch = { lines: [], bytes: 0 };
-        await letOthersWrite(wroteAtMs);
+        await letOthersWrite(database, wroteAtMs);
         const startedAtMs = performance.now();
         await write(full);
         wroteAtMs = performance.now();
