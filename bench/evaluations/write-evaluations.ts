@@ -21,7 +21,7 @@ export const writeThroughput = (
 database, which afterwards had one result for each response that wrk received. Then a bare loop in a separate process inserts the
 same results (each with a row for its texts and one for its tag) into the same schema: prepared statements, transactions of 500,
 WAL, \`synchronous = FULL\`. The loop has the machine to itself; Presage shares it with wrk. It runs once more with as many results in a
-transaction as Presage had: a commit waits for the disk, and over so many connections Presage cannot have 500 in one.
+transaction as Presage had: a commit waits for the disk, and ${connections} connections cannot fill a transaction of 500.
 
 ${table(
   ["", "results/s", "p50, ms", "p99, ms"],

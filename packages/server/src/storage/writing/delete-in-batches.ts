@@ -8,7 +8,7 @@ interface Pace {
   mostMs: number;
   leastRows: number;
   minPauseMs: number;
-  /** A pause is at least so many times as long as the transaction before it. */
+  /** The least length of a pause, as a multiple of the transaction before it. */
   pausePerHeld: number;
 }
 
