@@ -12,7 +12,7 @@ export interface RetentionPlan {
 export const fullRetentionPlan: RetentionPlan = {
   results: 500_000,
   perSecond: 100,
-  beforeS: 30,
+  beforeS: 60,
   mostS: 3_600,
 };
 

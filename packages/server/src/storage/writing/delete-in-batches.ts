@@ -16,7 +16,7 @@ interface Pace {
  * SQLite has one writer at a time: another write may wait for as long as a batch takes. Pauses are longer than other processes' between
  * two attempts at the file.
  */
-const paceOnSqlite: Pace = { targetMs: 5, mostMs: 20, leastRows: 20, minPauseMs: 14, pausePerHeld: 1.5 };
+const paceOnSqlite: Pace = { targetMs: 4, mostMs: 20, leastRows: 15, minPauseMs: 12, pausePerHeld: 1.5 };
 /** Others write meanwhile, and most of the time goes into round trips. */
 const paceOnPostgres: Pace = { targetMs: 10, mostMs: 25, leastRows: 20, minPauseMs: 12, pausePerHeld: 1 };
 const firstRows = 20;
