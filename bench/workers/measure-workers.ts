@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgres } from "../evaluations/search/start-postgres.ts";
 import { workDirectory } from "../paths.ts";
@@ -44,6 +45,9 @@ export interface WorkersResult {
   readonly notMeasured: string | undefined;
 }
 
+const readyTimeoutMs = 60_000;
+const pollEveryMs = 50;
+
 /** Predictions by each arrangement, each on its own database, in turns. */
 export const measureWorkers = async (
   group: ProcessGroup,
@@ -55,19 +59,15 @@ export const measureWorkers = async (
   const started: { name: Arrangement["name"]; servers: StartedTarget[] }[] = [];
   for (const [index, arrangement] of arrangements.entries()) {
     const servers: StartedTarget[] = [];
-    for (let place = 0; place < arrangement.servers; place += 1)
-      servers.push(
-        await startTarget(
-          group,
-          "presage",
-          upstream.origin,
-          join(workDirectory, `workers-${index}-${place}`),
-          {
-            PRESAGE_DATABASE_URL: postgres.urls[index] ?? "",
-            PRESAGE_WORKERS: String(arrangement.workers),
-          },
-        ),
-      );
+    for (let place = 0; place < arrangement.servers; place += 1) {
+      const directory = join(workDirectory, `workers-${index}-${place}`);
+      const environment = {
+        PRESAGE_DATABASE_URL: postgres.urls[index] ?? "",
+        PRESAGE_WORKERS: String(arrangement.workers),
+      };
+      servers.push(await startTarget(group, "presage", upstream.origin, directory, environment));
+      if (arrangement.workers > 1) await untilReady(directory, arrangement.workers);
+    }
     started.push({ name: arrangement.name, servers });
     const processes = arrangement.workers * arrangement.servers;
     await measureServers(group, upstream, servers, {
@@ -92,4 +92,15 @@ export const measureWorkers = async (
   for (const { servers } of started) for (const { process } of servers) await group.stop(process);
   await group.stop(postgres.process);
   return { samples, notMeasured: undefined };
+};
+
+/** Once the first worker listens, the server is ready. The others would get none of the connections of a load that began then, nor their warm-up. */
+const untilReady = async (directory: string, workers: number): Promise<void> => {
+  const logFile = join(directory, "output.log");
+  const startedAtMs = performance.now();
+  while ((readFileSync(logFile, "utf8").match(/"the worker is ready"/g)?.length ?? 0) < workers) {
+    if (performance.now() - startedAtMs > readyTimeoutMs)
+      throw new Error(`not all of ${workers} workers are ready`);
+    await Bun.sleep(pollEveryMs);
+  }
 };
