@@ -15,7 +15,10 @@ export const evaluationsPart: Part = {
     return {
       goals: [judgeThroughput(throughput, plan.throughput)],
       problems: [
-        ...findProblems(throughput, ({ round }) => `evaluations, round ${round + 1}`),
+        ...findProblems(
+          throughput,
+          ({ round, connections }) => `evaluations, round ${round + 1}, ${connections} connections`,
+        ),
         ...findProblems(beside, ({ round }) => `predictions beside evaluations, round ${round + 1}`),
       ],
       text: writeThroughput(throughput, plan.throughput) + writeBeside(beside, plan.beside),
