@@ -23,7 +23,8 @@ export interface ThroughputSample {
   readonly problem: string | undefined;
 }
 
-const quietForMs = 200;
+/** Longer than a commit takes on a busy machine. */
+const quietForMs = 1_000;
 const bareResultsPerCommit = 500;
 
 /** wrk exits without waiting for its last responses; the results in progress are stored first. */
