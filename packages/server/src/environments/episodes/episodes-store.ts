@@ -266,7 +266,7 @@ export async function selectEpisodeIds(
 }
 
 /** Until the transaction ends, nobody else changes them. Always in the same order, so that no two transactions wait for each other. */
-export async function lockEpisodes(transaction: Database, ids: readonly string[]): Promise<void> {
+async function lockEpisodes(transaction: Database, ids: readonly string[]): Promise<void> {
   if (!isPostgres(transaction) || ids.length === 0) return;
   await transaction.executeQuery(CompiledQuery.raw(lockInOrder("$1"), [ids]));
 }
