@@ -13,6 +13,7 @@ export interface OpenEpisodes {
 }
 
 export interface StepsRound {
+  readonly concurrency: number;
   /** Processor time of Presage. */
   readonly stepUs: number;
   readonly predictionUs: number;
@@ -42,9 +43,17 @@ const openSome = async (presage: RunningPresage, count: number): Promise<string[
 };
 
 /** Steps and predictions of the same prompt, in turns. */
-export const measureSteps = async (
+export const measureSteps = async (presage: RunningPresage, plan: EpisodesPlan): Promise<StepsRound[]> => {
+  const measured: StepsRound[] = [];
+  for (const concurrency of plan.concurrency)
+    measured.push(...(await measureStepsAtOnce(presage, plan, concurrency)));
+  return measured;
+};
+
+const measureStepsAtOnce = async (
   presage: RunningPresage,
-  { rounds, steps, concurrency }: EpisodesPlan,
+  { rounds, steps }: EpisodesPlan,
+  concurrency: number,
 ): Promise<StepsRound[]> => {
   const measured: StepsRound[] = [];
   const predict = () => load(presage, steps, concurrency, () => askPrediction(presage));
@@ -63,6 +72,7 @@ export const measureSteps = async (
     const ofSteps = await step();
     const stepCount = Math.ceil(steps / stepsEach) * stepsEach;
     measured.push({
+      concurrency,
       stepUs: (ofSteps.cpuMs * 1000) / stepCount,
       predictionUs: (ofPredictions.cpuMs * 1000) / steps,
       stepsPerS: stepCount / ofSteps.seconds,

@@ -36,12 +36,21 @@ export const runEpisodes = async (
     const rounds = await measureSteps(presage, plan);
     await group.stop(presage.process);
     samples.push({ database, memory, rounds });
-    const stepUs = median(rounds.map((round) => round.stepUs));
-    const predictionUs = median(rounds.map((round) => round.predictionUs));
+    const memoryMb = (memory.rssBytes / 1e6).toFixed(0);
     process.stdout.write(
-      `episodes   ${database}: ${memory.episodes} open, ${(memory.rssBytes / 1e6).toFixed(0)} MB; a step ${stepUs.toFixed(0)} µs, a prediction ${predictionUs.toFixed(0)} µs of processor time\n`,
+      `episodes   ${database}: ${memory.episodes} open, ${memoryMb} MB${describe(rounds, plan)}\n`,
     );
   }
   if (postgres !== undefined) await group.stop(postgres.process);
   return samples;
 };
+
+const describe = (rounds: readonly StepsRound[], { concurrency }: EpisodesPlan): string =>
+  concurrency
+    .map((count) => {
+      const some = rounds.filter((round) => round.concurrency === count);
+      const stepUs = median(some.map((round) => round.stepUs));
+      const predictionUs = median(some.map((round) => round.predictionUs));
+      return `; ${count} at once: a step ${stepUs.toFixed(0)} µs, a prediction ${predictionUs.toFixed(0)} µs of processor time`;
+    })
+    .join("");
