@@ -331,14 +331,6 @@ onEachDatabase((database) => {
     expect(episode.steps.map(({ action }) => action)).toEqual(["one"]);
   });
 
-  test("100 KB of observation with white space arrive equal", async () => {
-    const text = ` \n\t${" ".repeat(9_000)}${"\n".repeat(9_000)}\u2003\u0085${"🙂\u3000".repeat(9_000)}${"\\ ".repeat(27_000)}`;
-    upstream.answer = () => Response.json(completion(text));
-    const sessionId = await start({ env_name: "kitchen", split: "test", index: 0 });
-    const { result } = await call(sessionId, "kitchen", "look");
-    expect(result.ok && result.output.blocks[0]?.text === text).toBe(true);
-  });
-
   test("secrets are thrown away: they are not stored, and no error quotes them", async () => {
     const sessionId = await newSession();
     for (const body of [
