@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { Episode, EpisodeListResponse, EpisodeStart, StepResponse } from "@presage/contract";
+import { EpisodeListResponse, StepResponse } from "@presage/contract";
+import { episodeClient } from "../support/environments/episode-client.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -10,45 +11,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 onEachDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
-  let environments = 0;
-
-  /** An environment with one task. */
-  async function environment(config: object = {}, task: object = {}): Promise<string> {
-    environments += 1;
-    const name = `of-episodes-${environments}`;
-    const created = await presage.call("POST", "/v1/environments", { name, ...config });
-    expect(created.status).toBe(201);
-    const added = await presage.call("POST", `/v1/environments/${name}/tasks`, {
-      initial_state: "start",
-      ...task,
-    });
-    expect(added.status).toBe(201);
-    return name;
-  }
-
-  async function start(name: string, more: object = {}): Promise<string> {
-    const response = await presage.call("POST", "/v1/episodes", { environment: name, ...more });
-    expect(response.status).toBe(201);
-    return EpisodeStart.parse(await response.json()).episode_id;
-  }
-
-  const send = (id: string, action: string, key?: string) =>
-    presage.call(
-      "POST",
-      `/v1/episodes/${id}/step`,
-      { action },
-      { "x-api-key": testKey, ...(key === undefined ? {} : { "idempotency-key": key }) },
-    );
-
-  async function step(id: string, action: string, key?: string): Promise<StepResponse> {
-    const response = await send(id, action, key);
-    expect(response.status).toBe(200);
-    return StepResponse.parse(await response.json());
-  }
-
-  async function read(id: string): Promise<Episode> {
-    return Episode.parse(await (await presage.call("GET", `/v1/episodes/${id}`)).json());
-  }
+  const { environment, start, send, step, read } = episodeClient(presage);
 
   /** The upstream says what it was told. */
   function echo(): void {
@@ -182,106 +145,6 @@ onEachDatabase((database) => {
     );
     expect(statuses.toSorted()).toEqual([200, 409, 409]);
     expect((await read(id)).steps.length).toBe(1);
-  });
-
-  const success = { output_contains: "{goal}", outcome: "success" };
-  const failure = { action_matches: "^drop", outcome: "failure" };
-  const cases = [
-    {
-      name: "success",
-      config: { stop: [success] },
-      actions: ["one", "the goal"],
-      last: { terminated: true, truncated: false, reward: 1 },
-      outcome: "success",
-    },
-    {
-      name: "failure where success was possible",
-      config: { stop: [failure, success] },
-      actions: ["one", "drop it"],
-      last: { terminated: true, truncated: false, reward: 0 },
-      outcome: "failure",
-    },
-    {
-      name: "failure where there is no success",
-      config: { stop: [{ output_matches: "fi.e", outcome: "failure" }] },
-      actions: ["five"],
-      last: { terminated: true, truncated: false, reward: null },
-      outcome: "failure",
-    },
-    {
-      name: "an action",
-      config: { stop: [{ action_equals: "done", outcome: "success" }] },
-      actions: ["done it", "done"],
-      last: { terminated: true, truncated: false, reward: 1 },
-      outcome: "success",
-    },
-    {
-      name: "the number of steps",
-      config: { max_steps: 2, stop: [success] },
-      actions: ["one", "two"],
-      last: { terminated: false, truncated: true, reward: 0 },
-      outcome: null,
-    },
-    {
-      name: "a repeated action",
-      config: { guards: { repeat_limit: 3 } },
-      actions: ["one", "one", "two", "one", "one", "one"],
-      last: { terminated: false, truncated: true, reward: null },
-      outcome: null,
-    },
-  ] as const;
-  for (const { name, config, actions, last, outcome } of cases) {
-    test(`an episode ends by ${name}`, async () => {
-      upstream.answer = ({ body }) =>
-        Response.json(completion(body.messages.at(-1)?.content.split("Action: ").at(-1)));
-      const id = await start(await environment(config, { goal: "the goal" }));
-      for (const [index, action] of actions.entries()) {
-        const { terminated, truncated, reward } = await step(id, action);
-        expect({ terminated, truncated, reward }).toEqual(
-          index === actions.length - 1 ? last : { terminated: false, truncated: false, reward: null },
-        );
-      }
-      const episode = await read(id);
-      expect(episode).toMatchObject({ status: "finished", outcome, reward: last.reward });
-      const further = await send(id, "more");
-      expect(further.status).toBe(409);
-      expect((await read(id)).steps_taken).toBe(actions.length);
-    });
-  }
-
-  test("an episode ends by observations that do not change", async () => {
-    upstream.answer = () => Response.json(completion("start"));
-    const id = await start(await environment({ guards: { unchanged_limit: 2 } }));
-    expect((await step(id, "one")).truncated).toBe(false);
-    expect((await step(id, "two")).truncated).toBe(true);
-  });
-
-  test("an evaluator rewards the last step, or every one; if it fails there is no reward, and why", async () => {
-    echo();
-    const reward = { evaluator: "contains", profile_name: "rewarding", when: "every-step" };
-    const profile = { evaluator_family: "contains", name: "rewarding", config: { substrings: ["win"] } };
-    expect((await presage.call("POST", "/v1/evaluator-profiles", profile)).status).toBe(201);
-    const every = await start(await environment({ reward, max_steps: 2 }));
-    expect((await step(every, "lose")).reward).toBe(0);
-    expect((await step(every, "win")).reward).toBe(1);
-    expect((await read(every)).reward).toBe(1);
-    const last = await start(await environment({ reward: { ...reward, when: "last" }, max_steps: 2 }));
-    expect((await step(last, "win")).reward).toBeNull();
-    expect((await step(last, "win")).reward).toBe(1);
-    // Without a goal there is no gold answer to compare with.
-    const failing = await start(
-      await environment({ reward: { evaluator: "exact-match", when: "every-step" } }),
-    );
-    const { reward: none, info } = await step(failing, "one");
-    expect(none).toBeNull();
-    expect(info.reward_error).toContain("evaluated_model_gold_answer");
-    const { results } = (await (
-      await presage.call("POST", "/v1/evaluation-results/search", {
-        app: "episodes",
-        tags: { episode: last },
-      })
-    ).json()) as { results: unknown[] };
-    expect(results.length).toBe(1);
   });
 
   test("an episode that nobody used for 15 minutes has expired and can still be read", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Episode } from "@presage/contract";
-import { orsClient } from "../support/environments/ors-client.ts";
+import { orsClient, readCall } from "../support/environments/ors-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -84,6 +84,29 @@ onEachDatabase((database) => {
     );
     await client.call(sessionId, "sandbox", "open");
     expect((await historyOf(sessionId)).map((line) => line.split(":")[0])).toEqual(["wait", "wait", "open"]);
+  });
+
+  test("a client that waits long hears something every 10 s, and then the result", async () => {
+    if (database.name !== "SQLite") return;
+    const held = Promise.withResolvers<void>();
+    upstream.answer = async () => {
+      await held.promise;
+      return Response.json(completion("at last"));
+    };
+    const sessionId = await client.start(wanted);
+    const body = { name: "act", input: { action: "look" } };
+    const response = await client.send("POST", "/sandbox/call", body, sessionId);
+    const [heard, whole] = response.body?.tee() ?? [];
+    const copy = readCall(new Response(whole, { headers: response.headers }));
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const bytes of heard ?? []) {
+      text += decoder.decode(bytes, { stream: true });
+      // The first line that is a comment.
+      if (/^:.*\n/m.test(text)) held.resolve();
+    }
+    expect(text.indexOf("task_id")).toBeLessThan(text.search(/^:/m));
+    expect((await copy).result).toMatchObject({ ok: true, output: { blocks: [{ text: "at last" }] } });
   });
 
   test("every step is counted as one prediction with its tokens, whether or not its client waited", async () => {

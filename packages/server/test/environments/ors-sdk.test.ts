@@ -4,9 +4,10 @@ import { Episode } from "@presage/contract";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { pythonEnvironment } from "../support/python/python-environment.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onEachDatabase, onSqlite } from "../support/store/databases.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-const script = join(import.meta.dir, "ors-sdk.fixture.py");
 const python = await pythonEnvironment(["ors-sdk==0.1.0"]);
 const episodes = 200;
 
@@ -17,21 +18,23 @@ interface Played {
   finished: boolean[];
 }
 
+async function run(script: string, ...options: string[]): Promise<string> {
+  const child = Bun.spawn([python ?? "", join(import.meta.dir, script), ...options], {
+    env: { PATH: process.env.PATH ?? "" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect([await child.exited, stderr.slice(-2_000)]).toEqual([0, ""]);
+  return stdout;
+}
+
 describe.skipIf(python === undefined)("The public client of the Open Reward Standard", () => {
   onSqlite((database) => {
     const presage = usePresage({ database });
 
     test("plays 200 whole episodes at once with nothing but the address and a key", async () => {
-      const child = Bun.spawn([python ?? "", script, presage.url, testKey, String(episodes)], {
-        env: { PATH: process.env.PATH ?? "" },
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [stdout, stderr] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      expect([await child.exited, stderr.slice(-2_000)]).toEqual([0, ""]);
+      const stdout = await run("ors-sdk.fixture.py", presage.url, testKey, String(episodes));
       const { asked, played } = JSON.parse(stdout) as { asked: unknown; played: Played[] };
       expect(asked).toEqual({
         splits: ["train", "test"],
@@ -53,6 +56,19 @@ describe.skipIf(python === undefined)("The public client of the Open Reward Stan
         const { steps } = Episode.parse(await response.json());
         expect(steps.map(({ observation }) => observation)).toEqual(observations);
       }
+    });
+  });
+
+  onEachDatabase((database) => {
+    const upstream = useUpstream();
+    const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
+
+    // It strips white space from the left of whatever it is sent.
+    test("gets an observation of 100 KB as it is, whatever white space it has", async () => {
+      const text = ` \n\t${" ".repeat(9_000)}${"\n".repeat(9_000)}\u2003\u0085${"🙂\u3000".repeat(9_000)}${"\\ ".repeat(27_000)}`;
+      upstream.answer = () => Response.json(completion(text));
+      const seen = JSON.parse(await run("ors-observation.fixture.py", presage.url, testKey)) as string[];
+      expect(seen.map((each) => each === text)).toEqual([true, true]);
     });
   });
 });

@@ -211,12 +211,22 @@ onEachDatabase((database) => {
       expect.any(String),
     ]);
     expect(await created({ env_name: "kitchen", split: "test", index: 0 })).toEqual([200, undefined]);
+    await using store = await openStore(presage.databaseUrl);
+    const [id = ""] = sessionId.split(".");
+    const createdAgoMs = (ageMs: number) =>
+      store.database
+        .updateTable("ors_sessions")
+        .set({ created_at: (Date.now() - ageMs) * 1_000 })
+        .where("id", "=", id)
+        .execute();
+    // However long the two requests take, the second is at the time of the first.
+    await createdAgoMs(-60_000);
     expect(await created({ env_name: "kitchen", split: "test", index: 0 })).toEqual([
       400,
       "Session already exists.",
     ]);
     // The public client repeats a request that was cut off, after a second.
-    await Bun.sleep(600);
+    await createdAgoMs(1_000);
     expect(await created({ env_name: "kitchen", split: "test", index: 1 })).toEqual([
       400,
       "Session already exists.",
@@ -319,14 +329,6 @@ onEachDatabase((database) => {
     expect(episode).toMatchObject({ status: "finished", outcome: null, reward: null, failed_steps: 1 });
     expect(episode.stop_reason).toStartWith("The next step could not be predicted: ");
     expect(episode.steps.map(({ action }) => action)).toEqual(["one"]);
-  });
-
-  test("100 KB of observation with white space arrive equal", async () => {
-    const text = ` \n\t${" ".repeat(9_000)}${"\n".repeat(9_000)}\u2003\u0085${"🙂\u3000".repeat(9_000)}${"\\ ".repeat(27_000)}`;
-    upstream.answer = () => Response.json(completion(text));
-    const sessionId = await start({ env_name: "kitchen", split: "test", index: 0 });
-    const { result } = await call(sessionId, "kitchen", "look");
-    expect(result.ok && result.output.blocks[0]?.text === text).toBe(true);
   });
 
   test("secrets are thrown away: they are not stored, and no error quotes them", async () => {

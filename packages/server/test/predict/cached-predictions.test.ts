@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse } from "@presage/contract";
+import { episodeClient } from "../support/environments/episode-client.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { errorBody } from "../support/presage/error-body.ts";
 import { testKey } from "../support/presage/presage.ts";
@@ -165,6 +166,31 @@ test("8 rollouts of 30 steps ask for each distinct prompt once", async () => {
   const distinct = new Set(server.upstream.received.map(({ text }) => text));
   expect(asked()).toBe(distinct.size);
   expect(asked()).toBeLessThan(8 * 30 * 0.8);
+});
+
+test("episodes of one task meet the same world: an action that they have in common is predicted once", async () => {
+  server.upstream.answer = () => Response.json(completion(`A world of its own, number ${asked()}.`));
+  const { environment, start, step } = episodeClient(server.presage);
+  for (const prompt_form of ["state-action", "chat"]) {
+    const name = await environment({ prompt_form }, { initial_state: `A room for ${prompt_form}.` });
+    const before = asked();
+    const seen = await Promise.all(
+      Array.from({ length: 8 }, async (_, number) => {
+        const id = await start(name);
+        const observations: string[] = [];
+        for (const action of ["look", "take lamp", number === 0 ? "leave" : "stay"])
+          observations.push((await step(id, action)).observation);
+        return observations;
+      }),
+    );
+    expect(asked() - before).toBe(4);
+    const [first = [], ...others] = seen;
+    for (const observations of others) {
+      expect(observations).toEqual(others[0] ?? []);
+      expect(observations.slice(0, 2)).toEqual(first.slice(0, 2));
+      expect(observations[2]).not.toBe(first[2] ?? "");
+    }
+  }
 });
 
 describe("A prediction that was asked before", () => {

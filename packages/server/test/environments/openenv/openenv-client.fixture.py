@@ -40,6 +40,38 @@ everybody_has_begun = asyncio.Event()
 begun = 0
 
 
+async def cut_between_steps(client, episode, last):
+    """The client connects again by itself, and is told that it has no episode: no step is taken elsewhere."""
+    client._ws.transport.abort()
+    await client._ws.wait_closed()
+    try:
+        await client.step({"message": "activate lantern"})
+        raise AssertionError("a step without an episode")
+    except RuntimeError as error:
+        assert "episode_id" in str(error), error
+    continued = await client.reset(episode_id=episode)
+    assert continued.observation == last.observation, (continued, last)
+
+
+async def cut_in_a_step(client, episode, turns):
+    """The continued episode says whether the step was taken; if not it is sent again, and is the second in either case."""
+    step = asyncio.create_task(client.step({"message": "look around"}))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    client._ws.transport.abort()
+    await asyncio.gather(step, return_exceptions=True)
+    for _ in range(10):
+        continued = await client.reset(episode_id=episode)
+        if continued.observation["metadata"]["step"] == 2:
+            return
+        try:
+            await client.step({"message": "look around"})
+        except RuntimeError as error:
+            # The one that was cut is being stored.
+            assert "EXECUTION_ERROR" in str(error), error
+    raise AssertionError(f"{episode} does not go on")
+
+
 async def play(number):
     global begun
     client = GenericEnvClient(base_url=base_url)
@@ -49,11 +81,16 @@ async def play(number):
         everybody_has_begun.set()
     await everybody_has_begun.wait()
     first = await client.step({"message": "look around"})
+    episode = started.observation["metadata"]["episode_id"]
     if number % 10 == 0:
         client._ws.transport.abort()
         client = GenericEnvClient(base_url=base_url)
-        continued = await client.reset(episode_id=started.observation["metadata"]["episode_id"])
+        continued = await client.reset(episode_id=episode)
         assert continued.observation == first.observation, (continued, first)
+    if number % 10 == 5:
+        await cut_between_steps(client, episode, first)
+    if number % 10 == 7:
+        await cut_in_a_step(client, episode, number // 10 % 5)
     second = await client.step({"message": "look around"})
     assert second.observation["prompt"] == first.observation["prompt"], (first, second)
     state = await client.state()
