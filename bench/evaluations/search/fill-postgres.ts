@@ -37,6 +37,7 @@ const connect = async (url: string): Promise<SQL> => {
   const connection = new SQL(url, { max: 1 });
   await connection.unsafe("set maintenance_work_mem = '512MB'");
   await connection.unsafe("set work_mem = '256MB'");
+  await connection.unsafe("set enable_nestloop = off");
   // The other connection builds an index at the same time.
   await connection.unsafe("set max_parallel_maintenance_workers = 0");
   return connection;
