@@ -1,5 +1,5 @@
-// `npm run check:deploy`: the chart and the monitoring in deploy/, with Helm's, Kubernetes' and Prometheus' own programs. They are
-// Go programs that no test can install everywhere, so what is missing is left out, and said.
+// `npm run check:deploy`: the chart and the monitoring in deploy/, and compose.yaml, with Helm's, Kubernetes', Prometheus' and Docker's
+// own programs. They are Go programs that no test can install everywhere, so what is missing is left out, and said.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -38,6 +38,7 @@ const problems = [];
 try {
   if (isThere("promtool")) checkMonitoring();
   checkDashboard();
+  checkCompose();
   if (isThere("helm")) checkChart(isThere("kubeconform") ? schemas() : undefined);
 } finally {
   rmSync(work, { recursive: true, force: true });
@@ -74,6 +75,17 @@ function checkDashboard() {
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["dashboard.ts"] }));
   const tsc = join(root, "node_modules/.bin/tsc");
   expectSuccess("the dashboard fits Grafana's types", tsc, ["--project", folder]);
+}
+
+/** Compose reads and completes the file by itself; no engine has to run. */
+function checkCompose() {
+  if (run("docker", ["compose", "version"]).status !== 0) {
+    process.stdout.write("left out: compose.yaml, as docker has no command compose\n");
+    return;
+  }
+  const passwords = { POSTGRES_PASSWORD: "postgres", VALKEY_PASSWORD: "valkey" };
+  const compose = ["compose", "--file", join(root, "compose.yaml"), "config", "--quiet"];
+  expectSuccess("compose.yaml", "docker", compose, passwords);
 }
 
 function checkChart(schemaFolder) {
@@ -191,8 +203,8 @@ function expectRefusal(reason, values) {
   else problems.push(`${values.join(" ")} is not refused because of "${reason}": ${stderr}`);
 }
 
-function expectSuccess(what, program, args) {
-  const { status, stdout, stderr } = run(program, args);
+function expectSuccess(what, program, args, environment = {}) {
+  const { status, stdout, stderr } = run(program, args, environment);
   if (status === 0) process.stdout.write(`good: ${what}\n`);
   else problems.push(`${what}: ${stdout}${stderr}`);
 }
@@ -203,6 +215,10 @@ function isThere(program) {
   return false;
 }
 
-function run(program, args) {
-  return spawnSync(program, args, { encoding: "utf8", maxBuffer: 1e8 });
+function run(program, args, environment = {}) {
+  return spawnSync(program, args, {
+    encoding: "utf8",
+    maxBuffer: 1e8,
+    env: { ...process.env, ...environment },
+  });
 }

@@ -18,7 +18,6 @@ export const fillPostgres = async (url: string, size: number): Promise<number> =
       await connection.unsafe(next);
   };
   await Promise.all([build(first), build(second)]);
-  await first.unsafe("analyze");
   const connection = {
     run: async (statement: string) => void (await first.unsafe(statement)),
     read: async (statement: string): Promise<readonly unknown[]> => await first.unsafe(statement),

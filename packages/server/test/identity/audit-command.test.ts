@@ -158,7 +158,9 @@ test("every command that changes something leaves its event", async () => {
 async function commandsOf(path: string[]): Promise<string[]> {
   const { stdout } = await presage(...path, "--help");
   const [, list = ""] = /^Commands:\n((?: .*\n)*)/m.exec(stdout) ?? [];
-  const names = [...list.matchAll(/^ {2}(\S+)/gm)].flatMap(([, name = ""]) => (name === "help" ? [] : [name]));
+  const names = [...list.matchAll(/^ {2}(\S+)/gm)].flatMap(([, name = ""]) =>
+    name === "help" ? [] : [name],
+  );
   if (names.length === 0) return [path.join(" ")];
   const found: string[] = [];
   for (const name of names) found.push(...(await commandsOf([...path, name])));
