@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ApiKeyResponse, AuditEvent } from "@presage/contract";
+import { ApiKeyResponse, type AuditAction, AuditEvent } from "@presage/contract";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 
@@ -106,7 +106,7 @@ const unrecorded: Record<string, string> = {
 
 test("every command that changes something leaves its event", async () => {
   const recorded = new Set<string>();
-  async function change(command: string, args: string[], actions: string[]): Promise<string> {
+  async function change(command: string, args: string[], actions: AuditAction[]): Promise<string> {
     const known = new Set((await events()).map(({ id }) => id));
     const { code, stdout, stderr } = await presage(...command.split(" "), ...args);
     expect([command, code, stderr]).toEqual([command, 0, expect.any(String)]);
@@ -131,7 +131,7 @@ test("every command that changes something leaves its event", async () => {
   const line = { trajectory_id: "t", step: 0, interaction: { state: "s", action: "a" }, next_state: "s" };
   const file = join(directory, "lines.jsonl");
   await Bun.write(file, JSON.stringify(line));
-  const made = ["dataset.add_revision", "dataset.create"];
+  const made: AuditAction[] = ["dataset.add_revision", "dataset.create"];
   await change("datasets import", ["--name", "d", "--file", file], made);
   const target = ["--dataset", "d", "--baseline", "no-change", "--evaluator", "exact-match"];
   await change("run", [...target, "--name", "r"], ["run.create"]);

@@ -1,5 +1,11 @@
 import type { EvaluationResultDeletion, Presage, ResultFilter } from "@presage/sdk";
-import { type QueryClient, QueryObserver, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  type QueryClient,
+  QueryObserver,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { usePresage } from "../use-presage.ts";
 import { refreshResults } from "./evaluation-results.ts";
