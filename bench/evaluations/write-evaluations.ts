@@ -1,8 +1,9 @@
 import { summarise } from "../report/figures.ts";
 import { none, showFigure, table } from "../report/markdown.ts";
-import { heavyBodies } from "./beside/heavy-bodies.ts";
+import { heavyBodies, longBodies } from "./beside/heavy-bodies.ts";
+import { type AccountsSample, crowds } from "./beside/measure-accounts.ts";
 import type { BesideSample } from "./beside/measure-beside.ts";
-import { shareOfBareLoop } from "./evaluation-figures.ts";
+import { besideCrowd, shareOfBareLoop } from "./evaluation-figures.ts";
 import type { EvaluationsPlan } from "./plan-evaluations.ts";
 import type { ThroughputSample } from "./throughput/measure-throughput.ts";
 import { evaluateBodies } from "./throughput/sample-texts.ts";
@@ -75,5 +76,32 @@ ${table(
   ["", "p50, ms", "p99, ms", "slowest, ms"],
   [row("idle", ({ idle }) => idle), row("beside the evaluations", ({ busy }) => busy)],
 )}
+`;
+};
+
+export const writeAccounts = (
+  samples: readonly AccountsSample[],
+  { connections, rounds, heavyInFlight }: EvaluationsPlan["accounts"],
+): string => {
+  const rows = crowds.map((crowd) => {
+    const own = samples.filter((sample) => sample.crowd === crowd && sample.problem === undefined);
+    const show = (read: (sample: AccountsSample) => number, scale?: number) =>
+      showFigure(summarise(own.map(read)), scale);
+    return [
+      crowd,
+      show(({ p50Us }) => p50Us, 1 / 1000),
+      show(({ p99Us }) => p99Us, 1 / 1000),
+      crowd === "nothing" ? none : showFigure(besideCrowd(samples, crowd)),
+      show(({ maxUs }) => maxUs, 1 / 1000),
+      crowd === "nothing" ? none : show(({ ended }) => ended),
+    ];
+  });
+  const megabytes = ((longBodies[0]?.length ?? 0) / 1e6).toFixed(1);
+  return `
+### Small evaluations beside ${heavyInFlight} heavy ones of another account
+Evaluations of ${bodyKilobytes} KB with one exact-match over ${connections} connections, stored in an SQLite file, while another account always has ${heavyInFlight} in flight: the
+expensive rules above, or bodies of ${megabytes} MB with one exact-match, of which nothing is stored. ${rounds} rounds in turns; ratios are taken within a round. The clients share the cores.
+
+${table(["beside", "p50, ms", "p99, ms", "to nothing", "slowest, ms", "heavy ones that ended"], rows)}
 `;
 };

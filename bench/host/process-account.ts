@@ -8,6 +8,14 @@ const tickMs = 10;
 export const readCpuMs = (pid: number): number =>
   readProcessTree(pid).reduce((sum, member) => sum + member.cpuTicks, 0) * tickMs;
 
+/** The processor time of each process by its id, children that have ended included. */
+export const readCpuMsOfEach = (pids: readonly number[]): Map<number, number> =>
+  new Map(
+    pids.flatMap((pid) =>
+      readProcessTree(pid).map((member) => [member.pid, member.cpuTicks * tickMs] as const),
+    ),
+  );
+
 export interface Memory {
   readonly rssBytes: number;
   /** Pages shared by several processes are divided among them, including those of the program file. */

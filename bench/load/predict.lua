@@ -1,6 +1,14 @@
 -- wrk -s predict.lua URL -- BODY_FILE 'name: value' ...
 -- The request is built once (wrk formats it after init), so the script costs nothing while the load runs.
 
+-- With ports in BENCH_PORTS, one for each thread, each thread's connections go to its own.
+local ports = (os.getenv("BENCH_PORTS") or ""):gmatch("%d+")
+
+function setup(thread)
+  local port = ports()
+  if port then thread.addr = wrk.lookup(wrk.host, port)[1] end
+end
+
 function init(args)
   wrk.method = "POST"
   local file = assert(io.open(args[1], "rb"))

@@ -14,21 +14,26 @@ export interface WrkResult {
   readonly errors: Readonly<Record<"connect" | "read" | "write" | "status" | "timeout", number>>;
 }
 
-/** One thread is enough to saturate any target here, and leaves the other core to the target. */
+/**
+ * One thread is enough to saturate any target here, and leaves the other core to the target. With `ports`, which only predict.lua knows,
+ * there is one for each, with an equal part of the connections.
+ */
 export const runWrk = async (
   group: ProcessGroup,
   request: LoadRequest,
   connections: number,
   durationS: number,
   scriptName: "predict.lua" | "evaluate.lua" = "predict.lua",
+  ports: readonly number[] = [],
 ): Promise<WrkResult> => {
   const bodyFile = join(workDirectory, "request-body.json");
   await Bun.write(bodyFile, request.body);
   const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
-  const options = ["-t1", `-c${connections}`, `-d${durationS}s`, "--timeout", "30s"];
+  const options = [`-t${ports.length || 1}`, `-c${connections}`, `-d${durationS}s`, "--timeout", "30s"];
   const script = ["-s", join(benchDirectory, "load", scriptName)];
   const { stdout, stderr, exitCode } = await group.runCommand({
     argv: ["wrk", ...options, ...script, request.url, "--", bodyFile, ...headers],
+    env: { BENCH_PORTS: ports.join(" ") },
   });
   if (exitCode !== 0 || !stderr.startsWith("{"))
     throw new Error(`wrk failed (${exitCode}): ${stdout}${stderr}`);

@@ -7,11 +7,11 @@ import type { RunningTarget } from "./running-target.ts";
 import type { Sample } from "./sample.ts";
 
 /** 20 ticks, so that rounding is at most 5 %. */
-const leastCpuMs = 200;
+export const leastCpuMs = 200;
 const quietForMs = 60;
 
 /** wrk exits without waiting for its last responses; its requests in progress are finished and counted first. */
-const waitUntilQuiet = async (upstream: Upstream): Promise<number> => {
+export const waitUntilQuiet = async (upstream: Upstream): Promise<number> => {
   let before = await upstream.read();
   for (;;) {
     await Bun.sleep(quietForMs);
@@ -21,7 +21,11 @@ const waitUntilQuiet = async (upstream: Upstream): Promise<number> => {
   }
 };
 
-const findProblem = (wrk: WrkResult, answered: number, connections: number): string | undefined => {
+export const findLoadProblem = (
+  wrk: WrkResult,
+  answered: number,
+  connections: number,
+): string | undefined => {
   const errors = Object.entries(wrk.errors).filter(([, count]) => count > 0);
   if (errors.length > 0) return errors.map(([kind, count]) => `${count} ${kind} errors`).join(", ");
   if (wrk.requests === 0) return "no request succeeded";
@@ -56,6 +60,6 @@ export const measureLoad = async (
     p50Us: wrk.p50Us,
     p99Us: wrk.p99Us,
     cpuUsPerRequest: cpuMs >= leastCpuMs && answered > 0 ? (cpuMs * 1000) / answered : undefined,
-    problem: findProblem(wrk, answered, connections),
+    problem: findLoadProblem(wrk, answered, connections),
   };
 };

@@ -1,19 +1,16 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgres } from "../evaluations/search/start-postgres.ts";
 import { workDirectory } from "../paths.ts";
-import { measureLoad } from "../predictions/measure-load.ts";
-import type { RunningTarget } from "../predictions/running-target.ts";
-import type { Sample } from "../predictions/sample.ts";
 import type { ProcessGroup } from "../processes.ts";
-import { startTarget } from "../targets/start-target.ts";
+import { type StartedTarget, startTarget } from "../targets/start-target.ts";
 import type { Upstream } from "../targets/start-upstream.ts";
+import { measureServers, type ServersSample } from "./measure-servers.ts";
 
 export interface WorkersPlan {
   readonly rounds: number;
-  /** Values of PRESAGE_WORKERS. The others are compared with the first. */
-  readonly counts: readonly number[];
   readonly connections: number;
-  /** Before the first round, for each worker, so that its JIT has compiled the hot paths. */
+  /** Before the first round, for each process, so that its JIT has compiled the hot paths. */
   readonly firstWarmUpS: number;
   readonly warmUpS: number;
   readonly durationS: number;
@@ -21,7 +18,6 @@ export interface WorkersPlan {
 
 export const fullWorkersPlan: WorkersPlan = {
   rounds: 5,
-  counts: [1, 2],
   connections: 64,
   firstWarmUpS: 6,
   warmUpS: 1,
@@ -30,9 +26,17 @@ export const fullWorkersPlan: WorkersPlan = {
 
 export const quickWorkersPlan: WorkersPlan = { ...fullWorkersPlan, rounds: 1, firstWarmUpS: 2, durationS: 2 };
 
-export interface WorkersSample
-  extends Pick<Sample, "round" | "requestsPerSecond" | "cpuUsPerRequest" | "p50Us" | "p99Us" | "problem"> {
-  readonly workers: number;
+/** What handles the predictions. The first is what the others are compared with. */
+export const arrangements = [
+  { name: "PRESAGE_WORKERS=1", workers: 1, servers: 1 },
+  { name: "PRESAGE_WORKERS=2", workers: 2, servers: 1 },
+  { name: "two servers of one process, on two ports", workers: 1, servers: 2 },
+] as const;
+export type Arrangement = (typeof arrangements)[number];
+
+export interface WorkersSample extends ServersSample {
+  readonly arrangement: Arrangement["name"];
+  readonly round: number;
 }
 
 export interface WorkersResult {
@@ -41,43 +45,62 @@ export interface WorkersResult {
   readonly notMeasured: string | undefined;
 }
 
-/** Predictions by servers with different numbers of workers, each on its own database, in turns. */
+const readyTimeoutMs = 60_000;
+const pollEveryMs = 50;
+
+/** Predictions by each arrangement, each on its own database, in turns. */
 export const measureWorkers = async (
   group: ProcessGroup,
   upstream: Upstream,
-  { rounds, counts, connections, firstWarmUpS, warmUpS, durationS }: WorkersPlan,
+  { rounds, connections, firstWarmUpS, warmUpS, durationS }: WorkersPlan,
 ): Promise<WorkersResult> => {
-  const postgres = await startPostgres(group, counts.length);
+  const postgres = await startPostgres(group, arrangements.length);
   if (postgres === undefined) return { samples: [], notMeasured: "PostgreSQL does not run on this machine" };
-  const servers: { workers: number; target: RunningTarget }[] = [];
-  const processes = [postgres.process];
-  for (const [index, workers] of counts.entries()) {
-    const { process, request } = await startTarget(
-      group,
-      "presage",
-      upstream.origin,
-      join(workDirectory, `workers-${workers}`),
-      { PRESAGE_DATABASE_URL: postgres.urls[index] ?? "", PRESAGE_WORKERS: String(workers) },
-    );
-    processes.unshift(process);
-    servers.push({ workers, target: { name: "presage", pid: process.pid, request } });
+  const started: { name: Arrangement["name"]; servers: StartedTarget[] }[] = [];
+  for (const [index, arrangement] of arrangements.entries()) {
+    const servers: StartedTarget[] = [];
+    for (let place = 0; place < arrangement.servers; place += 1) {
+      const directory = join(workDirectory, `workers-${index}-${place}`);
+      const environment = {
+        PRESAGE_DATABASE_URL: postgres.urls[index] ?? "",
+        PRESAGE_WORKERS: String(arrangement.workers),
+      };
+      servers.push(await startTarget(group, "presage", upstream.origin, directory, environment));
+      if (arrangement.workers > 1) await untilReady(directory, arrangement.workers);
+    }
+    started.push({ name: arrangement.name, servers });
+    const processes = arrangement.workers * arrangement.servers;
+    await measureServers(group, upstream, servers, {
+      connections,
+      warmUpS: processes * firstWarmUpS,
+      durationS: 1,
+    });
   }
-  const scenario = { connections, delayMs: 0, durationS };
-  for (const { workers, target } of servers)
-    await measureLoad(group, upstream, target, scenario, workers * firstWarmUpS);
 
   const samples: WorkersSample[] = [];
   for (let round = 0; round < rounds; round += 1) {
     // In a different order in each round, so that a temporary slowdown of the machine hits different ones.
-    for (const { workers, target } of round % 2 === 0 ? servers : servers.toReversed()) {
-      const sample = await measureLoad(group, upstream, target, scenario, warmUpS);
-      samples.push({ ...sample, round, workers });
+    for (const { name, servers } of round % 2 === 0 ? started : started.toReversed()) {
+      const sample = await measureServers(group, upstream, servers, { connections, warmUpS, durationS });
+      samples.push({ ...sample, round, arrangement: name });
       const problem = sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`;
       process.stdout.write(
-        `workers    round ${round + 1}, ${workers}: ${sample.requestsPerSecond.toFixed(0)}/s, ${sample.cpuUsPerRequest?.toFixed(0)} µs a prediction${problem}\n`,
+        `workers    round ${round + 1}, ${name}: ${sample.requestsPerSecond.toFixed(0)}/s, ${sample.cpuUsPerRequest?.toFixed(0)} µs a prediction, ${(100 * sample.busiestPart).toFixed(0)} % by the busiest process${problem}\n`,
       );
     }
   }
-  for (const started of processes) await group.stop(started);
+  for (const { servers } of started) for (const { process } of servers) await group.stop(process);
+  await group.stop(postgres.process);
   return { samples, notMeasured: undefined };
+};
+
+/** Once the first worker listens, the server is ready. The others would get none of the connections of a load that began then, nor their warm-up. */
+const untilReady = async (directory: string, workers: number): Promise<void> => {
+  const logFile = join(directory, "output.log");
+  const startedAtMs = performance.now();
+  while ((readFileSync(logFile, "utf8").match(/"the worker is ready"/g)?.length ?? 0) < workers) {
+    if (performance.now() - startedAtMs > readyTimeoutMs)
+      throw new Error(`not all of ${workers} workers are ready`);
+    await Bun.sleep(pollEveryMs);
+  }
 };

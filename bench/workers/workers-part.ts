@@ -9,10 +9,10 @@ export const workersPart: Part = {
     const plan = quick ? quickWorkersPlan : fullWorkersPlan;
     const result = await measureWorkers(group, await upstream(), plan);
     return {
-      goals: judgeWorkers(result, plan),
+      goals: judgeWorkers(result),
       problems: findProblems(
         result.samples,
-        ({ workers, round }) => `${workers} workers, round ${round + 1}`,
+        ({ arrangement, round }) => `${arrangement}, round ${round + 1}`,
       ),
       text: writeWorkers(result, plan),
     };

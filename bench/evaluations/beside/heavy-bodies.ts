@@ -22,6 +22,16 @@ export const heavyRegexProfile = {
   config: { pattern: "(?:[a-z]+ ){8,60}shelf (?:\\d+ ?){3,40}$" },
 };
 
+/** Cheap to compare, and long to read. Nothing of them is stored. */
+export const longBodies = [
+  JSON.stringify({
+    evaluators: [{ evaluator: "exact-match" }],
+    evaluated_model_output: longText(500_000, 0),
+    evaluated_model_gold_answer: longText(500_000, 500),
+    capture: "none",
+  }),
+];
+
 export const heavyBodies = [
   bodyOf("edit-distance", longText(40_000, 0), longText(40_000, 500)),
   bodyOf("rouge-l", longText(40_000, 0), longText(40_000, 500)),

@@ -27,20 +27,21 @@ export interface BesideSample {
 const headStartMs = 1500;
 const clientScript = join(benchDirectory, "evaluations", "beside", "heavy-client.mjs");
 
-const createProfile = async ({ origin, headers }: RunningPresage): Promise<void> => {
+export const createHeavyProfile = async ({ origin, headers }: RunningPresage): Promise<void> => {
   const body = JSON.stringify(heavyRegexProfile);
   const response = await fetch(`${origin}/v1/evaluator-profiles`, { method: "POST", headers, body });
   if (!response.ok) throw new Error(`the profile was refused: ${await response.text()}`);
 };
 
-const loadWhile = async <Value>(
+/** Measures while a client keeps as many of the evaluations in flight. */
+export const loadWhile = async <Value>(
   group: ProcessGroup,
-  { origin, headers }: RunningPresage,
-  inFlight: number,
+  { origin, headers }: Pick<RunningPresage, "origin" | "headers">,
+  { bodies, inFlight }: { readonly bodies: readonly string[]; readonly inFlight: number },
   logFile: string,
   measure: () => Promise<Value>,
 ): Promise<{ measured: Value; outcomes: Readonly<Record<string, number>> }> => {
-  const job = { url: `${origin}/v1/evaluate`, headers, bodies: heavyBodies, inFlight };
+  const job = { url: `${origin}/v1/evaluate`, headers, bodies, inFlight };
   const jobFile = `${logFile}.job.json`;
   await Bun.write(jobFile, JSON.stringify(job));
   const client = group.startServer({ argv: ["node", clientScript, jobFile], logFile });
@@ -62,7 +63,7 @@ export const measureBeside = async (
     directory,
     `sqlite:${join(directory, "presage.db")}`,
   );
-  await createProfile(presage);
+  await createHeavyProfile(presage);
   await upstream.set(delayMs);
   const predict = () => runWrk(group, presage.predict, connections, durationS);
   await predict();
@@ -71,7 +72,13 @@ export const measureBeside = async (
   for (let round = 0; round < rounds; round += 1) {
     const idle = await predict();
     const logFile = join(directory, `heavy-${round}.log`);
-    const { measured: busy, outcomes } = await loadWhile(group, presage, heavyInFlight, logFile, predict);
+    const { measured: busy, outcomes } = await loadWhile(
+      group,
+      presage,
+      { bodies: heavyBodies, inFlight: heavyInFlight },
+      logFile,
+      predict,
+    );
     const { success: evaluated = 0, ...failures } = outcomes;
     const problems = [
       ...Object.entries(failures).map(([why, times]) => `${times} x ${why}`),

@@ -15,7 +15,8 @@ const watched = {
   presage_memory_budget_bytes: "Limit of presage_memory_held_bytes; beyond it requests get 503.",
   presage_capture_held_bytes:
     "Memory of captured predictions that wait for their response or to be stored; part of presage_memory_held_bytes.",
-  presage_cache_bytes: "Memory of predictions that are kept (at most PRESAGE_CACHE_MAX_BYTES).",
+  presage_cache_bytes:
+    "Memory of predictions that are kept and of what recognises bodies (at most PRESAGE_CACHE_MAX_BYTES).",
 } as const;
 
 const watchedReplicas = {

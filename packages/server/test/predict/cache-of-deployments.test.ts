@@ -51,6 +51,16 @@ deployments:
     expect(await ask("down", { seed: 2 })).toEqual(["cached", "miss"]);
     expect(await ask("cached", { seed: 2 })).toEqual(["cached", "hit"]);
     for (let round = 0; round < 2; round++) expect(await ask("down-too")).toEqual(["fresh", "off"]);
+    // A deployment that is named by a chat's model answers its hits under its own name, as a fallback does.
+    const chat = { model: "same", messages: [{ role: "user", content: "Hello." }], temperature: 0 };
+    const chatWith = async (headers: Record<string, string> = {}) => {
+      const sent = { "x-api-key": testKey, ...headers };
+      const { headers: answered } = await presage.call("POST", "/v1/chat/completions", chat, sent);
+      return `${answered.get("x-presage-deployment")} ${answered.get("x-presage-cache")}`;
+    };
+    for (const expected of ["miss", "hit", "hit"]) expect(await chatWith()).toBe(`same ${expected}`);
+    for (const expected of ["miss", "hit", "hit"])
+      expect(await chatWith({ "x-presage-deployment": "down" })).toBe(`cached ${expected}`);
 
     upstream.received.length = 0;
     upstream.answer = () => say(passing);

@@ -210,7 +210,7 @@ onSqlite((database) => {
   });
 
   test("a prediction that failed, was invalid or whose client disconnected is no longer in flight", async () => {
-    await using server = await limited({ PRESAGE_MAX_IN_FLIGHT: "1", PRESAGE_UPSTREAM_TIMEOUT_MS: "300" });
+    await using server = await limited({ PRESAGE_MAX_IN_FLIGHT: "1", PRESAGE_UPSTREAM_TIMEOUT_MS: "3000" });
     server.upstream.answer = () => new Response("broken", { status: 500 });
     for (let round = 0; round < 3; round++) {
       expect((await server.predict()).status).toBe(502);

@@ -116,6 +116,45 @@ test("a recognised body is captured where its key says so", async () => {
   await expectEventually(() => readMetric(server.presage, written), 1);
 });
 
+test("what recognises bodies counts in the bound of the cache", async () => {
+  const maxBytes = 1_000_000;
+  const completions = createCompletionCache({ maxBytes, maxAgeS: 60, epoch: "" });
+  const served = Bun.serve({ port: 0, fetch: () => Response.json(completion("The door is open.")) });
+  const upstream = createUpstream({
+    name: "default",
+    urls: [`http://127.0.0.1:${served.port}/v1`],
+    apiKey: undefined,
+    model: "m",
+    timeoutMs: 60_000,
+    retries: 0,
+    cache: { policy: "deterministic", completions },
+  });
+  // Equal requests in different bytes, each of which is a hit.
+  const request = { messages: [{ role: "user", content: "Open the door." }], temperature: 0 };
+  const sharingOf = (place: number) => ({
+    accountId: "a",
+    maxAgeS: Number.POSITIVE_INFINITY,
+    bodyDigest: `${place}`.padEnd(43, "-"),
+  });
+  const places = Array.from({ length: 2_000 }, (_, place) => place);
+  try {
+    for (const place of places) {
+      const sharing = sharingOf(place);
+      const { cache } = await upstream.complete(request, new AbortController().signal, { sharing });
+      expect(cache?.result).toBe(place === 0 ? "miss" : "hit");
+    }
+    const recognised = places.filter((place) => upstream.findCached(sharingOf(place)) !== undefined);
+    expect(recognised.length).toBeGreaterThan(0);
+    // The digests of the body and of what it asks for are the least that one takes.
+    expect(recognised.length * 2 * 43).toBeLessThan(maxBytes / 20);
+    expect(recognised).toEqual(places.slice(-recognised.length));
+    expect(completions.bytes()).toBeGreaterThan(recognised.length * 2 * 43);
+    expect(completions.bytes()).toBeLessThanOrEqual(maxBytes);
+  } finally {
+    await served.stop(true);
+  }
+});
+
 test("a body that names no model is read again once another model is served", async () => {
   let model = "first";
   const clock = { nowMs: 0 };

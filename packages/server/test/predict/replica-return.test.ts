@@ -18,6 +18,7 @@ async function createReplica() {
     mostInFlight: 0,
     delayMs: 0,
     status: 200,
+    released: Promise.resolve(),
     server: undefined as Bun.Server<undefined> | undefined,
     start() {
       replica.server = Bun.serve({
@@ -32,6 +33,7 @@ async function createReplica() {
           replica.inFlight += 1;
           replica.mostInFlight = Math.max(replica.mostInFlight, replica.inFlight);
           await Bun.sleep(replica.delayMs);
+          await replica.released;
           replica.inFlight -= 1;
           return Response.json(completion(replica.url), { status: replica.status });
         },
@@ -199,4 +201,32 @@ test("the only replica of a deployment is never held back by its 429s, and shows
   first.status = 429;
   await ask("any").catch(() => undefined);
   expect(upstream.replicas.all[0]?.limit).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("a 429 halves what its replica may hold, once for a crowd, and each success raises it by one", async () => {
+  await using fleet = await createFleet(2);
+  const { first, ask, upstream } = fleet;
+  const answerers = await inTurn(sessions, ask);
+  const ofFirst = sessions.filter((_, place) => answerers[place] === first.url);
+  const session = ofFirst[0] ?? "";
+  const limit = () => upstream.replicas.all.find(({ url }) => url === first.url)?.limit;
+  expect(limit()).toBe(Number.POSITIVE_INFINITY);
+  // All are in flight before the first answer, so they are of one crowd.
+  const released = Promise.withResolvers<void>();
+  for (const replica of fleet.replicas) replica.released = released.promise;
+  first.status = 429;
+  const crowd = Array.from({ length: 16 }, () => ask(session).catch(() => undefined));
+  await expectEventually(() => fleet.replicas.reduce((sum, { inFlight }) => sum + inFlight, 0), 16);
+  const held = first.inFlight;
+  expect(held).toBeGreaterThanOrEqual(4);
+  fleet.clock.nowMs += 1;
+  released.resolve();
+  await Promise.all(crowd);
+  const halved = Math.floor(held / 2);
+  expect(limit()).toBe(halved);
+  first.status = 200;
+  for (let success = 1; success <= 5; success += 1) {
+    expect(await ask(session)).toBe(first.url);
+    expect(limit()).toBe(halved + success);
+  }
 });

@@ -1,8 +1,7 @@
-import { LRUCache } from "lru-cache";
 import type { Deadline } from "../../limits/deadline.ts";
 import { checkCompletion } from "../read-completion.ts";
 import type { CompletionChoice, CompletionRequest, Sharing, UpstreamCompletion } from "../upstream.ts";
-import type { CompletionCache, KeptCompletion } from "./completion-cache.ts";
+import type { CompletionCache, KeptCompletion, KnownBody } from "./completion-cache.ts";
 import { readCompletion } from "./completion-reading.ts";
 import { type CachePolicy, isRepeatable } from "./is-repeatable.ts";
 import { createSingleFlight } from "./single-flight.ts";
@@ -13,23 +12,13 @@ export interface AskedCompletion {
   mayKeep: boolean;
 }
 
-/** What a body that an account has sent asks for. */
-interface KnownBody {
-  key: string;
-  /** The model that the deployment served then, if the body names none. */
-  servedModel: string | undefined;
-}
-
-/** Some three megabytes: far more than the prompts that a group of rollouts repeats. */
-const maxKnownBodies = 8_192;
-
 /** One deployment's completions, of which equal ones are asked for once. */
 export interface CachedCompletions {
   takes(request: CompletionRequest): boolean;
   keyOf(sharing: Sharing, model: string, text: string): string;
   find(key: string, sharing: Sharing): UpstreamCompletion | undefined;
   /** Recognises the body, once there was a hit for it, so that it need not be read and written again to know the key. */
-  recognise(body: KnownBody, sharing: Sharing): void;
+  recognise(body: Omit<KnownBody, "deployment">, sharing: Sharing): void;
   /** `find` by the body, if it is recognised and asks for the same while this model is served. */
   findByBody(sharing: Sharing, servedModel: string | undefined): UpstreamCompletion | undefined;
   /** Waits for the same request if it is under way, looks where other processes keep theirs, or asks. */
@@ -47,7 +36,6 @@ export function cacheCompletions(
   cache: CompletionCache,
 ): CachedCompletions {
   const flights = createSingleFlight<UpstreamCompletion>();
-  const knownBodies = new LRUCache<string, KnownBody>({ max: maxKnownBodies });
 
   function toHit(kept: KeptCompletion): UpstreamCompletion {
     const { bytes, reading } = kept;
@@ -106,13 +94,15 @@ export function cacheCompletions(
     keyOf: ({ accountId }, model, text) => cache.keyOf({ accountId, deployment, model, text }),
     find,
     recognise(body, { bodyDigest }) {
-      if (bodyDigest !== undefined) knownBodies.set(bodyDigest, body);
+      if (bodyDigest !== undefined) cache.recognise(bodyDigest, { ...body, deployment });
     },
     findByBody(sharing, servedModel) {
       const { bodyDigest } = sharing;
-      const body = bodyDigest === undefined ? undefined : knownBodies.get(bodyDigest);
-      const isSame = body?.servedModel === undefined || body.servedModel === servedModel;
-      return body !== undefined && isSame ? find(body.key, sharing) : undefined;
+      const body = bodyDigest === undefined ? undefined : cache.findBody(bodyDigest);
+      // A fallback, or the deployment that a chat's model names, recognises its bodies for itself.
+      if (body === undefined || body.deployment !== deployment) return undefined;
+      const isSame = body.servedModel === undefined || body.servedModel === servedModel;
+      return isSame ? find(body.key, sharing) : undefined;
     },
     join(key, sharing, deadline, ask) {
       // Callers with different bounds may not take each other's kept completion.

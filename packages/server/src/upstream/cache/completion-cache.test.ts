@@ -52,6 +52,26 @@ describe("A completion cache", () => {
     expect(keptBytes("\u9580".repeat(10_000)) - least).toBeGreaterThanOrEqual(20_000);
   });
 
+  test("counts the bodies that it recognises, which displace each other", () => {
+    const maxBytes = 1_000_000;
+    const { cache } = createCache({ maxBytes });
+    const digests = Array.from({ length: 2_000 }, (_, place) => `${place}`.padEnd(43, "-"));
+    for (const digest of digests) {
+      cache.keep(digest, new Uint8Array(40), empty);
+      cache.recognise(digest, { key: digest, deployment: "default", servedModel: undefined });
+      expect(cache.bytes()).toBeLessThanOrEqual(maxBytes);
+    }
+    expect(cache.bytes()).toBeGreaterThan(maxBytes * 0.95);
+    const recognised = digests.filter((digest) => cache.findBody(digest) !== undefined);
+    const kept = digests.filter((digest) => cache.find(digest, forever) !== undefined);
+    expect(recognised.length).toBeGreaterThan(0);
+    // The digests of the body and of what it asks for are the least that one takes.
+    expect(recognised.length * 2 * 43).toBeLessThan(maxBytes / 20);
+    expect(recognised).toEqual(digests.slice(-recognised.length));
+    expect(kept).toEqual(digests.slice(-kept.length));
+    expect(kept.length).toBeGreaterThan(recognised.length);
+  });
+
   test("forgets what is older than its limit, and gives out nothing older than the caller's", () => {
     const { cache, clock } = createCache({ maxAgeS: 60 });
     cache.keep("a", new Uint8Array(1), empty);

@@ -65,6 +65,8 @@ export function holdRun(
   const controller = new AbortController();
   const { signal } = controller;
   let isStopping = false;
+  /** The deployment was removed: what is under way ends on it, and nothing more is asked. */
+  let isGone = false;
   let isReleased = false;
   let renewedAtMs = performance.now();
   let looking: Promise<void> = Promise.resolve();
@@ -81,11 +83,19 @@ export function holdRun(
     },
   });
 
+  /** Why the run cannot be worked on, if its deployment is not there. */
+  function findGoneDeployment(): DeploymentGoneError | undefined {
+    const { target } = run;
+    if (target.kind !== "deployment" || services.runs.hasDeployment(target.deployment)) return undefined;
+    return new DeploymentGoneError(target.deployment);
+  }
+
   async function look(): Promise<void> {
     if (signal.aborted) return;
     const state = await readRunState(database, lease);
     if (state === undefined || state.status === "cancelled") controller.abort(new LostRunError());
     else if (state.status === "paused" && state.paused_by === "user") isStopping = true;
+    else if (findGoneDeployment() !== undefined) isGone = true;
     if (performance.now() - renewedAtMs < renewEveryMs) return;
     const now = await readDatabaseClock(database);
     if (!(await renewLease(database, { ...lease, until: now + leaseMs * microsPerMs })))
@@ -115,9 +125,9 @@ export function holdRun(
   }
 
   async function work(): Promise<void> {
-    const { target, dataset } = run;
-    if (target.kind === "deployment" && !services.runs.hasDeployment(target.deployment))
-      throw new DeploymentGoneError(target.deployment);
+    const { dataset } = run;
+    const gone = findGoneDeployment();
+    if (gone !== undefined) throw gone;
     if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
     // It may have been away for another process, or for this one before.
     if (run.status === "paused") await markAway(database, lease, undefined);
@@ -131,7 +141,7 @@ export function holdRun(
       writer: createWorkWriter({ runId: run.id, leaseId }, services.runs.writeWork),
       pace,
       signal,
-      isStopping: () => isStopping || isReleased,
+      isStopping: () => isStopping || isGone || isReleased,
       onModel(model) {
         if (models.has(model) || models.size >= maxModels) return;
         models.add(model);
@@ -147,7 +157,9 @@ export function holdRun(
     try {
       await work();
       await saveWhatIsKnown();
-      if (!isStopping && !isReleased && (await endRun(database, lease, run.evaluators))) return;
+      const gone = isGone && !isStopping && !isReleased ? findGoneDeployment() : undefined;
+      if (gone !== undefined) throw gone;
+      if (!isStopping && !isGone && !isReleased && (await endRun(database, lease, run.evaluators))) return;
       // Paused, released, or it has more evaluators now: who takes it next goes on.
       await releaseLease(database, lease, 0);
     } catch (error) {

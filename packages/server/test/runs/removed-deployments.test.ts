@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually, expectEventually } from "../support/eventually.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
+import { runClient } from "../support/resources/runs.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
+
+const upstream = startUpstream();
+const samples = Array.from({ length: 6 }, (_, step) => ({
+  trajectory_id: "t",
+  step,
+  interaction: { state: `state ${step}`, action: "go on" },
+  next_state: "next",
+}));
+let directory: string;
+let presage: SpawnedPresage;
+
+/** Names the deployments from now on. */
+async function writeDeployments(...names: string[]): Promise<void> {
+  const deployments = names.map((name) => `  ${name}: { replicas: [${upstream.url}], model: m }\n`);
+  await writeFile(
+    join(directory, "deployments.yaml"),
+    `default: stays\ndeployments:\n${deployments.join("")}`,
+  );
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-removed-"));
+  await writeDeployments("stays", "leaves");
+  presage = await spawnPresage({
+    PRESAGE_DEPLOYMENTS: join(directory, "deployments.yaml"),
+    PRESAGE_DATABASE_URL: "sqlite::memory:",
+  });
+}, 120_000);
+afterAll(async () => {
+  await presage[Symbol.asyncDispose]();
+  await upstream.stop();
+  await rm(directory, { recursive: true });
+});
+
+test("a run on a removed deployment pauses, keeps what was under way, and continues once it is back", async () => {
+  const held = Promise.withResolvers<void>();
+  let asked = 0;
+  upstream.answer = async () => {
+    asked += 1;
+    if (asked === 3) await held.promise;
+    return Response.json(completion("next"));
+  };
+  const datasets = datasetClient(presage);
+  const { create, end, read } = runClient(presage);
+  const dataset_id = await datasets.create();
+  await datasets.uploadNew(dataset_id, samples);
+  const { id } = await create({ dataset_id, target: { deployment: "leaves" }, concurrency: 1 });
+  await expectEventually(() => asked, 3);
+
+  const deployments = async () => await (await presage.call("GET", "/v1/models")).text();
+  await writeDeployments("stays");
+  presage.kill("SIGHUP");
+  await eventually(deployments, (text) => !text.includes("leaves"));
+  held.resolve();
+  const paused = await eventually(
+    () => read(id),
+    ({ status }) => status === "paused",
+  );
+  expect(paused).toMatchObject({
+    status: "paused",
+    status_reason: 'There is no deployment named "leaves" now.',
+    progress: { predicted: 3, failed: 0 },
+  });
+
+  await writeDeployments("stays", "leaves");
+  presage.kill("SIGHUP");
+  expect(await end(id)).toMatchObject({
+    status: "finished",
+    status_reason: null,
+    progress: { samples: 6, predicted: 6, evaluated: 6, failed: 0 },
+  });
+  expect(asked).toBe(6);
+}, 200_000);
