@@ -21,12 +21,14 @@ const junit = join(reports, "junit.xml");
 const maxUnsteadyFiles = 3;
 const bundle = bundleServer();
 const postgres = await startPostgres();
+// Several checkers work out the same types of what they share: one takes two thirds of the processor time.
+const tsc = [tool("tsc"), "--noEmit", "--checkers", "1", "--project"];
 const checks = [
   { name: "format, lint and import rules (biome)", command: [tool("biome"), "check", "."] },
-  { name: "types (tsc)", command: [tool("tsc"), "--noEmit", "--project", root] },
+  { name: "types (tsc)", command: [...tsc, root] },
   {
     name: "types of the dashboard (tsc)",
-    command: [tool("tsc"), "--noEmit", "--project", join(root, "packages/web")],
+    command: [...tsc, join(root, "packages/web")],
   },
   { name: "unused code and dependencies (knip)", command: [tool("knip")] },
 ];

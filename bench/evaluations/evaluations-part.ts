@@ -17,7 +17,10 @@ export const evaluationsPart: Part = {
     return {
       goals: [judgeThroughput(throughput, plan.throughput), ...judgeAccounts(accounts, plan.accounts)],
       problems: [
-        ...findProblems(throughput, ({ round }) => `evaluations, round ${round + 1}`),
+        ...findProblems(
+          throughput,
+          ({ round, connections }) => `evaluations, round ${round + 1}, ${connections} connections`,
+        ),
         ...findProblems(beside, ({ round }) => `predictions beside evaluations, round ${round + 1}`),
         ...findProblems(accounts, ({ crowd, round }) => `evaluations beside ${crowd}, round ${round + 1}`),
       ],

@@ -3,7 +3,7 @@ import { none, showFigure, table } from "../report/markdown.ts";
 import { heavyBodies, longBodies } from "./beside/heavy-bodies.ts";
 import { type AccountsSample, crowds } from "./beside/measure-accounts.ts";
 import type { BesideSample } from "./beside/measure-beside.ts";
-import { besideCrowd, shareOfBareLoop } from "./evaluation-figures.ts";
+import { atConnections, besideCrowd, shareOfBareLoop } from "./evaluation-figures.ts";
 import type { EvaluationsPlan } from "./plan-evaluations.ts";
 import type { ThroughputSample } from "./throughput/measure-throughput.ts";
 import { evaluateBodies } from "./throughput/sample-texts.ts";
@@ -14,41 +14,36 @@ export const writeThroughput = (
   samples: readonly ThroughputSample[],
   { connections, rounds }: EvaluationsPlan["throughput"],
 ): string => {
-  const counted = samples.filter(({ problem }) => problem === undefined);
-  const figureOf = (read: (sample: ThroughputSample) => number) => summarise(counted.map(read));
+  const columns = connections.map((count) =>
+    atConnections(samples, count).filter(({ problem }) => problem === undefined),
+  );
+  const row = (title: string, read: (counted: readonly ThroughputSample[]) => string) => [
+    title,
+    ...columns.map(read),
+  ];
+  const figures = (title: string, read: (sample: ThroughputSample) => number, scale = 1) =>
+    row(title, (counted) => showFigure(summarise(counted.map(read)), scale));
   return `
-### Stored before the response, ${connections} connections
+### Stored before the response
 \`POST /v1/evaluate\` of ${bodyKilobytes} KB with one exact-match, captured, with an SQLite file; ${rounds} rounds, each with a new
 database, which afterwards had one result for each response that wrk received. Then a bare loop in a separate process inserts the
 same results (each with a row for its texts and one for its tag) into the same schema: prepared statements, transactions of 500,
 WAL, \`synchronous = FULL\`. The loop has the machine to itself; Presage shares it with wrk. It runs once more with as many results in a
-transaction as Presage had: a commit waits for the disk, and ${connections} connections cannot fill a transaction of 500.
+transaction as Presage had: a commit waits for the disk, and holds at most as many results as there are connections.
 
 ${table(
-  ["", "results/s", "p50, ms", "p99, ms"],
+  ["", ...connections.map((count) => `${count} connections`)],
   [
-    [
-      "**Presage**",
-      showFigure(figureOf(({ requestsPerSecond }) => requestsPerSecond)),
-      showFigure(
-        figureOf(({ p50Us }) => p50Us),
-        1 / 1000,
-      ),
-      showFigure(
-        figureOf(({ p99Us }) => p99Us),
-        1 / 1000,
-      ),
-    ],
-    ["a bare loop", showFigure(figureOf(({ barePerSecond }) => barePerSecond)), none, none],
-    ["Presage, as a ratio to the loop", showFigure(shareOfBareLoop(samples)), none, none],
-    ["results in a transaction of Presage", showFigure(figureOf((one) => one.resultsPerCommit)), none, none],
-    ["a bare loop with as many", showFigure(figureOf((one) => one.barePerSecondAlike)), none, none],
-    [
-      "Presage, as a ratio to that loop",
-      showFigure(shareOfBareLoop(samples, "barePerSecondAlike")),
-      none,
-      none,
-    ],
+    figures("**Presage**, results/s", (one) => one.requestsPerSecond),
+    figures("p50, ms", (one) => one.p50Us, 1 / 1000),
+    figures("p99, ms", (one) => one.p99Us, 1 / 1000),
+    figures("a bare loop, results/s", (one) => one.barePerSecond),
+    row("Presage, as a ratio to the loop", (counted) => showFigure(shareOfBareLoop(counted))),
+    figures("results in a transaction of Presage", (one) => one.resultsPerCommit),
+    figures("a bare loop with as many, results/s", (one) => one.barePerSecondAlike),
+    row("Presage, as a ratio to that loop", (counted) =>
+      showFigure(shareOfBareLoop(counted, "barePerSecondAlike")),
+    ),
   ],
 )}
 `;

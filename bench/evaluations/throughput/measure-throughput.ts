@@ -10,6 +10,7 @@ import { evaluateBodies } from "./sample-texts.ts";
 
 export interface ThroughputSample {
   readonly round: number;
+  readonly connections: number;
   readonly requestsPerSecond: number;
   readonly p50Us: number;
   readonly p99Us: number;
@@ -22,24 +23,15 @@ export interface ThroughputSample {
   readonly problem: string | undefined;
 }
 
-const quietForMs = 200;
 const bareResultsPerCommit = 500;
 
-/** wrk exits without waiting for its last responses; the results in progress are stored first. */
-const countWhenQuiet = async (path: string): Promise<number> => {
+const countStored = (path: string): number => {
   const database = new Database(path, { readonly: true });
   try {
     const counting = database.query<{ stored: number }, []>(
       "select count(*) as stored from evaluation_results",
     );
-    const count = () => counting.get()?.stored ?? 0;
-    let before = count();
-    for (;;) {
-      await Bun.sleep(quietForMs);
-      const now = count();
-      if (now === before) return now;
-      before = now;
-    }
+    return counting.get()?.stored ?? 0;
   } finally {
     database.close();
   }
@@ -60,15 +52,19 @@ const countPerCommit = (path: string): number => {
   }
 };
 
+/** Of two runs of wrk on one database. Each exits without waiting for its last responses. */
 const findProblem = (
-  { errors, requests }: WrkResult,
+  runs: readonly [WrkResult, WrkResult],
   stored: number,
   connections: number,
 ): string | undefined => {
-  const failures = Object.entries(errors).filter(([, count]) => count > 0);
+  const failures = runs.flatMap(({ errors }) => Object.entries(errors)).filter(([, count]) => count > 0);
   if (failures.length > 0) return failures.map(([kind, count]) => `${count} ${kind} errors`).join(", ");
-  if (stored < requests) return `${requests} responses, but only ${stored} results stored`;
-  if (stored > requests + connections) return `${requests} responses, but ${stored} results stored`;
+  const responses = runs.reduce((sum, { requests }) => sum + requests, 0);
+  if (stored < responses) return `${responses} responses, but only ${stored} results stored`;
+  if (stored > responses + runs.length * connections) {
+    return `${responses} responses, but ${stored} results stored`;
+  }
   return undefined;
 };
 
@@ -86,39 +82,53 @@ const runBareInserts = async (
   return (results / durationMs) * 1000;
 };
 
-/** Each round uses a new database. The bare loop then inserts the results that Presage stored in it. */
+/** Each measurement uses a new database. The bare loop then inserts the results that Presage stored in it. */
 export const measureThroughput = async (
   group: ProcessGroup,
   upstreamOrigin: string,
-  { rounds, connections, warmUpS, durationS }: EvaluationsPlan["throughput"],
+  plan: EvaluationsPlan["throughput"],
 ): Promise<ThroughputSample[]> => {
   const samples: ThroughputSample[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const directory = join(workDirectory, `evaluate-${round}`);
-    const path = join(directory, "presage.db");
-    const presage = await startPresage(group, upstreamOrigin, directory, `sqlite:${path}`);
-    const request = { url: `${presage.origin}/v1/evaluate`, headers: presage.headers, body: evaluateBodies };
-    await runWrk(group, request, connections, warmUpS, "evaluate.lua");
-    const storedBefore = await countWhenQuiet(path);
-    const wrk = await runWrk(group, request, connections, durationS, "evaluate.lua");
-    const stored = (await countWhenQuiet(path)) - storedBefore;
-    await group.stop(presage.process);
-    const resultsPerCommit = countPerCommit(path);
-    const sample = {
-      round,
-      requestsPerSecond: (wrk.requests / wrk.durationUs) * 1e6,
-      p50Us: wrk.p50Us,
-      p99Us: wrk.p99Us,
-      barePerSecond: await runBareInserts(group, path, bareResultsPerCommit),
-      resultsPerCommit,
-      barePerSecondAlike: await runBareInserts(group, path, Math.max(1, Math.round(resultsPerCommit))),
-      problem: findProblem(wrk, stored, connections),
-    };
-    samples.push(sample);
-    rmSync(directory, { recursive: true, force: true });
-    const rates = `${sample.requestsPerSecond.toFixed(0)}/s, bare loop ${sample.barePerSecond.toFixed(0)}/s, ${sample.barePerSecondAlike.toFixed(0)}/s with ${resultsPerCommit.toFixed(0)} in a commit`;
-    const problem = sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`;
-    process.stdout.write(`evaluate  round ${round + 1}: ${rates}, ${stored} stored${problem}\n`);
+  for (let round = 0; round < plan.rounds; round += 1) {
+    for (const connections of plan.connections) {
+      samples.push(await measureOnce(group, upstreamOrigin, plan, round, connections));
+    }
   }
   return samples;
+};
+
+const measureOnce = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  { warmUpS, durationS }: EvaluationsPlan["throughput"],
+  round: number,
+  connections: number,
+): Promise<ThroughputSample> => {
+  const directory = join(workDirectory, `evaluate-${round}-${connections}`);
+  const path = join(directory, "presage.db");
+  const presage = await startPresage(group, upstreamOrigin, directory, `sqlite:${path}`);
+  const request = { url: `${presage.origin}/v1/evaluate`, headers: presage.headers, body: evaluateBodies };
+  const warmUp = await runWrk(group, request, connections, warmUpS, "evaluate.lua");
+  const wrk = await runWrk(group, request, connections, durationS, "evaluate.lua");
+  await group.stop(presage.process);
+  const stored = countStored(path);
+  const resultsPerCommit = countPerCommit(path);
+  const sample = {
+    round,
+    connections,
+    requestsPerSecond: (wrk.requests / wrk.durationUs) * 1e6,
+    p50Us: wrk.p50Us,
+    p99Us: wrk.p99Us,
+    barePerSecond: await runBareInserts(group, path, bareResultsPerCommit),
+    resultsPerCommit,
+    barePerSecondAlike: await runBareInserts(group, path, Math.max(1, Math.round(resultsPerCommit))),
+    problem: findProblem([warmUp, wrk], stored, connections),
+  };
+  rmSync(directory, { recursive: true, force: true });
+  const rates = `${sample.requestsPerSecond.toFixed(0)}/s, bare loop ${sample.barePerSecond.toFixed(0)}/s, ${sample.barePerSecondAlike.toFixed(0)}/s with ${resultsPerCommit.toFixed(0)} in a commit`;
+  const problem = sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`;
+  process.stdout.write(
+    `evaluate  round ${round + 1}, ${connections} connections: ${rates}, ${stored} stored${problem}\n`,
+  );
+  return sample;
 };

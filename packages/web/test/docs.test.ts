@@ -43,17 +43,6 @@ async function violations(page: Page, runOptions: RunOptions): Promise<string[]>
   );
 }
 
-docsTest("a signed-in browser creates a key from the API reference without entering one", async (visitor) => {
-  const page = await visitor.visit("/docs");
-  expect(await page.getByRole("banner").textContent()).toContain("You are signed in");
-  expect(await tryExample(page, "createApiKey")).toBe("201");
-  expect(await tryExample(page, "evaluate")).toBe("200");
-  // The shown command works in a terminal, where there is no session.
-  const command = await page.locator('.opblock[id$="-evaluate"] .curl').first().textContent();
-  expect(command).toContain('-H "X-API-KEY: $PRESAGE_API_KEY"');
-  expect(command).not.toContain("X-CSRF-Token");
-});
-
 docsTest(
   "without a session, the API reference sends requests with the key that was entered",
   async (visitor) => {
@@ -70,8 +59,11 @@ docsTest(
   },
 );
 
-docsTest("the API reference has the dashboard's fonts", async (visitor) => {
-  const page = await visitor.visit("/docs");
+docsTest("the API reference has the dashboard's fonts and colours, and leads back to it", async (visitor) => {
+  const page = await visitor.visit("/", { colorScheme: "light" });
+  await page.getByRole("radio", { name: "Dark" }).first().click();
+  await page.goto(new URL("/docs", visitor.presage.url).href);
+  await page.locator("html[data-theme=dark].dark-mode").waitFor();
   await page.locator(".opblock-summary-path").first().waitFor();
   const fontOf = (selector: string) =>
     page
@@ -89,13 +81,6 @@ docsTest("the API reference has the dashboard's fonts", async (visitor) => {
     "Inter Variable",
     "JetBrains Mono Variable",
   ]);
-});
-
-docsTest("the API reference has the dashboard's colours and leads back to it", async (visitor) => {
-  const page = await visitor.visit("/", { colorScheme: "light" });
-  await page.getByRole("radio", { name: "Dark" }).first().click();
-  await page.goto(new URL("/docs", visitor.presage.url).href);
-  await page.locator("html[data-theme=dark].dark-mode").waitFor();
   expect(await page.title()).toBe("API reference · Presage");
   expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["API reference"]);
   await page.getByRole("link", { name: "Dashboard" }).click();
@@ -103,10 +88,17 @@ docsTest("the API reference has the dashboard's colours and leads back to it", a
 });
 
 docsTest(
-  "axe finds nothing in the API reference, light and dark, wide and narrow, in use",
+  "a signed-in browser creates a key from the API reference without entering one, and axe finds nothing there, light and dark, wide and narrow",
   async (visitor) => {
     const page = await visitor.visit("/docs", { reducedMotion: "reduce" });
+    expect(await page.getByRole("banner").textContent()).toContain("You are signed in");
     expect(await tryExample(page, "createApiKey")).toBe("201");
+    expect(await tryExample(page, "evaluate")).toBe("200");
+    // The shown command works in a terminal, where there is no session.
+    const command = await page.locator('.opblock[id$="-evaluate"] .curl').first().textContent();
+    expect(command).toContain('-H "X-API-KEY: $PRESAGE_API_KEY"');
+    expect(command).not.toContain("X-CSRF-Token");
+
     await openOperation(page, "exportEvaluationResults");
     await page.getByRole("tab", { name: "Schema" }).first().click();
     await page.evaluate(axe);

@@ -5,6 +5,7 @@ import type { createAppRouter } from "../src/router.tsx";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { expectAccessible, wide } from "./support/expect-accessible.ts";
 import { fillDashboard } from "./support/fill-dashboard.ts";
+import { sharePage } from "./support/share-page.ts";
 
 type Filled = Awaited<ReturnType<typeof fill>>;
 
@@ -146,6 +147,7 @@ async function fill(client: Presage) {
 /** Without motion, colours change immediately. */
 const reducedMotion = "reduce";
 
+const lookAt = sharePage({ viewport: wide, reducedMotion });
 const dashboardTest = dashboardTests();
 let filling: Promise<Filled> | undefined;
 
@@ -172,21 +174,22 @@ for (const one of listed) {
     async (visitor) => {
       filling ??= fill(visitor.client);
       const filled = await filling;
-      const page = await visitor.visit(path?.(filled) ?? route, { viewport: wide, reducedMotion });
-      await page.getByText(shows).filter({ visible: true }).first().waitFor();
-      await page.getByRole("heading", { level: 1, name: title }).waitFor();
-      expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
-      expect(await page.title()).toBe(`${title} · Presage`);
-      if (opens !== undefined) {
-        if ("keys" in opens) await page.keyboard.press(opens.keys);
-        else await page.getByRole("button", { name: opens.press, exact: true }).press("Enter");
-        await page
-          .locator("[role=dialog], [role=alertdialog], [role=menu]")
-          .filter({ visible: true })
-          .first()
-          .waitFor();
-      }
-      await expectAccessible(page);
+      await lookAt(visitor, path?.(filled) ?? route, async (page) => {
+        await page.getByText(shows).filter({ visible: true }).first().waitFor();
+        await page.getByRole("heading", { level: 1, name: title }).waitFor();
+        expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+        expect(await page.title()).toBe(`${title} · Presage`);
+        if (opens !== undefined) {
+          if ("keys" in opens) await page.keyboard.press(opens.keys);
+          else await page.getByRole("button", { name: opens.press, exact: true }).press("Enter");
+          await page
+            .locator("[role=dialog], [role=alertdialog], [role=menu]")
+            .filter({ visible: true })
+            .first()
+            .waitFor();
+        }
+        await expectAccessible(page);
+      });
     },
   );
 }

@@ -24,6 +24,8 @@ const withoutFeatures = [
   ...["AimEnabled", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PreconnectToSearch"],
   ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "PaintHolding"],
   ...["HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "ThirdPartyStoragePartitioning"],
+  // A process in reserve for the next site, which no test visits: it is started once for each context.
+  "SpareRendererForSitePerProcess",
 ];
 
 /** A real browser that makes no requests of its own. */

@@ -21,20 +21,15 @@ export async function runWithVisitor(
   running: RunningDashboard,
   body: (visitor: Visitor) => Promise<void>,
 ): Promise<void> {
-  const { browser, cookies, otherOrigins, presage } = running;
   const contexts: BrowserContext[] = [];
   const problems: string[] = [];
   const expected: RegExp[] = [];
 
-  async function visit(path: string, { isSignedIn = true, ...options }: VisitOptions = {}): Promise<Page> {
-    const context = await browser.newContext(options);
+  async function visit(path: string, options: VisitOptions = {}): Promise<Page> {
+    const context = await openContext(running, problems, options);
     contexts.push(context);
-    context.setDefaultTimeout(timeoutMs);
-    await slowDown(context);
-    watchContext(context, presage.url, otherOrigins, problems);
-    if (isSignedIn) await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: presage.url })));
     const page = await context.newPage();
-    await page.goto(new URL(path, presage.url).href);
+    await page.goto(new URL(path, running.presage.url).href);
     return page;
   }
 
@@ -49,6 +44,20 @@ export async function runWithVisitor(
   }
   const unexpected = problems.filter((problem) => !expected.some((pattern) => pattern.test(problem)));
   if (unexpected.length > 0) throw new Error(`The pages reported:\n${unexpected.join("\n")}`);
+}
+
+/** A context whose pages report to `problems` what is forbidden. */
+export async function openContext(
+  { browser, cookies, otherOrigins, presage }: Omit<RunningDashboard, "stop">,
+  problems: string[],
+  { isSignedIn = true, ...options }: VisitOptions,
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(timeoutMs);
+  await slowDown(context);
+  watchContext(context, presage.url, otherOrigins, problems);
+  if (isSignedIn) await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: presage.url })));
+  return context;
 }
 
 /** Events of a page arrive in order, so a round trip waits for all earlier ones. */

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
-import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { CompiledQuery, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst, toListPart } from "../../storage/keyset.ts";
 import type { Micros } from "../../storage/micros.ts";
@@ -266,11 +266,14 @@ export async function selectEpisodeIds(
 }
 
 /** Until the transaction ends, nobody else changes them. Always in the same order, so that no two transactions wait for each other. */
-export async function lockEpisodes(transaction: Database, ids: readonly string[]): Promise<void> {
+async function lockEpisodes(transaction: Database, ids: readonly string[]): Promise<void> {
   if (!isPostgres(transaction) || ids.length === 0) return;
-  await sql`select 1 from episodes where id in (${sql.join(ids)}) order by id for update`.execute(
-    transaction,
-  );
+  await transaction.executeQuery(CompiledQuery.raw(lockInOrder("$1"), [ids]));
+}
+
+/** What locks them on PostgreSQL, with a placeholder for their ids. */
+export function lockInOrder(ids: string): string {
+  return `select id from episodes where id = any(${ids}) order by id for update`;
 }
 
 /** With their steps and predictions. Returns how many there were. */

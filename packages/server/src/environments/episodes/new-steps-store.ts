@@ -1,12 +1,11 @@
-import { sql } from "kysely";
+import { CompiledQuery } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Micros } from "../../storage/micros.ts";
-import { prepareStatement } from "../../storage/prepare-statement.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertTogether } from "../../storage/writing/insert-rows.ts";
-import { lockEpisodes } from "./episodes-store.ts";
+import { lockInOrder } from "./episodes-store.ts";
 
 /** A step with its prediction, to be stored. Plain data: it crosses threads. */
 export interface NewStep {
@@ -24,17 +23,12 @@ export async function insertSteps(
   steps: readonly NewStep[],
 ): Promise<ReadonlySet<NewStep>> {
   // Of two steps of one episode, the first counts.
-  const first = new Map(steps.toReversed().map((one) => [one.step.episode_id, one]));
-  const advanced = isPostgres(transaction)
-    ? await advanceTogether(transaction, [...first.values()])
-    : await advanceEach(transaction, [...first.values()]);
-  const stored = [...first.values()].filter(({ step }) => advanced.has(step.episode_id));
-  await insertTogether(transaction, [
-    { table: "episode_steps", rows: stored.map(({ step }) => step) },
-    { table: "predictions", rows: stored.map(({ prediction }) => prediction) },
-    { table: "prediction_payloads", rows: stored.map(({ payload }) => payload) },
-  ]);
-  return new Set(stored);
+  const first = [...new Map(steps.toReversed().map((one) => [one.step.episode_id, one])).values()];
+  if (first.length === 0) return new Set();
+  const stored = isPostgres(transaction)
+    ? await insertInOneStatement(transaction, first)
+    : await insertEach(transaction, first);
+  return new Set(first.filter(({ step }) => stored.has(step.episode_id)));
 }
 
 /** How an episode is after a step. */
@@ -50,42 +44,83 @@ function progressOf({ step, end, at }: NewStep) {
   };
 }
 
-/** On PostgreSQL each statement takes a round trip. Returns the episodes that were where their step expects them. */
-async function advanceTogether(transaction: Database, steps: readonly NewStep[]): Promise<Set<string>> {
-  if (steps.length === 0) return new Set();
-  await lockEpisodes(
-    transaction,
+/**
+ * On PostgreSQL each statement takes a round trip, and its text is as short as this for any number of steps. Returns the episodes that
+ * were where their step expects them.
+ */
+async function insertInOneStatement(database: Database, steps: readonly NewStep[]): Promise<Set<string>> {
+  const rows = {
+    progress: steps.map((one) => ({ ...progressOf(one), prediction_id: one.prediction.id })),
+    steps: steps.map(({ step }) => step),
+    predictions: steps.map(({ prediction }) => prediction),
+    payloads: steps.map(({ payload }) => payload),
+  };
+  const columnsOf = ([first]: readonly object[]) => Object.keys(first ?? {}).join(", ");
+  const statement = `
+    with new as (
+      select * from json_to_recordset($1) as new(id text, step bigint, at bigint, status text, outcome text, stop_reason text,
+        reward double precision, prediction_id text)
+    ), locked as materialized (
+      ${lockInOrder("$2")}
+    ), advanced as (
+      update episodes as episode
+      set steps = new.step, last_active_at = new.at, status = new.status, outcome = new.outcome, stop_reason = new.stop_reason,
+        reward = coalesce(episode.reward + new.reward, new.reward, episode.reward)
+      from new join locked on locked.id = new.id
+      where episode.id = new.id and episode.id = any($2) and episode.status = 'open' and episode.steps = new.step - 1
+      returning episode.id, new.prediction_id
+    ), inserted_steps as (
+      insert into episode_steps (${columnsOf(rows.steps)})
+      select ${columnsOf(rows.steps)} from json_populate_recordset(null::episode_steps, $3)
+      where episode_id in (select id from advanced)
+    ), inserted_predictions as (
+      insert into predictions (${columnsOf(rows.predictions)})
+      select ${columnsOf(rows.predictions)} from json_populate_recordset(null::predictions, $4)
+      where id in (select prediction_id from advanced)
+    ), inserted_payloads as (
+      insert into prediction_payloads (${columnsOf(rows.payloads)})
+      select ${columnsOf(rows.payloads)} from json_populate_recordset(null::prediction_payloads, $5)
+      where prediction_id in (select prediction_id from advanced)
+    )
+    select id from advanced`;
+  const parameters = [
+    JSON.stringify(rows.progress),
     steps.map(({ step }) => step.episode_id),
-  );
-  const { rows } = await sql<{ id: string }>`
-    update episodes as episode
-    set steps = new.step, last_active_at = new.at, status = new.status, outcome = new.outcome, stop_reason = new.stop_reason,
-      reward = coalesce(episode.reward + new.reward, new.reward, episode.reward)
-    from json_to_recordset(${JSON.stringify(steps.map(progressOf))}) as new(
-      id text, step bigint, at bigint, status text, outcome text, stop_reason text, reward double precision)
-    where episode.id = new.id and episode.status = 'open' and episode.steps = new.step - 1
-    returning episode.id`.execute(transaction);
-  return new Set(rows.map(({ id }) => id));
+    JSON.stringify(rows.steps),
+    JSON.stringify(rows.predictions),
+    JSON.stringify(rows.payloads),
+  ];
+  const advanced = await database.executeQuery<{ id: string }>(CompiledQuery.raw(statement, parameters));
+  return new Set(advanced.rows.map(({ id }) => id));
 }
 
-async function advanceEach(transaction: Database, steps: readonly NewStep[]): Promise<Set<string>> {
-  const advanced = new Set<string>();
-  for (const one of steps) {
-    const { id, step, at, status, outcome, stop_reason, reward } = progressOf(one);
-    const values = [step, at, status, outcome, stop_reason, reward, reward, id, "open", step - 1];
-    if ((await advanceOne(transaction, values)).length > 0) advanced.add(id);
-  }
+/** On SQLite, where each statement stays prepared. */
+async function insertEach(transaction: Database, steps: readonly NewStep[]): Promise<Set<string>> {
+  const advanced = await advanceEach(transaction, steps);
+  const stored = steps.filter(({ step }) => advanced.has(step.episode_id));
+  await insertTogether(transaction, [
+    { table: "episode_steps", rows: stored.map(({ step }) => step) },
+    { table: "predictions", rows: stored.map(({ prediction }) => prediction) },
+    { table: "prediction_payloads", rows: stored.map(({ payload }) => payload) },
+  ]);
   return advanced;
 }
 
-const advanceOne = prepareStatement((database) =>
-  database
-    .updateTable("episodes")
-    .set({ steps: 0, last_active_at: 0, status: "open", outcome: null, stop_reason: null })
-    // The sum of the rewards that are not null.
-    .set({ reward: sql<number>`coalesce(reward + ${0}, ${0}, reward)` })
-    .where("id", "=", "")
-    .where("status", "=", "open")
-    .where("steps", "=", 0)
-    .returning("id"),
-);
+async function advanceEach(transaction: Database, steps: readonly NewStep[]): Promise<Set<string>> {
+  const values = steps.map((one) => {
+    const { id, step, at, status, outcome, stop_reason, reward } = progressOf(one);
+    return [step, at, status, outcome, stop_reason, reward, reward, id, step - 1];
+  });
+  const rows = await transaction.executeQuery<{ id: string }>({
+    ...CompiledQuery.raw(advanceOne),
+    parameters: values,
+  });
+  return new Set(rows.rows.map(({ id }) => id));
+}
+
+/** The reward becomes the sum of those that are not null. */
+const advanceOne = `
+  update episodes
+  set steps = ?, last_active_at = ?, status = ?, outcome = ?, stop_reason = ?, reward = coalesce(reward + ?, ?, reward)
+  where id = ? and status = 'open' and steps = ?
+  returning id`;

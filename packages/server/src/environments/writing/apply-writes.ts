@@ -1,3 +1,4 @@
+import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertSteps, type NewStep } from "../episodes/new-steps-store.ts";
 import {
@@ -23,6 +24,11 @@ export type EpisodeWrite =
 export async function applyWrites(database: Database, writes: readonly EpisodeWrite[]): Promise<boolean[]> {
   const steps = writes.flatMap((write) => ("step" in write ? [write.step] : []));
   const deliveries = writes.flatMap((write) => ("delivery" in write ? [write.delivery] : []));
+  // One statement: it needs no transaction.
+  if (steps.length === writes.length && isPostgres(database)) {
+    const stored = await insertSteps(database, steps);
+    return steps.map((step) => stored.has(step));
+  }
   return await database.transaction().execute(async (transaction) => {
     const stored = await insertSteps(transaction, steps);
     await markDelivered(transaction, deliveries);

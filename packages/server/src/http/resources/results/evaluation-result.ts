@@ -67,7 +67,7 @@ function toCorrection(correction: StoredResult["correction"]): EvaluationResult[
   return { pass, score_raw: score ?? null, comment: comment ?? null, created_at: toIsoInstant(createdAt) };
 }
 
-/** ISO 8601, to the microsecond. */
+/** ISO 8601, to the microsecond, which is the smallest number that JavaScript writes without an exponent. */
 function toDuration(micros: number | undefined): string | null {
-  return micros === undefined ? null : `PT${(micros / 1e6).toFixed(6).replace(/\.?0+$/, "")}S`;
+  return micros === undefined ? null : `PT${micros / 1e6}S`;
 }
