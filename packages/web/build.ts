@@ -81,10 +81,12 @@ function addressOf({ outputs }: Bun.BuildOutput, kind: Bun.BuildArtifact["kind"]
   return `/assets/${basename(output.path)}`;
 }
 
+/** Leaves the compressed files only: what hardly any client asks for needs no place in every image. */
 function compress(file: string): void {
   const bytes = readFileSync(file);
   writeFileSync(`${file}.br`, brotliCompressSync(bytes));
   writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+  rmSync(file);
 }
 
 function replace(folder: string): void {

@@ -21,14 +21,14 @@ const isOneOfFew = (size: number): string => {
   return `i % ${stretch} = (i / ${stretch} * 7919) % ${stretch}`;
 };
 
-const draws = (numbers: string): string => `
+const drawn = (numbers: string): string => `
   select i, case when (i / 500) % 5 < 2 then 1 else 0 end as in_run, ${draw(1)} as app_draw, ${draw(2)} as evaluator_draw,
     ${draw(3)} as profile_draw, ${draw(4)} as status_draw, ${draw(5)} as explain_draw, ${draw(6)} as dataset_draw,
     ${draw(7)} as kind_draw, ${draw(8)} as score_draw, ${draw(9)} as correction_draw, ${draw(10)} as tag_draw
   from ${numbers}`;
 
 /** Two in five results belong to a run: 500 in a row that share an app and a profile. The rest is monitored traffic. */
-const values = (numbers: string, size: number): string => `
+const valued = (size: number): string => `
   select i, status_draw, kind_draw, score_draw, correction_draw, tag_draw,
     case when in_run = 1 then 'app-main' when app_draw < 20 then 'app-rare' when app_draw < 700 then 'app-main'
       else 'app-' || (app_draw % 4) end as app,
@@ -42,54 +42,62 @@ const values = (numbers: string, size: number): string => `
     case when ${isOneOfFew(size)} then 'dataset-few' when dataset_draw < 15 then 'dataset-rare'
       when dataset_draw < 500 then 'dataset-main' when dataset_draw < 700 then 'dataset-' || (dataset_draw % 5) end as dataset_id,
     case when in_run = 1 then 'run-' || (i / 500) when kind_draw < 300 then 'run-nightly' end as run_id
-  from (${draws(numbers)}) as drawn`;
+  from drawn`;
 
 /** Half of the evaluators are binary, judges score in quarters, and similarity measures give any score, often 0 or 1. */
-const scored = (numbers: string, size: number): string => `
+const scored = `
   select *, case when status <> 'success' then null
       when family in ('rouge-l', 'edit-distance', 'token-f1') then
         case when kind_draw < 150 then 0 when kind_draw < 350 then 1000 else score_draw end
       when family in ('judge', 'judge-large') then kind_draw % 5 * 250
       when kind_draw < 620 then 1000 else 0 end as machine_mille
-  from (${values(numbers, size)}) as valued`;
+  from valued`;
 
-const judged = (numbers: string, size: number): string => `
+const judged = `
   select *, case when machine_mille >= 500 then 1 when machine_mille < 500 then 0 end as pass,
     case when correction_draw < 5 and status = 'success' then 1 else 0 end as is_corrected
-  from (${scored(numbers, size)}) as scored`;
+  from scored`;
 
-const profileId = (family: string, profile: string): string => `'profile-' || ${family} || '-' || ${profile}`;
+const profileId = "'profile-' || family || '-' || profile";
+const environmentTag =
+  "case when tag_draw < 30 then 'canary' when tag_draw < 800 then 'production' else 'staging' end";
+const text = "The switch is now connected to the anode of the light bulb; the bulb stays dark. ";
 
-/** The statements that insert the results numbered by `numbers`, a table with the column i, and their related rows. */
-export const insertsOf = (numbers: string, size: number): string[] => {
-  const rows = `(${judged(numbers, size)}) as judged`;
-  const text = "The switch is now connected to the anode of the light bulb; the bulb stays dark. ";
-  return [
-    `insert into evaluation_results (id, account_id, created_at, app, evaluator_id, evaluator_family, profile_name,
+/** Makes the temporary table `judged` of what the rows of the results numbered by `numbers`, a table with the column i, follow from. */
+export const judge = (numbers: string, size: number): string =>
+  // Databases would put subqueries into each other, and work out a draw again wherever it is named.
+  `create temporary table judged as
+    with drawn as materialized (${drawn(numbers)}), valued as materialized (${valued(size)}),
+      scored as materialized (${scored})
+    ${judged}`;
+
+/** Inserts the results in `judged`, with their corrections. */
+export const insertResults = (size: number): string[] => [
+  `insert into evaluation_results (id, account_id, created_at, app, evaluator_id, evaluator_family, profile_name,
       profile_public_id, profile_revision, status, explain_strategy, dataset_id, run_id, is_external, pass, score,
       counted_pass, counted_score, score_mille)
     select i, ${account}, ${startMicros} + i * ${spanMicros / size}, app, family || '-2026-11-21', family,
-      'profile-' || profile, ${profileId("family", "profile")}, 1, status, explain_strategy, dataset_id, run_id, 0,
+      'profile-' || profile, ${profileId}, 1, status, explain_strategy, dataset_id, run_id, 0,
       pass, machine_mille / 1000.0,
       case when is_corrected = 1 then 1 - pass else pass end,
       case when is_corrected = 1 then 1.0 - pass else machine_mille / 1000.0 end,
       case when is_corrected = 1 then 1000 - pass * 1000 else machine_mille end
-    from ${rows}`,
-    `insert into evaluation_payloads (result_id, input, output, gold_answer, error_message, explanation, evaluation_micros, tags)
+    from judged`,
+  `insert into evaluation_corrections (id, result_id, account_id, profile_public_id, user_id, pass, score, created_at)
+    select 'correction-' || i, i, ${account}, ${profileId}, (select id from users limit 1), 1 - pass,
+      1.0 - pass, ${endMicros} from judged where is_corrected = 1`,
+];
+
+/** Inserts the texts and tags of the results in `judged`. */
+export const insertTextsAndTags = [
+  `insert into evaluation_payloads (result_id, input, output, gold_answer, error_message, explanation, evaluation_micros, tags)
     select i, 'Action ' || i || ': connect the switch. ${text}', '${text}', '${text}',
       case when status <> 'success' then 'timeout: No verdict within 10000 ms.' end,
       'The output differs at character ' || (score_draw % 80) || '.', 120 + score_draw,
       '{"environment":"' || ${environmentTag} || '","model":"model-' || (score_draw % 5) || '"}'
-    from ${rows}`,
-    `insert into evaluation_tags (account_id, name, value, result_id)
-    select ${account}, 'environment', ${environmentTag}, i from ${rows}`,
-    `insert into evaluation_tags (account_id, name, value, result_id)
-    select ${account}, 'model', 'model-' || (score_draw % 5), i from ${rows}`,
-    `insert into evaluation_corrections (id, result_id, account_id, profile_public_id, user_id, pass, score, created_at)
-    select 'correction-' || i, i, ${account}, ${profileId("family", "profile")}, (select id from users limit 1), 1 - pass,
-      1.0 - pass, ${endMicros} from ${rows} where is_corrected = 1`,
-  ];
-};
-
-const environmentTag =
-  "case when tag_draw < 30 then 'canary' when tag_draw < 800 then 'production' else 'staging' end";
+    from judged`,
+  `insert into evaluation_tags (account_id, name, value, result_id)
+    select ${account}, 'environment', ${environmentTag}, i from judged`,
+  `insert into evaluation_tags (account_id, name, value, result_id)
+    select ${account}, 'model', 'model-' || (score_draw % 5), i from judged`,
+];

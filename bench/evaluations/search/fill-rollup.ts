@@ -72,19 +72,22 @@ const countSeries = async (
   if (isSqlite) await run("drop index filling");
 };
 
-/** Sets the counts, times and last number that the write path would have stored. */
-export const fillRollup = async (
-  connection: Connection,
+/** Sets the last number that the write path would have taken: results up to it are counted by tag. */
+export const setLastNumber = async (
+  { run }: Connection,
   size: number,
   database: DatabaseName,
-): Promise<void> => {
-  await countSeries(connection, true, database);
-  await countSeries(connection, false, database);
-  await connection.run(`insert into evaluation_times (stretch, earliest, latest)
-    select id / ${numbersPerStretch}, min(created_at), max(created_at) from evaluation_results group by 1`);
-  await connection.run(
+): Promise<void> =>
+  await run(
     database === "PostgreSQL"
       ? `select setval('${resultNumbers}', ${size})`
       : `update evaluation_clock set last_id = ${size}, last_created_at = ${endMicros}`,
   );
+
+/** Sets the counts and times that the write path would have stored. */
+export const fillRollup = async (connection: Connection, database: DatabaseName): Promise<void> => {
+  await countSeries(connection, true, database);
+  await countSeries(connection, false, database);
+  await connection.run(`insert into evaluation_times (stretch, earliest, latest)
+    select id / ${numbersPerStretch}, min(created_at), max(created_at) from evaluation_results group by 1`);
 };

@@ -10,6 +10,8 @@ const tinypool = dirname(Bun.fileURLToPath(import.meta.resolve("tinypool")));
 const threadFile = /new URL\("\.\/([\w-]+)\.ts", import\.meta\.url\)/g;
 /** How tinypool names the file of a thread of its pool. */
 const poolThreadFile = 'import.meta.url + "/../entry/worker.js"';
+/** A comment that bundlers keep. The licences of all packages are in one file beside the bundle. */
+const licenceComment = /\/\*![\s\S]*?\*\//g;
 /** How the server names the folder of the dashboard's files. */
 const dashboardUrl = 'new URL("../../../web/dist/", import.meta.url)';
 
@@ -84,6 +86,16 @@ function besideTheBundle({ dashboardFolder, commandName }: BundleOptions): BunPl
           return { contents: text, loader };
         },
       );
+      // One character beyond Latin-1, as in its author's name, makes Bun store a whole file with two bytes a character.
+      build.onLoad({ filter: /node_modules\/ibantools\/.*\.js$/ }, ({ path, loader }) => ({
+        contents: readFileSync(path, "utf8").replaceAll(licenceComment, ""),
+        loader,
+      }));
+      // zod's messages in some fifty languages, which nobody asks for.
+      build.onLoad({ filter: /node_modules\/zod\/v4\/locales\/index\.js$/ }, ({ loader }) => ({
+        contents: 'export { default as en } from "./en.js";',
+        loader,
+      }));
       // They start threads that Presage does not use. Bun would write this machine's paths into the bundle.
       build.onLoad({ filter: /node_modules\/(ioredis|pino|thread-stream)\/.*\.js$/ }, ({ path, loader }) => ({
         contents: readFileSync(path, "utf8").replaceAll("__dirname", '"."'),

@@ -138,6 +138,29 @@ dashboardTest("The list is right after a deletion whose dialog was closed", asyn
   }
 });
 
+dashboardTest("The list is right for whoever left its page during a deletion", async ({ visit, client }) => {
+  await evaluate(client, "left", ["yes", "no"]);
+  const page = await visit("/evaluations?app=left");
+  await showsResults(page, 2);
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+  await page.route(/evaluation-result-deletions/, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
+  await dialog.getByText("2 results match the filters.").waitFor();
+  await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+  await dialog.getByText("of 2 results deleted").waitFor();
+  await dialog.getByRole("button", { name: "Close" }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Usage", exact: true }).press("Enter");
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  release();
+  await page.goBack();
+  await page.getByText("No results match these filters").waitFor();
+});
+
 dashboardTest("A deletion that could not be counted is counted again", async (visitor) => {
   const { visit, client, expectErrors } = visitor;
   await evaluate(client, "uncounted", ["yes"]);

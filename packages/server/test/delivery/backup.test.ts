@@ -158,20 +158,25 @@ describe("Killed at work,", () => {
     expect((await runPresage(["backup", target], of(large))).code).toBe(0);
   });
 
-  /** Kills a command that writes beside `path`, once it does, unless it was faster. */
+  /** Kills a command while it writes beside `path`; one that was faster than the kill runs again. */
   async function killWhileItWrites(args: string[], path: string): Promise<void> {
-    const child = Bun.spawn([...presageCommand, ...args], {
-      env: { PATH: process.env.PATH ?? "", ...of(large) },
-      stdout: "ignore",
-      stderr: "ignore",
-    });
-    killAfterTests(child);
-    await eventually(
-      () => filesBeside(path),
-      (names) => names.some((name) => name.includes(".partial-")) || child.exitCode !== null,
-    );
-    child.kill("SIGKILL");
-    await child.exited;
+    const isWriting = (names: string[]) => names.some((name) => name.includes(".partial-"));
+    for (let tries = 0; tries < 20; tries += 1) {
+      const child = Bun.spawn([...presageCommand, ...args], {
+        env: { PATH: process.env.PATH ?? "", ...of(large) },
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      killAfterTests(child);
+      await eventually(
+        () => filesBeside(path),
+        (names) => isWriting(names) || child.exitCode !== null,
+      );
+      child.kill("SIGKILL");
+      await child.exited;
+      if (isWriting(await filesBeside(path))) return;
+    }
+    throw new Error(`${args[0]} was never killed in the middle`);
   }
 
   test("a backup leaves the database and the last backup whole, and the next one removes its rest", async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expectEventually } from "../support/eventually.ts";
 import {
   expectEvaluationInThreads,
   expectFirstPrediction,
@@ -91,4 +92,27 @@ test("Its server has the dashboard and the API's page", () => expectPages(presag
 test("A signal to the command stops the server", async () => {
   presage.kill("SIGTERM");
   expect(await presage.exited).toBe(0);
+});
+
+test("npx runs the archive from nothing, and the server ends with it", async () => {
+  // With what npm has fetched, but nothing that npx has unpacked.
+  const cache = join(work, "npm-cache");
+  await mkdir(cache);
+  const fetched = (await runInFolder(work, ["npm", "config", "get", "cache"])).trim();
+  await symlink(join(fetched, "_cacache"), join(cache, "_cacache"));
+  const ofNpm = Object.entries(process.env).filter(
+    ([name]) => /^(npm_config_|https?_proxy$|HOME$)/i.test(name) && name !== "npm_config_cache",
+  );
+  const npx = ["npx", "--yes", ...fromCache, `--cache=${cache}`, `file:${await packed()}`];
+  const environment = Object.fromEntries(ofNpm.map(([name, value = ""]) => [name, value]));
+  await using started = await spawnPresage(environment, npx);
+  await expectFirstPrediction(started);
+  started.kill("SIGTERM");
+  await started.exited;
+  const isThere = () =>
+    fetch(`${started.url}/ready`).then(
+      () => true,
+      () => false,
+    );
+  await expectEventually(isThere, false);
 });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ApiKeyResponse, AuditEvent } from "@presage/contract";
+import { ApiKeyResponse, type AuditAction, AuditEvent } from "@presage/contract";
+import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 
 let directory: string;
@@ -17,11 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
+const databaseUrl = () => `sqlite:${join(directory, "audit.db")}`;
 const presage = (...args: string[]) =>
-  runPresage(args, {
-    PRESAGE_DATABASE_URL: `sqlite:${join(directory, "audit.db")}`,
-    PRESAGE_PUBLIC_URL: "http://presage.example",
-  });
+  runPresage(args, { PRESAGE_DATABASE_URL: databaseUrl(), PRESAGE_PUBLIC_URL: "http://presage.example" });
 
 async function events(...args: string[]): Promise<AuditEvent[]> {
   const { stdout } = await presage("audit", "--json", ...args);
@@ -79,3 +78,91 @@ test("the last owner stays one, and a wrong role is refused", async () => {
   });
   expect(await presage("users", "role", owner.id, "admin")).toMatchObject({ code: 1 });
 });
+
+const reads = "reads";
+/** Commands that change nothing of an account, or whose changes are records themselves. */
+const unrecorded: Record<string, string> = {
+  serve: "serves",
+  config: reads,
+  doctor: reads,
+  report: reads,
+  compare: reads,
+  audit: reads,
+  "keys list": reads,
+  "users list": reads,
+  "datasets list": reads,
+  "datasets show": reads,
+  "runs list": reads,
+  "runs show": reads,
+  migrate: "is about the schema",
+  backup: "writes a file",
+  export: "writes a file",
+  restore: "puts another database in the place of this one, with the log that is in it",
+  import: "brings the log of the account with it, which had no data before",
+  "results mend-times": "belongs to no account: it mends what a wrong clock did to all",
+  predict: "a prediction is its own record",
+  evaluate: "results are their own records",
+};
+
+test("every command that changes something leaves its event", async () => {
+  const recorded = new Set<string>();
+  async function change(command: string, args: string[], actions: AuditAction[]): Promise<string> {
+    const known = new Set((await events()).map(({ id }) => id));
+    const { code, stdout, stderr } = await presage(...command.split(" "), ...args);
+    expect([command, code, stderr]).toEqual([command, 0, expect.any(String)]);
+    const added = (await events()).filter(({ id }) => !known.has(id));
+    expect([command, added.map(({ action }) => action).sort()]).toEqual([command, actions]);
+    for (const { actor } of added) expect(actor.kind).toBe("command_line");
+    recorded.add(command);
+    return stdout.trim();
+  }
+  const user = await change("users add", ["Kim", "--role", "member"], ["user.create"]);
+  await change("users role", [user, "viewer"], ["user.change_role"]);
+  await change("sign-in", ["--user", user], ["user.create_sign_in_link"]);
+  await change("keys create", ["--name", "k", "--user", user], ["api_key.create"]);
+  const listed = await presage("keys", "list", "--json", "--user", user);
+  const { id } = ApiKeyResponse.parse(JSON.parse(listed.stdout));
+  await change("keys update", [id, "--rate-limit-rpm", "5", "--user", user], ["api_key.update"]);
+  await change("keys revoke", [id, "--user", user], ["api_key.revoke"]);
+  await presage("keys", "create", "--name", "another", "--user", user);
+  await change("users end", [user], ["user.end_access"]);
+  await change("users erase", [user, "--yes"], ["user.erase"]);
+
+  const line = { trajectory_id: "t", step: 0, interaction: { state: "s", action: "a" }, next_state: "s" };
+  const file = join(directory, "lines.jsonl");
+  await Bun.write(file, JSON.stringify(line));
+  const made: AuditAction[] = ["dataset.add_revision", "dataset.create"];
+  await change("datasets import", ["--name", "d", "--file", file], made);
+  const target = ["--dataset", "d", "--baseline", "no-change", "--evaluator", "exact-match"];
+  await change("run", [...target, "--name", "r"], ["run.create"]);
+  // What has ended cannot be cancelled, so a server leaves one that waits.
+  const server = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl() });
+  const { data } = (await (await server.call("GET", "/v1/datasets")).json()) as { data: { id: string }[] };
+  const waiting = { dataset_id: data[0]?.id, target: { predictions: "imported" }, name: "waiting" };
+  await server.call("POST", "/v1/runs", { ...waiting, evaluators: [{ evaluator: "exact-match" }] });
+  const begun = await server.call("POST", "/v1/episodes", { environment: "sandbox", index: 0 });
+  const { episode_id } = (await begun.json()) as { episode_id: string };
+  await server.call("POST", `/v1/episodes/${episode_id}/step`, { action: "activate lantern" });
+  await server.stop();
+  await change("runs cancel", ["waiting"], ["run.cancel"]);
+  await change("runs delete", ["waiting"], ["run.delete"]);
+  await change("datasets from-episodes", ["--name", "e", "--environment", "sandbox"], made);
+  await change("datasets delete", ["e"], ["dataset.delete"]);
+
+  const commands = await commandsOf([]);
+  expect(commands.filter((name) => !recorded.has(name) && !Object.hasOwn(unrecorded, name))).toEqual([]);
+  expect([...recorded, ...Object.keys(unrecorded)].filter((name) => !commands.includes(name))).toEqual([]);
+});
+
+/** The commands that have none below them, as help lists them. */
+async function commandsOf(path: string[]): Promise<string[]> {
+  const { stdout } = await presage(...path, "--help");
+  const [, list = ""] = /^Commands:\n((?: .*\n)*)/m.exec(stdout) ?? [];
+  const names = [...list.matchAll(/^ {2}(\S+)/gm)].flatMap(([, name = ""]) =>
+    name === "help" ? [] : [name],
+  );
+  if (names.length === 0) return [path.join(" ")];
+  const found: string[] = [];
+  for (const name of names) found.push(...(await commandsOf([...path, name])));
+  return found;
+}

@@ -109,6 +109,32 @@ onEachDatabase((database) => {
     expect(await rows()).toEqual([false, false]);
   });
 
+  test("What is stored in an account that was erased and opened again is counted by a process that knew its series", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const store = opened.database;
+    const accountId = Bun.randomUUIDv7();
+    const series = async () => {
+      const found = await store
+        .selectFrom("evaluation_series")
+        .select("id")
+        .where("account_id", "=", accountId)
+        .orderBy("id")
+        .execute();
+      return found.map(({ id }) => id);
+    };
+    const write = createWriteResults(store);
+    await write([{ ...ordinaryRecord, accountId }]);
+    const before = await series();
+    expect(before).not.toEqual([]);
+    await closeAccount(store, accountId);
+    await eraseResults(store, accountId);
+    expect(await series()).toEqual([]);
+    await reopenAccount(store, accountId);
+    const { ids } = await write([{ ...ordinaryRecord, accountId }]);
+    expect(ids.length).toBe(1);
+    expect(await series()).toEqual(before);
+  });
+
   test("An account whose erasure was interrupted is opened for whoever joins it, and can be left", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl, {

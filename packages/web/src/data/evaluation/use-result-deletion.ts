@@ -1,5 +1,11 @@
-import type { EvaluationResultDeletion, ResultFilter } from "@presage/sdk";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { EvaluationResultDeletion, Presage, ResultFilter } from "@presage/sdk";
+import {
+  type QueryClient,
+  QueryObserver,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { usePresage } from "../use-presage.ts";
 import { refreshResults } from "./evaluation-results.ts";
@@ -27,8 +33,8 @@ interface DeletionRequest {
 }
 
 /**
- * Deletes in the background what was counted, and loads the lists again when that is finished. It belongs to a page rather than
- * to the dialog that asks for it, as the deletion goes on when the dialog is closed.
+ * Deletes in the background what was counted, and loads the lists again when that is finished, also for whoever has left the page.
+ * It belongs to a page rather than to the dialog that asks for it, as the deletion goes on when the dialog is closed.
  */
 export function useResultDeletion({ onFinished }: { onFinished(): void }): ResultDeletion {
   const presage = usePresage();
@@ -36,11 +42,11 @@ export function useResultDeletion({ onFinished }: { onFinished(): void }): Resul
   const { data, error, isPending, mutate, reset } = useMutation({
     mutationFn: ({ filter, expectedCount }: DeletionRequest) =>
       presage.results.deleteMatching(filter, expectedCount),
+    onSuccess: ({ id }) => refreshOnceDeleted(presage, queryClient, id),
   });
   const progress = useQuery({ ...deletionQuery(presage, data?.id ?? ""), enabled: data !== undefined });
   const isFinished = data !== undefined && progress.data?.status === "finished";
   const finish = useEffectEvent(() => {
-    refreshResults(queryClient);
     reset();
     onFinished();
   });
@@ -56,4 +62,13 @@ export function useResultDeletion({ onFinished }: { onFinished(): void }): Resul
     begin: mutate,
     reset,
   };
+}
+
+/** Lists are kept for whoever comes back to their page. */
+function refreshOnceDeleted(presage: Presage, queryClient: QueryClient, id: string): void {
+  const stopWatching = new QueryObserver(queryClient, deletionQuery(presage, id)).subscribe(({ data }) => {
+    if (data?.status !== "finished") return;
+    stopWatching();
+    refreshResults(queryClient);
+  });
 }

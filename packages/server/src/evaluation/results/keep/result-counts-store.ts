@@ -1,4 +1,5 @@
 import type { EvaluationStatus } from "@presage/contract";
+import { sql } from "kysely";
 import { refuseClosedAccounts } from "../../../storage/closed-accounts-store.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { microsPerDay } from "../../../storage/micros.ts";
@@ -148,27 +149,54 @@ const maxKnown = 10_000;
 /** A database restored from a backup may lack series that were known to exist. */
 const knownForMs = 60_000;
 
+export interface SeriesMemory {
+  /** Ensures that series exist before results are counted in them. */
+  ensure(series: readonly EvaluationSeriesTable[]): Promise<void>;
+  /** They were deleted since. */
+  forget(series: readonly EvaluationSeriesTable[]): void;
+}
+
 /**
- * Returns a function that ensures that series exist before results are counted in them. On PostgreSQL that happens outside the writers'
- * transactions: of two that insert the same series the second would wait for the first, and this one is short.
+ * Ensures that series exist, and remembers which do. On PostgreSQL that happens outside the writers' transactions: of two that insert
+ * the same series the second would wait for the first, and this one is short.
  */
-export function createEnsureSeries(
-  database: Database,
-): (series: readonly EvaluationSeriesTable[]) => Promise<void> {
+export function createSeriesMemory(database: Database): SeriesMemory {
   const known = new Set<string>();
   let knownSinceMs = 0;
-  return async (series) => {
-    if (known.size > maxKnown || performance.now() - knownSinceMs > knownForMs) {
-      known.clear();
-      knownSinceMs = performance.now();
-    }
-    const unknown = series.filter(({ id }) => !known.has(id));
-    if (unknown.length === 0) return;
-    await database.transaction().execute(async (transaction) => {
-      const accountIds = unknown.map(({ account_id }) => account_id);
-      await refuseClosedAccounts(transaction, accountIds);
-      await addSeries(transaction, unknown);
-    });
-    for (const { id } of unknown) known.add(id);
+  return {
+    async ensure(series) {
+      if (known.size > maxKnown || performance.now() - knownSinceMs > knownForMs) {
+        known.clear();
+        knownSinceMs = performance.now();
+      }
+      const unknown = series.filter(({ id }) => !known.has(id));
+      if (unknown.length === 0) return;
+      await database.transaction().execute(async (transaction) => {
+        const accountIds = unknown.map(({ account_id }) => account_id);
+        await refuseClosedAccounts(transaction, accountIds);
+        await addSeries(transaction, unknown);
+      });
+      for (const { id } of unknown) known.add(id);
+    },
+    forget(series) {
+      for (const { id } of series) known.delete(id);
+    },
   };
+}
+
+/**
+ * Whether all series exist and none of their accounts is closed, on PostgreSQL. As it is one statement and holds the lock of those who
+ * look, none of them is deleted before the transaction ends: whoever erases an account closes it first, and waits for the lock.
+ */
+export async function haveOpenSeries(
+  transaction: Database,
+  series: readonly EvaluationSeriesTable[],
+): Promise<boolean> {
+  const accountIds = [...new Set(series.map(({ account_id }) => account_id))];
+  const { rows } = await sql<{ closed: boolean; existing: number }>`
+    select exists (select 1 from closed_accounts where account_id = any(${accountIds}::text[])) as closed,
+      (select count(*)::int from evaluation_series where id = any(${series.map(({ id }) => id)}::text[])) as existing`.execute(
+    transaction,
+  );
+  return rows.every(({ closed, existing }) => !closed && existing === series.length);
 }

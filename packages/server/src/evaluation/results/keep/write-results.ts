@@ -9,7 +9,14 @@ import { addErrorFindings } from "../error-findings/error-findings-store.ts";
 import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { selectByRequestKeys } from "../record/stored-results-store.ts";
 import { type Numbers, selectLastNumber, takeNumbers } from "./numbers-store.ts";
-import { addCounts, addSeries, countResults, createEnsureSeries, seriesOf } from "./result-counts-store.ts";
+import {
+  addCounts,
+  addSeries,
+  countResults,
+  createSeriesMemory,
+  haveOpenSeries,
+  seriesOf,
+} from "./result-counts-store.ts";
 import {
   claimRequestKeys,
   countPayloads,
@@ -36,16 +43,32 @@ export interface Written extends Numbers {
 export type WriteResults = (records: readonly EvaluationRecord[]) => Promise<Written>;
 
 export function createWriteResults(database: Database): WriteResults {
-  const ensureSeries = createEnsureSeries(database);
+  // SQLite has one writer at a time, which can add series in its transaction.
+  return isPostgres(database) ? writeAfterSeries(database) : (records) => writeWithSeries(database, records);
+}
+
+function writeAfterSeries(database: Database): WriteResults {
+  const memory = createSeriesMemory(database);
   return async (records) => {
-    // SQLite has one writer at a time, which can add them in its transaction.
-    const isAhead = isPostgres(database);
-    if (isAhead) await ensureSeries(seriesOf(records));
-    return await storeResults(database, records, async (transaction) => ({
-      numbers: await takeNumbers(transaction, records.length),
-      isThere: { hasSeries: isAhead },
-    }));
+    const series = seriesOf(records);
+    await memory.ensure(series);
+    const written = await database.transaction().execute(async (transaction) => {
+      const numbers = await takeNumbers(transaction, records.length);
+      if (!(await haveOpenSeries(transaction, series))) return undefined;
+      return await storeNumbered(transaction, records, numbers, { hasSeries: true });
+    });
+    if (written !== undefined) return written;
+    // Erasing an account deleted them, and somebody has joined it since. If it is still closed, this says so.
+    memory.forget(series);
+    return await writeWithSeries(database, records);
   };
+}
+
+async function writeWithSeries(database: Database, records: readonly EvaluationRecord[]): Promise<Written> {
+  return await storeResults(database, records, async (transaction) => ({
+    numbers: await takeNumbers(transaction, records.length),
+    isThere: { hasSeries: false },
+  }));
 }
 
 /** What is stored ahead of results. */
@@ -66,11 +89,20 @@ async function storeResults(
       transaction,
       records.map(({ accountId }) => accountId),
     );
-    const results = numberResults(records, numbers);
-    const stored = await addResults(transaction, results, isThere);
-    // Before the commit: after it, nothing may fail.
-    return { ...numbers, earlier: await findEarlier(transaction, results, stored) };
+    return await storeNumbered(transaction, records, numbers, isThere);
   });
+}
+
+async function storeNumbered(
+  transaction: Database,
+  records: readonly EvaluationRecord[],
+  numbers: Numbers,
+  isThere: IsThere,
+): Promise<Written> {
+  const results = numberResults(records, numbers);
+  const stored = await addResults(transaction, results, isThere);
+  // Before the commit: after it, nothing may fail.
+  return { ...numbers, earlier: await findEarlier(transaction, results, stored) };
 }
 
 /** Stores results, except those whose request key is taken, and counts them in every rollup. Returns the stored ones. */

@@ -8,7 +8,7 @@ import { selectLastSettled } from "../keep/numbers-store.ts";
 import { evaluatorsVerdict, isPayloadOfResult, joinTags, seriesSources, squareOf } from "./tagged-results.ts";
 
 /** A few milliseconds on SQLite, for which other writers wait. */
-const resultsAtOnce = 1_000;
+const usualResultsAtOnce = 1_000;
 /** A tag with more values names single results rather than groups of them, and is not counted any further. */
 export const maxCountedValues = 100;
 /** As many names of an account are counted. */
@@ -20,10 +20,13 @@ const rollUpLock = sql.raw(`${firstWriterLock} - 3`);
  * Counts the next results by tag, in one transaction with the number up to which they are counted. Returns whether more may follow.
  * Of several processes one does so at a time; the others have nothing to do.
  */
-export async function rollUpSomeTags(database: Database): Promise<boolean> {
+export async function rollUpSomeTags(
+  database: Database,
+  resultsAtOnce = usualResultsAtOnce,
+): Promise<boolean> {
   return await database.transaction().execute(async (transaction) => {
     if (!(await tryLockRollUp(transaction))) return false;
-    const batch = await selectBatch(transaction);
+    const batch = await selectBatch(transaction, resultsAtOnce);
     if (batch === undefined) return false;
     if (await hasNewSeries(transaction, batch)) {
       await addNames(transaction, batch);
@@ -80,7 +83,7 @@ interface Batch {
 }
 
 /** The next results before which no other can appear any more. On SQLite every visible result is one. */
-async function selectBatch(transaction: Database): Promise<Batch | undefined> {
+async function selectBatch(transaction: Database, resultsAtOnce: number): Promise<Batch | undefined> {
   const settled = await selectLastSettled(transaction);
   const isSettled = settled === undefined ? sql`` : sql`and id <= ${settled}`;
   const { rows } = await sql<{ after: number; upTo: number | null; results: number }>`

@@ -10,8 +10,8 @@ const directory = await mkdtemp(join(tmpdir(), "presage-dashboard-"));
 const write = (name: string, text: string) => Bun.write(join(directory, name), text);
 await write("shell.html", "the shell");
 await write("secret.js", "outside");
-await write("assets/main-0w9yr4c7.js", "plain");
 await write("assets/main-0w9yr4c7.js.br", "smaller");
+await Bun.write(join(directory, "assets/main-0w9yr4c7.js.gz"), Bun.gzipSync("plain"));
 await write("assets/inter.woff2", "font");
 await write("assets/notes.txt", "no part of the dashboard");
 
@@ -48,15 +48,19 @@ test("Files with a digest in their name are cached for a year, others for a day"
   expect((await ask("/assets/inter.woff2")).headers.get("cache-control")).toBe("public, max-age=86400");
 });
 
-test("A client that accepts an encoding gets the smaller file, and caches learn that there are two", async () => {
-  const [small, plain] = [
+test("Each client gets the smallest file that it accepts, and caches learn that there are several", async () => {
+  const [small, zipped, plain] = [
     await ask("/assets/main-0w9yr4c7.js", "gzip, br"),
     await ask("/assets/main-0w9yr4c7.js", "gzip"),
+    await ask("/assets/main-0w9yr4c7.js"),
   ];
   expect([small.headers.get("content-encoding"), await small.text()]).toEqual(["br", "smaller"]);
+  expect([zipped.headers.get("content-encoding"), unzip(await zipped.bytes())]).toEqual(["gzip", "plain"]);
   expect([plain.headers.get("content-encoding"), await plain.text()]).toEqual([null, "plain"]);
-  for (const { headers } of [small, plain]) expect(headers.get("vary")).toBe("accept-encoding");
+  for (const { headers } of [small, zipped, plain]) expect(headers.get("vary")).toBe("accept-encoding");
 });
+
+const unzip = (bytes: Uint8Array) => new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(bytes)));
 
 test("No name leads out of the folder or to a file that is not part of the dashboard", async () => {
   for (const name of [

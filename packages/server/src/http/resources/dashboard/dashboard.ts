@@ -43,7 +43,7 @@ const contentTypes: Record<string, string> = {
   woff2: "font/woff2",
 };
 
-/** The encodings that the build makes of each file, the smaller first. */
+/** The encodings that the build makes of each file instead of the file itself, the smaller first. Fonts are compressed as they are. */
 const encodings = [
   { name: "br", extension: "br" },
   { name: "gzip", extension: "gz" },
@@ -79,10 +79,11 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
       if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw noSuchFile();
       const encoding = chooseEncoding(request.headers.get("accept-encoding"));
       const path = join(directory, "assets", name);
-      const encoded = encoding === undefined ? undefined : Bun.file(`${path}.${encoding.extension}`);
-      const isEncoded = encoded !== undefined && (await encoded.exists());
-      const file = isEncoded ? encoded : Bun.file(path);
-      if (!(await file.exists())) throw noSuchFile();
+      const encoded = Bun.file(`${path}.${encoding?.extension ?? "gz"}`);
+      const isEncoded = await encoded.exists();
+      const file = Bun.file(path);
+      if (!isEncoded && !(await file.exists())) throw noSuchFile();
+      const decoded = isEncoded && encoding === undefined ? Bun.gunzipSync(await encoded.bytes()) : undefined;
       const headers = {
         "content-type": contentType,
         "cache-control": hasDigest.test(name)
@@ -91,7 +92,7 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
         vary: "accept-encoding",
         ...(isEncoded && encoding !== undefined ? { "content-encoding": encoding.name } : {}),
       };
-      return new Response(file, { headers });
+      return new Response(decoded ?? (isEncoded ? encoded : file), { headers });
     }),
   ];
 }

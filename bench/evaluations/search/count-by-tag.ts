@@ -1,0 +1,11 @@
+import { rollUpSomeTags } from "../../../packages/server/src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
+import { openThreadDatabase } from "../../../packages/server/src/storage/opening/open-database.ts";
+
+const resultsAtOnce = 20_000;
+
+/** Otherwise the server would do it in the background, while it is measured. */
+export const countByTag = async (url: string): Promise<void> => {
+  const database = await openThreadDatabase(url);
+  while (await rollUpSomeTags(database, resultsAtOnce));
+  await database.destroy();
+};
