@@ -1,7 +1,10 @@
 import { basename } from "node:path";
-import { type Document, isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import type { Document } from "yaml";
 import { z } from "zod";
 import { ConfigError } from "./config.ts";
+
+/** Takes 11 MB, which a server without such files does without. */
+const yaml = (): typeof import("yaml") => require("yaml");
 
 export type Path = readonly PropertyKey[];
 
@@ -38,6 +41,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
   schema: Schema,
   schemaAt: (path: Path, part: "key" | "value") => z.ZodType,
 ): YamlFile<z.output<Schema>> {
+  const { LineCounter, parseDocument } = yaml();
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -86,6 +90,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
 
 /** What no schema sees. */
 function unsupportedIn(document: Document): FileIssue[] {
+  const { isScalar, visit } = yaml();
   const issues: FileIssue[] = [];
   visit(document, {
     Alias: (_, { range }) => {
@@ -107,6 +112,7 @@ function offsetOf(document: Document, path: Path): number {
   if (path.length === 0) return document.contents?.range?.[0] ?? 0;
   const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const key = path.at(-1);
+  const { isMap } = yaml();
   if (isMap(holder)) {
     const pair = holder.items.find((item) => String(item.key) === String(key));
     const range = pair !== undefined && isRanged(pair.key) ? pair.key.range : undefined;
@@ -118,5 +124,5 @@ function offsetOf(document: Document, path: Path): number {
 }
 
 function isRanged(node: unknown): node is { range?: readonly [number, number, number] | null } {
-  return typeof node === "object" && node !== null && "range" in node && !isAlias(node);
+  return typeof node === "object" && node !== null && "range" in node && !yaml().isAlias(node);
 }

@@ -53,6 +53,8 @@ export function composeRetention(
     },
   };
 
+  let working = 0;
+
   /** Does something unless another process does it, and only as long. Returns whether it was done. */
   async function alone(
     name: string,
@@ -61,6 +63,7 @@ export function composeRetention(
   ): Promise<boolean> {
     const lease = { name, holder, forMs: leaseMs };
     if (!(await takeLease(database, lease))) return false;
+    working += 1;
     let renewedAtMs = performance.now();
     const lost = new AbortController();
     const whileHeld: DeletionWork = {
@@ -77,6 +80,9 @@ export function composeRetention(
       await act(whileHeld, AbortSignal.any([signal, lost.signal]));
       return !lost.signal.aborted;
     } finally {
+      working -= 1;
+      // It would keep 10 MB until the next time.
+      if (working === 0) await thread?.end();
       await endLease(database, lease);
     }
   }

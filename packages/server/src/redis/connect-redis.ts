@@ -1,4 +1,4 @@
-import { Redis as RedisClient } from "ioredis";
+import type { Redis as RedisClient } from "ioredis";
 import { defined } from "../defined.ts";
 import type { Logger } from "../observability/logger.ts";
 import { watchOutage } from "../observability/watch-outage.ts";
@@ -26,7 +26,9 @@ export interface Redis {
 
 /** Connects in the background, and again whenever the connection is lost. Logs when the store goes, is late or refuses, and when that is over. */
 export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">): Redis {
-  const client = new RedisClient(url, {
+  // Takes 20 MB, which a server without Redis does without.
+  const { Redis: Client }: typeof import("ioredis") = require("ioredis");
+  const client = new Client(url, {
     connectionName: "presage",
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

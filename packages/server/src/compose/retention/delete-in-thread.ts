@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { writerData } from "../../storage/sqlite/write-turn.ts";
+import { smallHeap } from "../../storage/threads/small-heap.ts";
 import { writerThread } from "../../storage/threads/thread-requests.ts";
 import type { DeletedBatch } from "../../storage/writing/delete-in-batches.ts";
 import type { DeletionStep, Place } from "./deletion-step.ts";
@@ -7,7 +8,6 @@ import type { DeletionStep, Place } from "./deletion-step.ts";
 /** Deletes from an SQLite file on a thread of its own. */
 export function deleteInThread(sqlitePath: string) {
   return writerThread<DeletionStep, DeletedBatch<Place>>(
-    () =>
-      new Worker(new URL("./deletion-thread.ts", import.meta.url), { workerData: writerData(sqlitePath) }),
+    () => new Worker(new URL("./deletion-thread.ts", import.meta.url), smallHeap(writerData(sqlitePath))),
   );
 }

@@ -132,7 +132,10 @@ export function writerThread<Request, Result>(
       });
     },
     async end() {
-      await thread?.end();
+      // A later request starts another one.
+      const ending = thread;
+      thread = undefined;
+      await ending?.end();
     },
   };
 }
