@@ -15,4 +15,4 @@ export const fullEpisodesPlan: EpisodesPlan = {
   concurrency: [64, 256],
 };
 
-export const quickEpisodesPlan: EpisodesPlan = { open: 500, rounds: 1, steps: 2_000, concurrency: [64, 256] };
+export const quickEpisodesPlan: EpisodesPlan = { open: 500, rounds: 1, steps: 5_120, concurrency: [64, 256] };

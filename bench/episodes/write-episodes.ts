@@ -50,7 +50,7 @@ export const writeEpisodes = (
 ): string => {
   return `
 ${open.toLocaleString("en-US")} episodes are opened in a new process. Then ${steps.toLocaleString("en-US")} steps over HTTP, ${concurrency.join(" and ")} at once, in episodes of 20, and as many predictions of the
-same prompt, in turns; ${rounds} rounds, no delay at the upstream. Each step is on disk when it is answered. Processor time is Presage's, with all its
+same prompt, in turns; ${rounds} rounds, figures are medians with their range, and what is more is taken within a round; no delay at the upstream. On SQLite each step is on disk when it is answered; PostgreSQL runs with \`fsync = off\` and \`synchronous_commit = off\`. Processor time is Presage's, with all its
 threads, without that of PostgreSQL.
 
 ${table(

@@ -22,7 +22,7 @@ export interface EvaluationsPlan {
 }
 
 export const fullEvaluationsPlan: EvaluationsPlan = {
-  throughput: { rounds: 3, connections: [64, 256], warmUpS: 5, durationS: 8 },
+  throughput: { rounds: 3, connections: [64, 256], warmUpS: 7, durationS: 8 },
   beside: { rounds: 3, connections: 4, delayMs: 5, durationS: 8, heavyInFlight: 20 },
   accounts: { rounds: 5, connections: 4, durationS: 6, heavyInFlight: 50 },
 };

@@ -25,8 +25,8 @@ export const writeThroughput = (
     row(title, (counted) => showFigure(summarise(counted.map(read)), scale));
   return `
 ### Stored before the response
-\`POST /v1/evaluate\` of ${bodyKilobytes} KB with one exact-match, captured, with an SQLite file; ${rounds} rounds, each with a new
-database, which afterwards had one result for each response that wrk received. Then a bare loop in a separate process inserts the
+\`POST /v1/evaluate\` of ${bodyKilobytes} KB with one exact-match, captured, with an SQLite file; ${rounds} rounds; each measurement has a new
+database, which afterwards had a result for every response that wrk received. Then a bare loop in a separate process inserts the
 same results (each with a row for its texts and one for its tag) into the same schema: prepared statements, transactions of 500,
 WAL, \`synchronous = FULL\`. The loop has the machine to itself; Presage shares it with wrk. It runs once more with as many results in a
 transaction as Presage had: a commit waits for the disk, and holds at most as many results as there are connections.
@@ -65,7 +65,7 @@ export const writeBeside = (
   return `
 ### Predictions beside ${heavyInFlight} expensive evaluations
 Predictions over ${connections} connections, the upstream takes ${delayMs} ms; alternately without other load and with ${heavyInFlight} evaluations always in
-flight: edit-distance, rouge-l and regex of long texts (${kilobytes} a request). ${evaluated} of them finished in a round.
+flight: edit-distance, rouge-l and regex of long texts (${kilobytes} a request). ${evaluated} of them finished in a round, from 1.5 s before its measurement on.
 
 ${table(
   ["", "p50, ms", "p99, ms", "slowest, ms"],
@@ -97,6 +97,6 @@ export const writeAccounts = (
 Evaluations of ${bodyKilobytes} KB with one exact-match over ${connections} connections, stored in an SQLite file, while another account always has ${heavyInFlight} in flight: the
 expensive rules above, or bodies of ${megabytes} MB with one exact-match, of which nothing is stored. ${rounds} rounds in turns; ratios are taken within a round. The clients share the cores.
 
-${table(["beside", "p50, ms", "p99, ms", "to nothing", "slowest, ms", "heavy ones that ended"], rows)}
+${table(["beside", "p50, ms", "p99, ms", "p99, as a ratio to nothing", "slowest, ms", "heavy ones that ended, from 1.5 s before"], rows)}
 `;
 };

@@ -15,8 +15,8 @@ export interface WrkResult {
 }
 
 /**
- * One thread is enough to saturate any target here, and leaves the other core to the target. With `ports`, which only predict.lua knows,
- * there is one for each, with an equal part of the connections.
+ * One thread is enough to saturate any target here, and leaves the other core to the target. With `ports`, there is one for
+ * each, with an equal part of the connections.
  */
 export const runWrk = async (
   group: ProcessGroup,

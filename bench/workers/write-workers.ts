@@ -36,7 +36,7 @@ export const judgeWorkers = (result: WorkersResult): Goal[] => {
   const ratio = ratioTo(result, workers.name, single.name, readCpu)?.median;
   return [
     {
-      text: `Predictions with ${workers.name} use at most ${mostCpuRatio} times the processor time a request of 1`,
+      text: `Predictions with ${workers.name} use at most ${mostCpuRatio} times the processor time a prediction of ${single.name}`,
       measured: ratio === undefined ? "not measured" : `${ratio.toFixed(2)} times`,
       met: ratio === undefined ? undefined : ratio <= mostCpuRatio,
     },
@@ -69,7 +69,7 @@ ${table(["", "predictions/s", "to 1", "processor time a prediction, µs", "to 1"
 
 - ${single.name}: one process.
 - ${workers.name}: a supervisor and two workers on one port. The processor time is that of all three; the system spreads the connections by chance, so the busiest worker may have more than half.
-- ${apart.name}: the control. They share PostgreSQL, the upstream and the machine, and nothing of Presage; each has half of the connections. What they cost more than one process is
-  what the machine costs while both of its cores are busy. ${workers.name} took ${showFigure(ratioTo(result, workers.name, apart.name, readCpu))} times their processor time a prediction.
+- ${apart.name}: the control. They share one database of PostgreSQL, the upstream and the machine, and nothing of Presage; each has half of the connections. What they cost more than one process is
+  not Presage's, but the machine's and PostgreSQL's. ${workers.name} took ${showFigure(ratioTo(result, workers.name, apart.name, readCpu))} times their processor time a prediction.
 `;
 };

@@ -26,7 +26,7 @@ export interface Redis {
 
 /** Connects in the background, and again whenever the connection is lost. Logs when the store goes, is late or refuses, and when that is over. */
 export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">): Redis {
-  // Takes 20 MB, which a server without Redis does without.
+  // Loaded here, so that a server without Redis does without it.
   const { Redis: Client }: typeof import("ioredis") = require("ioredis");
   const client = new Client(url, {
     connectionName: "presage",
