@@ -86,7 +86,7 @@ function besideTheBundle({ dashboardFolder, commandName }: BundleOptions): BunPl
           return { contents: text, loader };
         },
       );
-      // One character beyond Latin-1, as in its author's name, makes Bun store a whole file with two bytes a character.
+      // Letters beyond Latin-1, as in its author's name, makes Bun store a whole file with two bytes a character.
       build.onLoad({ filter: /node_modules\/ibantools\/.*\.js$/ }, ({ path, loader }) => ({
         contents: readFileSync(path, "utf8").replaceAll(licenceComment, ""),
         loader,

@@ -105,7 +105,8 @@ export const environment = z.object({
       expected: cachePolicies.join(", "),
     }),
   PRESAGE_CACHE_MAX_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(268_435_456).meta({
-    description: "memory in bytes for predictions that are kept; least recently used ones leave first",
+    description:
+      "memory in bytes for predictions that are kept and for what recognises the bodies that were hits; least recently used ones leave first",
     expected: "a whole number of bytes above 0",
   }),
   PRESAGE_CACHE_MAX_AGE_S: wholeNumber(1, yearSeconds)

@@ -86,7 +86,7 @@ onEachDatabase((database) => {
     expect((await historyOf(sessionId)).map((line) => line.split(":")[0])).toEqual(["wait", "wait", "open"]);
   });
 
-  test("a client that waits long hears something every 10 s, and then the result", async () => {
+  test("a client that waits long hears something after 10 s, and then the result", async () => {
     if (database.name !== "SQLite") return;
     const held = Promise.withResolvers<void>();
     upstream.answer = async () => {

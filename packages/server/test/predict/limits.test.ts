@@ -209,7 +209,7 @@ onSqlite((database) => {
     expect(server.upstream.received).toHaveLength(4);
   });
 
-  test("a prediction that failed, was invalid or whose client disconnected is no longer in flight", async () => {
+  test("a prediction that failed, was invalid or took too long is no longer in flight", async () => {
     await using server = await limited({ PRESAGE_MAX_IN_FLIGHT: "1", PRESAGE_UPSTREAM_TIMEOUT_MS: "3000" });
     server.upstream.answer = () => new Response("broken", { status: 500 });
     for (let round = 0; round < 3; round++) {
@@ -219,6 +219,14 @@ onSqlite((database) => {
     const { answer, release } = heldAnswer();
     server.upstream.answer = answer;
     expect((await server.predict()).status).toBe(504);
+    release();
+    expect((await server.predict()).status).toBe(200);
+  });
+
+  test("a prediction whose client disconnected is no longer in flight", async () => {
+    await using server = await limited({ PRESAGE_MAX_IN_FLIGHT: "1" });
+    const { answer, release } = heldAnswer();
+    server.upstream.answer = answer;
     const hangUp = new AbortController();
     const hungUp = fetch(`${server.presage.url}/v1/predict`, {
       method: "POST",

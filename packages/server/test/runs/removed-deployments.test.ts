@@ -17,6 +17,7 @@ const samples = Array.from({ length: 6 }, (_, step) => ({
 }));
 let directory: string;
 let presage: SpawnedPresage;
+let datasets: ReturnType<typeof datasetClient>;
 
 /** Names the deployments from now on. */
 async function writeDeployments(...names: string[]): Promise<void> {
@@ -34,6 +35,7 @@ beforeAll(async () => {
     PRESAGE_DEPLOYMENTS: join(directory, "deployments.yaml"),
     PRESAGE_DATABASE_URL: "sqlite::memory:",
   });
+  datasets = datasetClient(presage);
 }, 120_000);
 afterAll(async () => {
   await presage[Symbol.asyncDispose]();
@@ -41,26 +43,46 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-test("a run on a removed deployment pauses, keeps what was under way, and continues once it is back", async () => {
+/** Answers, the prediction of this number only when it is released. */
+function holdAnswer(number: number) {
   const held = Promise.withResolvers<void>();
   let asked = 0;
   upstream.answer = async () => {
     asked += 1;
-    if (asked === 3) await held.promise;
+    if (asked === number) await held.promise;
     return Response.json(completion("next"));
   };
-  const datasets = datasetClient(presage);
-  const { create, end, read } = runClient(presage);
+  return { asked: () => asked, release: () => held.resolve() };
+}
+
+/** A run of all samples that asks one prediction after the other. */
+async function startRun(): Promise<string> {
   const dataset_id = await datasets.create();
   await datasets.uploadNew(dataset_id, samples);
-  const { id } = await create({ dataset_id, target: { deployment: "leaves" }, concurrency: 1 });
-  await expectEventually(() => asked, 3);
+  const { id } = await runClient(presage).create({
+    dataset_id,
+    target: { deployment: "leaves" },
+    concurrency: 1,
+  });
+  return id;
+}
 
-  const deployments = async () => await (await presage.call("GET", "/v1/models")).text();
+async function removeDeployment(): Promise<void> {
   await writeDeployments("stays");
   presage.kill("SIGHUP");
-  await eventually(deployments, (text) => !text.includes("leaves"));
-  held.resolve();
+  await eventually(
+    async () => await (await presage.call("GET", "/v1/models")).text(),
+    (text) => !text.includes("leaves"),
+  );
+}
+
+test("a run on a removed deployment pauses, keeps what was under way, and continues once it is back", async () => {
+  const { asked, release } = holdAnswer(3);
+  const { end, read } = runClient(presage);
+  const id = await startRun();
+  await expectEventually(asked, 3);
+  await removeDeployment();
+  release();
   const paused = await eventually(
     () => read(id),
     ({ status }) => status === "paused",
@@ -78,5 +100,19 @@ test("a run on a removed deployment pauses, keeps what was under way, and contin
     status_reason: null,
     progress: { samples: 6, predicted: 6, evaluated: 6, failed: 0 },
   });
-  expect(asked).toBe(6);
+  expect(asked()).toBe(6);
+}, 200_000);
+
+test("a run whose last prediction is under way when its deployment is removed is finished", async () => {
+  const { asked, release } = holdAnswer(samples.length);
+  const id = await startRun();
+  await expectEventually(asked, samples.length);
+  await removeDeployment();
+  // Meanwhile the run notices it. However long that takes, it ends as finished.
+  await Bun.sleep(3_000);
+  release();
+  expect(await runClient(presage).end(id)).toMatchObject({
+    status: "finished",
+    progress: { predicted: 6, failed: 0 },
+  });
 }, 200_000);

@@ -4,7 +4,7 @@ import { type Browser, chromium } from "playwright-core";
 /** Where Chromium or Chrome is usually installed, unless an environment variable says otherwise. */
 const knownPaths = [
   process.env.PRESAGE_TEST_CHROMIUM,
-  // The same engine without Chromium's own windows: half the processor time.
+  // The same engine without Chromium's own windows: a sixth less processor time.
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",

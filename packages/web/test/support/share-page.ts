@@ -19,6 +19,14 @@ export function sharePage(options: VisitOptions) {
   }
 
   return async (visitor: Visitor, path: string, look: (page: Page) => Promise<void>): Promise<void> => {
+    if (
+      opened !== undefined &&
+      (await opened.then(
+        (page) => page.isClosed(),
+        () => true,
+      ))
+    )
+      opened = undefined;
     opened ??= open(visitor);
     const page = await opened;
     if (options.viewport) await page.setViewportSize(options.viewport);

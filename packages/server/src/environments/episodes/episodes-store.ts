@@ -271,7 +271,7 @@ async function lockEpisodes(transaction: Database, ids: readonly string[]): Prom
   await transaction.executeQuery(CompiledQuery.raw(lockInOrder("$1"), [ids]));
 }
 
-/** What locks them on PostgreSQL, with a placeholder for their ids. */
+/** The statement that locks episodes on PostgreSQL, with a placeholder for their ids. */
 export function lockInOrder(ids: string): string {
   return `select id from episodes where id = any(${ids}) order by id for update`;
 }

@@ -34,6 +34,8 @@ export interface WantedStep {
   action: string;
   /** The step of a request with the same key is made once. */
   requestKey: string | undefined;
+  /** How many steps the agent has seen; undefined: it does not say. If there are others, none is taken. */
+  seen?: number;
 }
 
 /** A step as it is stored, and its episode as it is after it. */
@@ -58,6 +60,7 @@ export async function stepEpisode(
   const made = await recall(services, episode, wanted);
   if (made !== undefined) return made;
   refuseClosed(episode);
+  if (wanted.seen !== undefined && wanted.seen !== Number(episode.row.steps)) throw unseenStep();
   const { row, config, task } = episode;
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: answer.output }];
@@ -96,6 +99,13 @@ export function endOf(
 ): StepResult["end"] {
   if (status !== "finished" || Number(step) !== Number(steps) || reason === null) return undefined;
   return { outcome, reason };
+}
+
+function unseenStep(): ServiceError {
+  return new ServiceError(
+    "conflict",
+    "The episode has gone on meanwhile, by a step that was cut off or taken elsewhere. Send reset with its episode_id.",
+  );
 }
 
 function refuseClosed({ row }: Episode): void {

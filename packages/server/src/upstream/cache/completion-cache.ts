@@ -17,7 +17,7 @@ export interface KeptCompletion extends StoredCompletion {
 
 /** What a body that an account has sent asks for. */
 export interface KnownBody {
-  /** The completion's. */
+  /** The completion's key. */
   key: string;
   deployment: string;
   /** The model that the deployment served then, if the body names none. */

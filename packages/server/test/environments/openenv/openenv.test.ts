@@ -186,6 +186,24 @@ onEachDatabase((database) => {
     two.close();
   });
 
+  test("a step after one that the socket was not told of is refused until it resets", async () => {
+    echo();
+    const name = await environment();
+    const [one, two] = [await connect(name), await connect(name)];
+    const id = episodeOf(await one.reset());
+    await two.reset({ episode_id: id });
+    const first = await one.step("look");
+    expect(await two.step("look")).toMatchObject({
+      type: "error",
+      data: { message: expect.stringContaining("reset") },
+    });
+    expect(await two.reset({ episode_id: id })).toEqual(first);
+    expect((await two.step("look again")).data).toMatchObject({ observation: { metadata: { step: 2 } } });
+    expect((await read(id)).steps_taken).toBe(2);
+    one.close();
+    two.close();
+  });
+
   test("a name that is no episode's id begins a new one, which the state has by that name", async () => {
     const socket = await connect(await environment());
     const ids = new Set<string>();

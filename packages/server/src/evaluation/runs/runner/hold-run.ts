@@ -67,6 +67,8 @@ export function holdRun(
   let isStopping = false;
   /** The deployment was removed: what is under way ends on it, and nothing more is asked. */
   let isGone = false;
+  /** Something was left to ask when it was. */
+  let isCut = false;
   let isReleased = false;
   let renewedAtMs = performance.now();
   let looking: Promise<void> = Promise.resolve();
@@ -141,7 +143,10 @@ export function holdRun(
       writer: createWorkWriter({ runId: run.id, leaseId }, services.runs.writeWork),
       pace,
       signal,
-      isStopping: () => isStopping || isGone || isReleased,
+      isStopping() {
+        isCut ||= isGone;
+        return isStopping || isGone || isReleased;
+      },
       onModel(model) {
         if (models.has(model) || models.size >= maxModels) return;
         models.add(model);
@@ -157,9 +162,9 @@ export function holdRun(
     try {
       await work();
       await saveWhatIsKnown();
-      const gone = isGone && !isStopping && !isReleased ? findGoneDeployment() : undefined;
+      const gone = isCut && !isStopping && !isReleased ? findGoneDeployment() : undefined;
       if (gone !== undefined) throw gone;
-      if (!isStopping && !isGone && !isReleased && (await endRun(database, lease, run.evaluators))) return;
+      if (!isStopping && !isCut && !isReleased && (await endRun(database, lease, run.evaluators))) return;
       // Paused, released, or it has more evaluators now: who takes it next goes on.
       await releaseLease(database, lease, 0);
     } catch (error) {

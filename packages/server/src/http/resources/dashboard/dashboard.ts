@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { ServiceError } from "../../../errors.ts";
 import { appPolicy } from "../../pages/content-security-policy.ts";
@@ -43,6 +45,8 @@ const contentTypes: Record<string, string> = {
   woff2: "font/woff2",
 };
 
+const unzip = promisify(gunzip);
+
 /** The encodings that the build makes of each file instead of the file itself, the smaller first. Fonts are compressed as they are. */
 const encodings = [
   { name: "br", extension: "br" },
@@ -83,7 +87,7 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
       const isEncoded = await encoded.exists();
       const file = Bun.file(path);
       if (!isEncoded && !(await file.exists())) throw noSuchFile();
-      const decoded = isEncoded && encoding === undefined ? Bun.gunzipSync(await encoded.bytes()) : undefined;
+      const decoded = isEncoded && encoding === undefined ? await unzip(await encoded.bytes()) : undefined;
       const headers = {
         "content-type": contentType,
         "cache-control": hasDigest.test(name)

@@ -32,8 +32,8 @@ export interface Conversation {
   readonly key: string;
   /** Those that name a trace. */
   readonly headers: Headers;
-  /** The current episode, with the name that the client gave it. */
-  episode: { id: string; name: string | undefined } | undefined;
+  /** The current episode, with the name that the client gave it, and how many of its steps the client was told. */
+  episode: { id: string; name: string | undefined; steps: number } | undefined;
 }
 
 /** A message of a caller who is known. */

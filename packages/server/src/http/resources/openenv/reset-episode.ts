@@ -25,8 +25,8 @@ export async function resetEpisode(
   const known = name === undefined ? undefined : await findKnown(services, requester, name);
   if (known !== undefined) {
     refuseOther(known, conversation);
-    conversation.episode = { id: known.row.id, name: undefined };
     const steps = Number(known.row.steps);
+    conversation.episode = { id: known.row.id, name: undefined, steps };
     const [step] = steps === 0 ? [] : await selectSteps(store.database, known.row.id, steps - 1);
     if (step === undefined) return showStart(known);
     return showStep(known.row.id, { step, end: endOf(known.row, step) });
@@ -42,7 +42,7 @@ export async function resetEpisode(
       apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
     }),
   );
-  conversation.episode = { id: episode.row.id, name };
+  conversation.episode = { id: episode.row.id, name, steps: 0 };
   return showStart(episode);
 }
 

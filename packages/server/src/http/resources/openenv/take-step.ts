@@ -26,12 +26,13 @@ export async function takeStep(
   countUsage(call, "predict");
   await inTurn(call, () => reserveBody(call.exchange, bytes));
   await inTurn(call, () => admit(services.admission, call));
-  const wanted = { episodeId: episode.id, action: message, requestKey: undefined };
+  const wanted = { episodeId: episode.id, action: message, requestKey: undefined, seen: episode.steps };
   const taken = await stepEpisode(
     services.environments,
     call.requester,
     wanted,
     askDeployment(services, call),
   );
+  episode.steps = Number(taken.step.step);
   return showStep(episode.id, taken);
 }
