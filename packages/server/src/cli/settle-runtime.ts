@@ -16,10 +16,10 @@ const settings = {
   /** Maximum concurrent outgoing requests. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
   /**
-   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 320 MiB it collects earlier, and not yet all the
-   * time. It is not a limit (docs/decisions/0049-hot-path.md).
+   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 256 MiB it collects earlier. It is
+   * not a limit (docs/decisions/0049-hot-path.md).
    */
-  BUN_JSC_forceRAMSize: "335544320",
+  BUN_JSC_forceRAMSize: "268435456",
 };
 
 /** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */
