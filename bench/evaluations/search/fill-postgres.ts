@@ -4,7 +4,7 @@ import { insertResults, insertTextsAndTags, judge } from "./distribution.ts";
 import { fillRollup, setLastNumber } from "./fill-rollup.ts";
 
 const resultsAtOnce = 100_000;
-/** So many rows at once are joined faster by hashing than by looking each up, which PostgreSQL plans for so few series. */
+/** PostgreSQL expects few series and plans nested loops. For this many rows hash joins are faster. */
 const hashing = "?options=-c%20enable_nestloop%3Doff%20-c%20work_mem%3D256MB";
 
 /** Each of two connections fills tables of its own, so that rows are in their order. Returns the number of counts. */
@@ -32,7 +32,7 @@ export const fillPostgres = async (url: string, size: number): Promise<number> =
 };
 
 const connect = async (url: string): Promise<SQL> => {
-  // A connection's settings: there is only one.
+  // Settings hold for one connection.
   const connection = new SQL(url, { max: 1 });
   await connection.unsafe("set maintenance_work_mem = '512MB'");
   await connection.unsafe("set work_mem = '256MB'");

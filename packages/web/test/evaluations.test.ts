@@ -89,10 +89,7 @@ dashboardTest("Results that match are counted, deleted and gone; those of a run 
   await evaluate(client, "stays", ["yes"]);
   const page = await visit("/evaluations?app=gone&verdict=fail");
   await showsResults(page, 2);
-  await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
-  const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
-  await dialog.getByText("2 results match the filters.").waitFor();
-  await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+  const dialog = await deleteTwo(page);
   await dialog.waitFor({ state: "detached" });
   await page.getByText("No results match these filters").waitFor();
   const left = async (app: string) => (await client.results.search({ app })).length;
@@ -108,6 +105,15 @@ dashboardTest("Results that match are counted, deleted and gone; those of a run 
   await ofRun.getByRole("alertdialog").waitFor({ state: "detached" });
   await showsResults(ofRun, 6);
 });
+
+/** Asks for the deletion of the two results that match the filters, and confirms it. Returns the dialog. */
+async function deleteTwo(page: Page) {
+  await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
+  await dialog.getByText("2 results match the filters.").waitFor();
+  await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+  return dialog;
+}
 
 dashboardTest("The list is right after a deletion whose dialog was closed", async ({ visit, client }) => {
   // Closed before the server has answered, and closed while it deletes.
@@ -125,10 +131,7 @@ dashboardTest("The list is right after a deletion whose dialog was closed", asyn
       await isReleased;
       await route.continue();
     });
-    await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
-    const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
-    await dialog.getByText("2 results match the filters.").waitFor();
-    await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+    const dialog = await deleteTwo(page);
     await isAsked;
     await dialog.getByRole("button", { name: label }).press("Enter");
     await dialog.waitFor({ state: "detached" });
@@ -147,10 +150,7 @@ dashboardTest("The list is right for whoever left its page during a deletion", a
     await isReleased;
     await route.continue();
   });
-  await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
-  const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
-  await dialog.getByText("2 results match the filters.").waitFor();
-  await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+  const dialog = await deleteTwo(page);
   await dialog.getByText("of 2 results deleted").waitFor();
   await dialog.getByRole("button", { name: "Close" }).press("Enter");
   await dialog.waitFor({ state: "detached" });

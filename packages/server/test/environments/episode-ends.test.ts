@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { episodeClient } from "../support/environments/episode-client.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { echo } from "../support/upstream/echo.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -9,11 +10,6 @@ onEachDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
   const { environment, start, send, step, read } = episodeClient(presage);
-
-  /** The upstream says what it was told. */
-  function echo(): void {
-    upstream.answer = ({ body }) => Response.json(completion(`after ${body.messages.at(-1)?.content}`));
-  }
 
   const success = { output_contains: "{goal}", outcome: "success" };
   const failure = { action_matches: "^drop", outcome: "failure" };
@@ -109,7 +105,7 @@ onEachDatabase((database) => {
   });
 
   test("an evaluator rewards the last step, or every one; if it fails there is no reward, and why", async () => {
-    echo();
+    echo(upstream);
     const reward = { evaluator: "contains", profile_name: "rewarding", when: "every-step" };
     const profile = { evaluator_family: "contains", name: "rewarding", config: { substrings: ["win"] } };
     expect((await presage.call("POST", "/v1/evaluator-profiles", profile)).status).toBe(201);

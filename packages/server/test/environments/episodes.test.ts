@@ -5,6 +5,7 @@ import { startPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { echo } from "../support/upstream/echo.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -13,13 +14,8 @@ onEachDatabase((database) => {
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
   const { environment, start, send, step, read } = episodeClient(presage);
 
-  /** The upstream says what it was told. */
-  function echo(): void {
-    upstream.answer = ({ body }) => Response.json(completion(`after ${body.messages.at(-1)?.content}`));
-  }
-
   test("each step is told the observation before it, and the episode keeps them all", async () => {
-    echo();
+    echo(upstream);
     const id = await start(await environment({ context: { task_context: "A task" } }));
     const first = await step(id, "one");
     expect(first.observation).toBe("after State: start\n\nAction: one");
@@ -57,13 +53,13 @@ onEachDatabase((database) => {
   });
 
   test("a failed prediction is never an observation: the episode stands where it was", async () => {
-    echo();
+    echo(upstream);
     const id = await start(await environment());
     await step(id, "one");
     upstream.answer = () => new Response("no", { status: 500 });
     expect((await send(id, "two")).status).toBe(502);
     expect(await read(id)).toMatchObject({ status: "open", steps_taken: 1, failed_steps: 1 });
-    echo();
+    echo(upstream);
     expect((await step(id, "two")).info.step).toBe(2);
     expect((await read(id)).steps.map(({ action }) => action)).toEqual(["one", "two"]);
   });
@@ -86,7 +82,7 @@ onEachDatabase((database) => {
 
   test("of steps that race with one key there is one, also from two processes", async () => {
     if (database.name === "SQLite") return;
-    echo();
+    echo(upstream);
     const second = await startPresage({
       PRESAGE_DATABASE_URL: presage.databaseUrl,
       PRESAGE_UPSTREAM_URL: upstream.url,
@@ -148,7 +144,7 @@ onEachDatabase((database) => {
   });
 
   test("an episode that nobody used for 15 minutes has expired and can still be read", async () => {
-    echo();
+    echo(upstream);
     const id = await start(await environment());
     await step(id, "one");
     await using store = await openStore(presage.databaseUrl);
@@ -163,7 +159,7 @@ onEachDatabase((database) => {
   });
 
   test("an episode whose environment is gone is played in no other world", async () => {
-    echo();
+    echo(upstream);
     const id = await start(await environment());
     await using store = await openStore(presage.databaseUrl);
     const { environment_id } = await store.database
@@ -179,7 +175,7 @@ onEachDatabase((database) => {
   });
 
   test("what is remembered of an episode is not taken for another one under its id", async () => {
-    echo();
+    echo(upstream);
     const id = await start(await environment());
     await step(id, "one");
     await using store = await openStore(presage.databaseUrl);
@@ -199,7 +195,7 @@ onEachDatabase((database) => {
   });
 
   test("an episode keeps the revision that it was started with", async () => {
-    echo();
+    echo(upstream);
     const name = await environment({ max_steps: 5 });
     const id = await start(name);
     await presage.call("PATCH", `/v1/environments/${name}`, { max_steps: 1 });
@@ -208,7 +204,7 @@ onEachDatabase((database) => {
   });
 
   test("the same seed draws the same task, and is sent with each step", async () => {
-    echo();
+    echo(upstream);
     const name = await environment();
     const more = Array.from({ length: 20 }, (_, index) => JSON.stringify({ initial_state: `s${index}` }));
     await presage.call("POST", `/v1/environments/${name}/tasks`, more.join("\n"));
@@ -226,7 +222,7 @@ onEachDatabase((database) => {
   });
 
   test("episodes are listed, newest first, and deleted with their steps", async () => {
-    echo();
+    echo(upstream);
     const name = await environment();
     const ids = [await start(name), await start(name), await start(name)];
     await step(ids[0] ?? "", "one");

@@ -8,6 +8,7 @@ import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { echo } from "../support/upstream/echo.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -42,10 +43,6 @@ onEachDatabase((database) => {
     );
     await presage.call("POST", "/v1/environments/kitchen/tasks", tasks.join("\n"));
   });
-
-  function echo(): void {
-    upstream.answer = ({ body }) => Response.json(completion(`after ${body.messages.at(-1)?.content}`));
-  }
 
   async function episodeOf(sessionId: string): Promise<Episode> {
     const [id] = sessionId.split(".");
@@ -115,7 +112,7 @@ onEachDatabase((database) => {
   });
 
   test("an episode has its reward on the last step, and the history that the client saw", async () => {
-    echo();
+    echo(upstream);
     const { tasks } = await json(await send("POST", "/kitchen/tasks", { split: "test" }));
     const sessionId = await start({ env_name: "kitchen", task_spec: tasks[1] });
     expect(await json(await send("GET", "/kitchen/prompt", undefined, sessionId))).toEqual([
@@ -170,7 +167,7 @@ onEachDatabase((database) => {
   });
 
   test("a path without an environment is of the one in X-Deployment, or of the sandbox", async () => {
-    echo();
+    echo(upstream);
     const headers = { "x-api-key": testKey, "x-deployment": "somebody/kitchen" };
     const ask = (path: string, more: object = {}) =>
       presage.call("GET", path, undefined, { ...headers, ...more });
@@ -255,7 +252,7 @@ onEachDatabase((database) => {
   });
 
   test("a session belongs to its account, and only keys open it", async () => {
-    echo();
+    echo(upstream);
     const sessionId = await start({ env_name: "kitchen", split: "test", index: 0 });
     await call(sessionId, "kitchen", "mine");
     const fresh = await newSession();
@@ -303,7 +300,7 @@ onEachDatabase((database) => {
   });
 
   test("an error is never an observation: the episode is cut short and says why", async () => {
-    echo();
+    echo(upstream);
     const sessionId = await start({ env_name: "kitchen", split: "test", index: 0 });
     await call(sessionId, "kitchen", "one");
     upstream.answer = () => new Response("no", { status: 500 });
@@ -323,7 +320,7 @@ onEachDatabase((database) => {
       },
     });
     expect((await call(sessionId, "kitchen", "two", failed.taskId)).result).toEqual(failed.result);
-    echo();
+    echo(upstream);
     expect((await call(sessionId, "kitchen", "three")).result).toEqual(failed.result);
     const episode = await episodeOf(sessionId);
     expect(episode).toMatchObject({ status: "finished", outcome: null, reward: null, failed_steps: 1 });

@@ -8,6 +8,10 @@ import type { DeletionStep, Place } from "./deletion-step.ts";
 /** Deletes from an SQLite file on a thread of its own. */
 export function deleteInThread(sqlitePath: string) {
   return writerThread<DeletionStep, DeletedBatch<Place>>(
-    () => new Worker(new URL("./deletion-thread.ts", import.meta.url), smallHeap(writerData(sqlitePath))),
+    (isReplacement) =>
+      new Worker(
+        new URL("./deletion-thread.ts", import.meta.url),
+        smallHeap(writerData(sqlitePath, isReplacement)),
+      ),
   );
 }

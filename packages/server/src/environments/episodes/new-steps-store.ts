@@ -19,15 +19,15 @@ export interface NewStep {
 
 /** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Returns those that were stored. */
 export async function insertSteps(
-  transaction: Database,
+  database: Database,
   steps: readonly NewStep[],
 ): Promise<ReadonlySet<NewStep>> {
   // Of two steps of one episode, the first counts.
   const first = [...new Map(steps.toReversed().map((one) => [one.step.episode_id, one])).values()];
   if (first.length === 0) return new Set();
-  const stored = isPostgres(transaction)
-    ? await insertInOneStatement(transaction, first)
-    : await insertEach(transaction, first);
+  const stored = isPostgres(database)
+    ? await insertInOneStatement(database, first)
+    : await insertEach(database, first);
   return new Set(first.filter(({ step }) => stored.has(step.episode_id)));
 }
 

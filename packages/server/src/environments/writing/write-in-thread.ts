@@ -9,7 +9,10 @@ type Write = (writes: readonly EpisodeWrite[]) => Promise<boolean[]>;
 /** Writes into an SQLite file on a thread of its own, so that only that thread waits for the disk. */
 export function writeInThread(sqlitePath: string): { write: Write; end(): Promise<void> } {
   const thread = writerThread<string, boolean[]>(
-    () => new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: writerData(sqlitePath) }),
+    (isReplacement) =>
+      new Worker(new URL("./writer-thread.ts", import.meta.url), {
+        workerData: writerData(sqlitePath, isReplacement),
+      }),
   );
   return { write: (writes) => thread.send(JSON.stringify(writes)), end: thread.end };
 }

@@ -8,8 +8,10 @@ export type WriteCaptured = (rows: CapturedRows) => Promise<void>;
 /** Writes rows into an SQLite file on a thread of its own, so that only that thread waits for the disk. */
 export function writeCapturedInThread(sqlitePath: string): { write: WriteCaptured; end(): Promise<void> } {
   const thread = writerThread<string, undefined>(
-    () =>
-      new Worker(new URL("./captured-thread.ts", import.meta.url), { workerData: writerData(sqlitePath) }),
+    (isReplacement) =>
+      new Worker(new URL("./captured-thread.ts", import.meta.url), {
+        workerData: writerData(sqlitePath, isReplacement),
+      }),
   );
   // Copying objects to a thread takes five times as long as writing them as JSON.
   return { write: (rows) => thread.send(JSON.stringify(rows)), end: thread.end };

@@ -45,6 +45,16 @@ test("threads that write one file share a turn, and those of another have their 
   expect(writerData("/three.db").turn).not.toBe(writerData("/four.db").turn);
 });
 
+test("a thread that starts leaves others their turn, unless it replaces one that died in it", () => {
+  const path = "/six.db";
+  const memory = new Int32Array(writerData(path).turn);
+  createWriteTurn(writerData(path).turn).take();
+  writerData(path);
+  expect(Atomics.load(memory, 0)).toBe(1);
+  writerData(path, true);
+  expect(Atomics.load(memory, 0)).toBe(0);
+});
+
 test("a thread that gives way takes its turn only when no other waits", () => {
   const { turn } = writerData("/five.db");
   const memory = new Int32Array(turn);

@@ -18,19 +18,21 @@ export interface WriteTurn {
 /** What the threads of this process share, by file. */
 const memories = new Map<string, SharedArrayBuffer>();
 
-/** For a thread that starts to write a file. */
+/** What a thread that writes a file starts with. */
 export interface WriterData {
   path: string;
   turn: SharedArrayBuffer;
 }
 
-export function writerData(path: string): WriterData {
+/** For a thread that starts to write a file, perhaps in place of one that died in its turn, or while it waited. */
+export function writerData(path: string, isReplacement = false): WriterData {
   const turn = memories.get(path) ?? new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
   memories.set(path, turn);
-  // It may take the place of one that died in its turn, or while it waited.
-  const memory = new Int32Array(turn);
-  Atomics.store(memory, stateAt, free);
-  Atomics.store(memory, waitingAt, 0);
+  if (isReplacement) {
+    const memory = new Int32Array(turn);
+    Atomics.store(memory, stateAt, free);
+    Atomics.store(memory, waitingAt, 0);
+  }
   return { path, turn };
 }
 

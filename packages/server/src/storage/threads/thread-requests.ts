@@ -119,12 +119,12 @@ function threadEnded(cause: unknown): Error {
 
 /** Sends requests to a writing thread, which starts with the first one and is replaced if it dies. */
 export function writerThread<Request, Result>(
-  start: () => Worker,
+  start: (isReplacement: boolean) => Worker,
 ): Pick<ThreadClient<Request, Result>, "send" | "end"> {
   let thread: ThreadClient<Request, Result> | undefined;
   return {
     async send(request) {
-      if (thread === undefined || thread.hasEnded()) thread = threadClient(start());
+      if (thread === undefined || thread.hasEnded()) thread = threadClient(start(thread !== undefined));
       const current = thread;
       return await current.send(request).catch((error: unknown) => {
         // A thread that dies may already have committed.

@@ -8,6 +8,7 @@ import { apiKeyClient } from "../../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../../support/resources/other-account.ts";
 import { onEachDatabase } from "../../support/store/databases.ts";
 import { openStore } from "../../support/store/open-store.ts";
+import { echo } from "../../support/upstream/echo.ts";
 import { completion } from "../../support/upstream/upstream.ts";
 import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
@@ -30,10 +31,6 @@ onEachDatabase((database) => {
   }
 
   const connect = (name: string) => openEnvSocket(presage.url, name);
-
-  function echo(): void {
-    upstream.answer = ({ body }) => Response.json(completion(`after ${body.messages.at(-1)?.content}`));
-  }
 
   async function read(id: string): Promise<Episode> {
     return Episode.parse(await (await presage.call("GET", `/v1/episodes/${id}`)).json());
@@ -68,7 +65,7 @@ onEachDatabase((database) => {
         metadata: { environment: name, split: "train", index: 0, max_steps: 3 },
       },
     });
-    echo();
+    echo(upstream);
     const first = await socket.step("look");
     expect(first.data).toMatchObject({
       observation: {
@@ -102,7 +99,7 @@ onEachDatabase((database) => {
   });
 
   test("an episode that is cut short is done and truncated", async () => {
-    echo();
+    echo(upstream);
     const socket = await connect(await environment({ max_steps: 1 }));
     await socket.reset();
     expect((await socket.step("look")).data).toMatchObject({
@@ -114,7 +111,7 @@ onEachDatabase((database) => {
   });
 
   test("an episode goes on over another socket, with the last answer once more", async () => {
-    echo();
+    echo(upstream);
     const name = await environment();
     const before = await connect(name);
     const started = await before.reset();
@@ -142,7 +139,7 @@ onEachDatabase((database) => {
   });
 
   test("another process goes on with an episode, another account does not", async () => {
-    echo();
+    echo(upstream);
     const name = await environment();
     const socket = await connect(name);
     const id = episodeOf(await socket.reset());
@@ -187,7 +184,7 @@ onEachDatabase((database) => {
   });
 
   test("a step after one that the socket was not told of is refused until it resets", async () => {
-    echo();
+    echo(upstream);
     const name = await environment();
     const [one, two] = [await connect(name), await connect(name)];
     const id = episodeOf(await one.reset());
@@ -250,7 +247,7 @@ onEachDatabase((database) => {
     upstream.answer = () => new Response("no", { status: 500 });
     expect(await socket.step("look")).toMatchObject({ type: "error", data: { code: "EXECUTION_ERROR" } });
     expect((await socket.ask({ type: "state" })).data).toMatchObject({ step_count: 0, failed_steps: 1 });
-    echo();
+    echo(upstream);
     expect((await socket.step("look")).data).toMatchObject({ observation: { metadata: { step: 1 } } });
     expect((await read(id)).steps.length).toBe(1);
     socket.close();
@@ -286,7 +283,7 @@ onEachDatabase((database) => {
   });
 
   test("steps are counted in usage and in metrics", async () => {
-    echo();
+    echo(upstream);
     const { key, id } = await apiKeyClient(() => presage).create("of OpenEnv");
     const socket = await openEnvSocket(presage.url, await environment(), { "x-api-key": key });
     await socket.reset();

@@ -6,7 +6,11 @@ import { writerThread } from "../../../storage/threads/thread-requests.ts";
 /** Counts results of an SQLite file by tag on a thread of its own. */
 export function rollUpInThread(sqlitePath: string): { rollUpSome(): Promise<boolean>; end(): Promise<void> } {
   const thread = writerThread<"roll up", boolean>(
-    () => new Worker(new URL("./roll-up-thread.ts", import.meta.url), smallHeap(writerData(sqlitePath))),
+    (isReplacement) =>
+      new Worker(
+        new URL("./roll-up-thread.ts", import.meta.url),
+        smallHeap(writerData(sqlitePath, isReplacement)),
+      ),
   );
   return { rollUpSome: () => thread.send("roll up"), end: thread.end };
 }

@@ -7,7 +7,11 @@ import type { WriteWork } from "./work-writer.ts";
 /** Writes the work of runs into an SQLite file on a thread of its own, so that only that thread waits for the disk. */
 export function writeWorkInThread(sqlitePath: string): { write: WriteWork; end(): Promise<void> } {
   const thread = writerThread<string, boolean>(
-    () => new Worker(new URL("./work-thread.ts", import.meta.url), smallHeap(writerData(sqlitePath))),
+    (isReplacement) =>
+      new Worker(
+        new URL("./work-thread.ts", import.meta.url),
+        smallHeap(writerData(sqlitePath, isReplacement)),
+      ),
   );
   return { write: (work) => thread.send(JSON.stringify(work)), end: thread.end };
 }
