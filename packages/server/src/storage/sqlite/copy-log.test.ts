@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { copyLog } from "./copy-log.ts";
-import { openSqliteBackgroundWriter } from "./open-sqlite-database.ts";
+import { openSqliteBackgroundWriter, openSqliteWriter } from "./open-sqlite-database.ts";
 import { writerData } from "./write-turn.ts";
 
 test("a background writer's log is copied into the file when that is asked for and it is long, and not by commits", async () => {
@@ -24,5 +24,21 @@ test("a background writer's log is copied into the file when that is asked for a
   await copyLog(database);
   expect(await size()).toBeGreaterThan(2_000 * 4_000);
   await database.destroy();
+  await rm(directory, { recursive: true });
+});
+
+test("a background writer does not wait for the disk, and others that write the file do", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "presage-test-"));
+  const data = writerData(join(directory, "log.db"));
+  const [normal, full] = [1, 2];
+  for (const [open, expected] of [
+    [openSqliteBackgroundWriter, normal],
+    [openSqliteWriter, full],
+  ] as const) {
+    const database = open(data);
+    const { rows } = await sql<{ synchronous: number }>`pragma synchronous`.execute(database);
+    expect(rows).toEqual([{ synchronous: expected }]);
+    await database.destroy();
+  }
   await rm(directory, { recursive: true });
 });

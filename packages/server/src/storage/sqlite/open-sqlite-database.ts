@@ -19,8 +19,8 @@ export function openSqliteWriter({ path, turn }: WriterData): Database {
 }
 
 /**
- * The same for a thread whose work nobody waits for. It gives way to the others, and does not copy the log into the file in its turn:
- * see `copyLog`.
+ * The same for a thread whose work nobody waits for, and which does it again if a power failure undoes it. It gives way to the others,
+ * and in its turn neither waits for the disk nor copies the log into the file: see `copyLog`.
  */
 export function openSqliteBackgroundWriter({ path, turn }: WriterData): Database {
   return openSqliteDatabase(path, undefined, createWriteTurn(turn, { givesWay: true }));

@@ -8,7 +8,10 @@ export function sqliteDialect(path: string, onSuccess: () => void = () => {}, tu
   const database = openSqlite(path);
   // SQLite itself waited for locks while the file was opened, when there was no work to block. From here on the driver does.
   database.run("PRAGMA busy_timeout = 0");
-  if (turn?.givesWay === true) database.run("PRAGMA wal_autocheckpoint = 0");
+  if (turn?.givesWay === true) {
+    database.run("PRAGMA wal_autocheckpoint = 0");
+    database.run("PRAGMA synchronous = NORMAL");
+  }
   return {
     createAdapter: () => new TransactionalSchemaAdapter(),
     createDriver: () => new RetryingSqliteDriver(database, onSuccess, turn),

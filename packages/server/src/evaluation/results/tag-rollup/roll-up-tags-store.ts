@@ -58,6 +58,14 @@ export async function lockRollUp(transaction: Database): Promise<void> {
   if (isPostgres(transaction)) await sql`select pg_advisory_xact_lock(${rollUpLock})`.execute(transaction);
 }
 
+/** The same for work that is done again if a power failure undoes it: its commit does not wait for the disk. */
+export async function lockRollUpForBackground(transaction: Database): Promise<void> {
+  if (isPostgres(transaction))
+    await sql`select pg_advisory_xact_lock(${rollUpLock}), set_config('synchronous_commit', 'off', true)`.execute(
+      transaction,
+    );
+}
+
 /** Forgets all counts by tag, so that they are made again from the results as they are when this transaction is committed. */
 export async function resetTagRollup(transaction: Database): Promise<void> {
   await lockRollUp(transaction);
