@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type Micros, nowMicros } from "../../storage/micros.ts";
 import { writeInBatches } from "../../storage/writing/write-in-batches.ts";
+import { upTo } from "../../up-to.ts";
 import type { Uses } from "./ors-sessions-store.ts";
 
 /** How long a process trusts that a session has not ended in another one. */
@@ -31,7 +32,7 @@ export function createKnownSessions(
   write: (uses: Uses) => Promise<void>,
   onFailure: (error: unknown, isFirst: boolean) => void,
 ): KnownSessions {
-  const sessions = new LRUCache<string, Known>({ max: maxSessions });
+  const sessions = new LRUCache<string, Known>(upTo(maxSessions));
   const { pending, stop } = writeInBatches<Micros>({
     write: (batch) => write({ ids: [...batch.keys()].sort(), at: Math.max(...batch.values()) }),
     putBack(batch, newer) {
