@@ -16,10 +16,10 @@ const settings = {
   /** Maximum concurrent outgoing requests. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
   /**
-   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 256 MiB it collects earlier. It is
+   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 288 MiB it collects earlier. It is
    * not a limit (docs/decisions/0049-hot-path.md).
    */
-  BUN_JSC_forceRAMSize: "268435456",
+  BUN_JSC_forceRAMSize: "301989888",
 };
 
 /** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */

@@ -28,7 +28,7 @@ onEachDatabase((database) => {
       PRESAGE_DATABASE_URL: url,
       PRESAGE_LOG_LEVEL: "warn",
       PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
-      BUN_JSC_forceRAMSize: "268435456",
+      BUN_JSC_forceRAMSize: "301989888",
     });
   }, 120_000);
   afterAll(() => presage[Symbol.asyncDispose]());

@@ -57,7 +57,7 @@ async function start(environment: Record<string, string>): Promise<SpawnedPresag
     PRESAGE_UPSTREAM_MODEL: "test-model",
     PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
     // As `settle-runtime.ts` sets it outside of tests.
-    BUN_JSC_forceRAMSize: "268435456",
+    BUN_JSC_forceRAMSize: "301989888",
     ...environment,
   });
 }
