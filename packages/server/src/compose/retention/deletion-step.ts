@@ -1,7 +1,7 @@
 import { deleteOldAuditEvents } from "../../audit/delete-old-audit-events.ts";
 import { deleteOldEpisodes } from "../../environments/episodes/delete-old-episodes.ts";
 import type { EpisodePlace } from "../../environments/episodes/old-episodes-store.ts";
-import { deleteEmptyCounts } from "../../evaluation/results/delete/delete-empty-counts.ts";
+import { type CountsPlace, deleteEmptyCounts } from "../../evaluation/results/delete/delete-empty-counts.ts";
 import { deleteMatchingResults } from "../../evaluation/results/delete/delete-matching-results.ts";
 import { deleteOldResults } from "../../evaluation/results/delete/delete-old-results.ts";
 import type { AgePlace } from "../../evaluation/results/delete/deleted-results-store.ts";
@@ -18,10 +18,10 @@ export type DeletionStep = { limit: number } & (
   | { kind: "episodes"; before: Micros; accountId: string; place: EpisodePlace | undefined }
   | { kind: "usage" | "audit"; before: Micros; accountId: string }
   | { kind: "chosen results" }
-  | { kind: "empty counts" }
+  | { kind: "empty counts"; place: CountsPlace | undefined }
 );
 
-export type Place = AgePlace | EpisodePlace | true;
+export type Place = AgePlace | EpisodePlace | CountsPlace | true;
 
 export async function takeDeletionStep(database: Database, step: DeletionStep): Promise<DeletedBatch<Place>> {
   switch (step.kind) {
@@ -38,6 +38,6 @@ export async function takeDeletionStep(database: Database, step: DeletionStep): 
     case "chosen results":
       return await deleteMatchingResults(database, step.limit);
     case "empty counts":
-      return await deleteEmptyCounts(database, step.limit);
+      return await deleteEmptyCounts(database, step.place, step.limit);
   }
 }

@@ -75,9 +75,12 @@ export async function deleteWhatIsOld(
       }
     }
   }
-  await deleteInBatches(database, (_: true | undefined, limit) => takeStep({ kind: "empty counts", limit }), {
-    signal,
-  });
+  await deleteInBatches(
+    database,
+    (place: Extract<DeletionStep, { kind: "empty counts" }>["place"], limit) =>
+      takeStep({ kind: "empty counts", place, limit }),
+    { signal },
+  );
   await forgetDeletions(database, before(deletionsDays));
 }
 
