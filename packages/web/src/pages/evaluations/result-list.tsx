@@ -1,13 +1,13 @@
 import type { UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, ListChecks, SearchX } from "lucide-react";
-import { useCallback } from "react";
 import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
 import { describeCause } from "../../format/describe-cause.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
 import type { DataTableModel } from "../../ui/data-table/use-data-table.ts";
+import { useLoadMore } from "../../ui/data-table/use-load-more.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { changeSearch } from "./explorer-search.ts";
@@ -29,9 +29,7 @@ const expectedRows = 20;
 export function ResultList({ list, table, explorer }: ResultListProps) {
   const { error, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, refetch } = list;
   const count = table.sortedRows.length;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const loadMore = useLoadMore(list);
 
   if (error !== null && count === 0) {
     return (

@@ -2,7 +2,7 @@ import type { DatasetTrajectorySummary } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
-import { useCallback, useDeferredValue, useMemo } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { trajectoryPagesQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
@@ -13,6 +13,7 @@ import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -40,10 +41,8 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
     trajectoryPagesQuery(presage, datasetId, { revision, contains: words === "" ? undefined : words, order }),
   );
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const { fetchNextPage, hasNextPage, isFetchNextPageError } = list;
+  const loadMore = useLoadMore(list);
   const search = (text: string) =>
     navigate({
       search: ({ q: _, ...rest }) => (text === "" ? rest : { ...rest, q: text }),

@@ -2,7 +2,7 @@ import type { Environment, EpisodeFilter } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Database, Route, SearchX } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { episodePagesQuery } from "../../../data/environments/episodes.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
@@ -11,6 +11,7 @@ import { Button, buttonClass } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -30,10 +31,8 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   const filter: EpisodeFilter = { environment: name, status, outcome, revision, split, index };
   const list = useInfiniteQuery(episodePagesQuery(usePresage(), filter));
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const { fetchNextPage, hasNextPage, isFetchNextPageError } = list;
+  const loadMore = useLoadMore(list);
   const view = useTableView("episodes", episodeColumns, { isInAddress: true });
   const table = useDataTable({
     label: "Episodes",

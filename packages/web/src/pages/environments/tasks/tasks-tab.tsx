@@ -2,7 +2,7 @@ import type { Environment, EnvironmentTask } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ListPlus, Plus } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { taskPagesQuery } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
@@ -11,6 +11,7 @@ import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -31,10 +32,8 @@ export function TasksTab({ environment }: { environment: Environment }) {
   const split = search.split ?? filled[0] ?? "train";
   const list = useInfiniteQuery(taskPagesQuery(usePresage(), name, split));
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const { hasNextPage } = list;
+  const loadMore = useLoadMore(list);
   const view = useTableView("tasks", columns);
   const table = useDataTable({
     label: "Tasks",

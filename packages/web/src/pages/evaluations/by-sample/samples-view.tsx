@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ListChecks } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { resultPagesQuery, resultRatesQuery } from "../../../data/evaluation/evaluation-results.ts";
 import { samplePagesQuery } from "../../../data/evaluation/sample-pages.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
@@ -10,6 +10,7 @@ import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import type { Sort } from "../../../ui/data-table/table-search.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -61,10 +62,8 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
       change({ sort: writeSampleSort(sort, judges) }, { replace: true }),
   };
   const open = rows?.find(({ results }) => results.some(({ id }) => id === search.result));
-  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const { hasNextPage, isFetchingNextPage } = list;
+  const loadMore = useLoadMore(list);
   const table = useDataTable({
     label: "Samples",
     view,

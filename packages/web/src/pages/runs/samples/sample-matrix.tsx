@@ -1,13 +1,14 @@
 import type { Run, RunSample } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ListChecks, SearchX } from "lucide-react";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { runSamplePagesQuery } from "../../../data/runs/run-samples.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
+import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -31,9 +32,7 @@ export function SampleMatrix({ run }: { run: Run }) {
   );
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
   const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  const loadMore = useLoadMore(list);
   const openId = search.sample === undefined ? undefined : idOf(search.sample, search.repeat ?? 0);
   const table = useDataTable({
     label: "Samples",
