@@ -4,6 +4,7 @@ import { useSaveEnvironment } from "../../../data/environments/environments.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { DraftForm } from "../../../ui/form/draft-form.tsx";
 import { type FieldIssue, fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
+import { OtherIssueList } from "../../../ui/form/other-issue-list.tsx";
 import { TextField } from "../../../ui/form/text-field.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
@@ -76,18 +77,10 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
         onChange={(rules) => change({ stop: JSON.stringify(rules) })}
       />
       <EnvironmentFields draft={draft} issues={wrong} refused={refused} change={change} />
-      {elsewhere.length > 0 && (
-        <ul role="alert" className="list-disc pl-5 text-sm text-fail">
-          {elsewhere.map(({ path, text }) => (
-            <li key={`${path.join(".")} ${text}`}>
-              <code className="font-mono text-xs">{path.join(".")}</code> {text}
-            </li>
-          ))}
-        </ul>
-      )}
+      <OtherIssueList issues={elsewhere} />
       {revised?.revision !== origin?.revision && !save.isPending && (
         <p role="status" className="text-sm text-warn">
-          Revision {revised?.revision} was made while you were editing. Saving overwrites its changes.
+          Revision {revised?.revision} was created while you were editing. Saving overwrites its changes.
         </p>
       )}
       {save.error !== null && refused.length === 0 && <ErrorNotice error={save.error} />}

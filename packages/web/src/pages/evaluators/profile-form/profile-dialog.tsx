@@ -4,6 +4,7 @@ import { useSaveProfile } from "../../../data/evaluation/evaluator-profiles.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { DraftForm } from "../../../ui/form/draft-form.tsx";
 import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
+import { OtherIssueList } from "../../../ui/form/other-issue-list.tsx";
 import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
 import { TextField } from "../../../ui/form/text-field.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
@@ -96,15 +97,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         onChangeText={(text) => change({ config: text })}
         onChangeSide={(isJson) => change({ side: isJson ? "json" : "form" })}
       />
-      {elsewhere.length > 0 && (
-        <ul role="alert" className="list-disc pl-5 text-sm text-fail">
-          {elsewhere.map(({ path, text }) => (
-            <li key={`${path.join(".")} ${text}`}>
-              <code className="font-mono text-xs">{path.join(".")}</code> {text}
-            </li>
-          ))}
-        </ul>
-      )}
+      <OtherIssueList issues={elsewhere} />
       {revised?.revision !== origin?.revision && !save.isPending && (
         <p role="status" className="text-sm text-warn">
           Revision {revised?.revision} was created while you were editing. Saving overwrites its changes.
