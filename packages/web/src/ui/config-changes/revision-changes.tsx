@@ -3,14 +3,22 @@ import { TextDifference } from "../difference/text-difference.tsx";
 import type { ConfigChange } from "./config-changes.ts";
 import { SettingValue } from "./setting-value.tsx";
 
-interface ConfigChangesViewProps {
+interface RevisionChangesProps {
   changes: readonly ConfigChange[];
-  beforeLabel: string;
-  afterLabel: string;
+  /** The numbers of the two revisions. */
+  before: number;
+  after: number;
 }
 
-/** Settings that differ between two revisions. */
-export function ConfigChangesView({ changes, ...labels }: ConfigChangesViewProps) {
+/** Settings that differ between two revisions, or that none does. */
+export function RevisionChanges({ changes, before, after }: RevisionChangesProps) {
+  if (changes.length === 0) {
+    return (
+      <p className="px-4 py-3 text-sm text-ink-2">
+        Revision {before} and revision {after} are the same.
+      </p>
+    );
+  }
   return (
     <dl className="flex flex-col">
       {changes.map((change) => (
@@ -20,7 +28,7 @@ export function ConfigChangesView({ changes, ...labels }: ConfigChangesViewProps
         >
           <dt className="text-sm text-ink-2">{humanizeName(change.name)}</dt>
           <dd className="min-w-0">
-            <Change change={change} {...labels} />
+            <Change change={change} beforeLabel={`Revision ${before}`} afterLabel={`Revision ${after}`} />
           </dd>
         </div>
       ))}
@@ -32,11 +40,13 @@ export function ConfigChangesView({ changes, ...labels }: ConfigChangesViewProps
 const longCharacters = 60;
 const maxListed = 12;
 
-function Change({
-  change: { before, after },
-  beforeLabel,
-  afterLabel,
-}: Omit<ConfigChangesViewProps, "changes"> & { change: ConfigChange }) {
+interface ChangeProps {
+  change: ConfigChange;
+  beforeLabel: string;
+  afterLabel: string;
+}
+
+function Change({ change: { before, after }, beforeLabel, afterLabel }: ChangeProps) {
   const [old, now] = [textOf(before), textOf(after)];
   if (old !== undefined && now !== undefined && old.length + now.length > longCharacters) {
     return <TextDifference before={old} after={now} beforeLabel={beforeLabel} afterLabel={afterLabel} />;

@@ -7,7 +7,7 @@ import { usePresage } from "../../../data/use-presage.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { configChanges } from "../../../ui/config-changes/config-changes.ts";
-import { ConfigChangesView } from "../../../ui/config-changes/config-changes-view.tsx";
+import { RevisionChanges } from "../../../ui/config-changes/revision-changes.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Fact } from "../../../ui/fact.tsx";
 import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
@@ -143,17 +143,7 @@ function Changes({ environment }: { environment: Environment }) {
           </Fragment>
         ))}
       </div>
-      {changes.length === 0 ? (
-        <p className="px-4 py-3 text-sm text-ink-2">
-          Revision {before.revision} and revision {after.revision} are the same.
-        </p>
-      ) : (
-        <ConfigChangesView
-          changes={changes}
-          beforeLabel={`Revision ${before.revision}`}
-          afterLabel={`Revision ${after.revision}`}
-        />
-      )}
+      <RevisionChanges changes={changes} before={before.revision} after={after.revision} />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import type { EvaluatorProfile } from "@presage/sdk";
 import { Card } from "../../../ui/card.tsx";
 import { configChanges } from "../../../ui/config-changes/config-changes.ts";
-import { ConfigChangesView } from "../../../ui/config-changes/config-changes-view.tsx";
+import { RevisionChanges } from "../../../ui/config-changes/revision-changes.tsx";
 import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
 
 interface CompareCardProps {
@@ -42,17 +42,7 @@ export function CompareCard({ revisions, before, after, onChange }: CompareCardP
         </div>
       }
     >
-      {changes.length === 0 ? (
-        <p className="px-4 py-3 text-sm text-ink-2">
-          Revision {before.revision} and revision {after.revision} are the same.
-        </p>
-      ) : (
-        <ConfigChangesView
-          changes={changes}
-          beforeLabel={`Revision ${before.revision}`}
-          afterLabel={`Revision ${after.revision}`}
-        />
-      )}
+      <RevisionChanges changes={changes} before={before.revision} after={after.revision} />
     </Card>
   );
 }
