@@ -26,7 +26,7 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
   const presage = usePresage();
   const { begun } = deletion;
   const deletable = useQuery({ ...deletableCountQuery(presage, filter), enabled: !deletion.isBusy });
-  const { count, kept } = deletable.data ?? {};
+  const count = deletable.data?.count;
   const isNothing = count === 0;
   const error = deletion.refusal ?? deletable.error ?? deletion.progressError;
   // After a refusal another number matches.
@@ -48,21 +48,14 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
       isBusy={deletable.isFetching || deletion.isBusy}
       onConfirm={confirm}
     >
-      {begun !== undefined ? (
+      {begun !== undefined && (
         <p role="status">
           {formatCount(deletion.deleted)} of {counted(begun.count, "result")} deleted. It goes on if you close
           this.
         </p>
-      ) : deletable.isError ? null : count === undefined || kept === undefined ? (
-        <p>Counting…</p>
-      ) : (
-        <p>
-          {isNothing
-            ? "No result can be deleted."
-            : `${counted(count, "result")} ${isFiltered ? (count === 1 ? "matches the filters." : "match the filters.") : "without a filter: all of the account."} With texts and corrections they are gone from every summary. This cannot be undone.`}{" "}
-          {kept > 0 &&
-            `${formatCount(kept)} more ${kept === 1 ? "belongs" : "belong"} to runs or experiments and stay as long as these do.`}
-        </p>
+      )}
+      {begun === undefined && !deletable.isError && (
+        <p>{deletable.data === undefined ? "Counting…" : describeDeletable(deletable.data, isFiltered)}</p>
       )}
       {error !== null && (
         <div className="mt-3">
@@ -71,4 +64,17 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
       )}
     </ConfirmDialog>
   );
+}
+
+/** What would be deleted, and what stays because it belongs to something else. */
+function describeDeletable({ count, kept }: { count: number; kept: number }, isFiltered: boolean): string {
+  const match = count === 1 ? "matches" : "match";
+  const which = isFiltered ? `${match} the filters.` : "without a filter: all of the account.";
+  const deleted =
+    count === 0
+      ? "No result can be deleted."
+      : `${counted(count, "result")} ${which} With texts and corrections they are gone from every summary. This cannot be undone.`;
+  if (kept === 0) return deleted;
+  const belong = kept === 1 ? "belongs" : "belong";
+  return `${deleted} ${formatCount(kept)} more ${belong} to runs or experiments and stay as long as these do.`;
 }
