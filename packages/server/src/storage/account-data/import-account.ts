@@ -7,7 +7,7 @@ import { type Row, selectRows } from "./account-rows-store.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 import type { ExportHeader } from "./export-account.ts";
 import { findOrAddAccount, findOrAddUsers, isAnyKnown } from "./imported-users-store.ts";
-import { type ImportedLine, invalidImport, type Place, toStored } from "./to-stored.ts";
+import { type ImportedLine, type ImportState, invalidImport, toStored } from "./to-stored.ts";
 
 /** Rows of one statement. */
 const rowsAtOnce = 200;
@@ -86,7 +86,7 @@ export async function importAccount(
     await refuseUsedAccount(transaction, accountId, accountName, header);
     const userIds = await findOrAddUsers(transaction, accountId, header.users);
     const offset = header.results === null ? 0 : await options.takeNumbers(transaction, header.results);
-    const place: Place = {
+    const state: ImportState = {
       accountId,
       userIds,
       offset,
@@ -95,38 +95,47 @@ export async function importAccount(
       owners: new Map(),
     };
 
-    let waiting: ImportedLine[] = [];
-    let rows = 0;
-    const flush = async () => {
-      await storeRows(transaction, waiting, options);
-      waiting = [];
-    };
-    for (;;) {
-      const next = await read.next();
-      if (next.done === true) break;
-      const line = next.value;
-      const parsed = parse(Line, line);
-      if ("kind" in parsed) {
-        await flush();
-        if (parsed.rows !== rows)
-          throw invalidImport(`The file has ${rows} rows, but should have ${parsed.rows}. Export it again.`);
-        return { account: accountName, rows };
-      }
-      const table = accountTables.find((known) => known.table === parsed.table);
-      if (table === undefined) throw invalidImport(`Line ${line.number}: there is no table ${parsed.table}.`);
-      refuseUnknownColumns(columnsOf, table, parsed, line.number);
-      rows += 1;
-      const imported = toStored(table, parsed, place, line.number);
-      if (table.owns?.as === "revisions") {
-        await flush();
-        place.revisionIds.set(Number(parsed.row.id), await storeRevision(transaction, imported.row));
-        continue;
-      }
-      if (waiting.length === rowsAtOnce || waiting.at(-1)?.table !== table) await flush();
-      waiting.push(imported);
-    }
-    throw invalidImport("The file ends before its last line. Export it again.");
+    const rows = await storeLines(transaction, read, state, { columnsOf, ...options });
+    return { account: accountName, rows };
   });
+}
+
+/** Stores the lines after the header, those of a table together. Returns how many rows there were. */
+async function storeLines(
+  transaction: Database,
+  lines: AsyncIterator<NumberedLine>,
+  state: ImportState,
+  { columnsOf, ...options }: ImportOptions & { columnsOf: Map<string, Set<string>> },
+): Promise<number> {
+  let waiting: ImportedLine[] = [];
+  let rows = 0;
+  const flush = async () => {
+    await storeRows(transaction, waiting, options);
+    waiting = [];
+  };
+  for (;;) {
+    const next = await lines.next();
+    if (next.done === true) throw invalidImport("The file ends before its last line. Export it again.");
+    const line = next.value;
+    const parsed = parse(Line, line);
+    if ("kind" in parsed) {
+      await flush();
+      if (parsed.rows === rows) return rows;
+      throw invalidImport(`The file has ${rows} rows, but should have ${parsed.rows}. Export it again.`);
+    }
+    const table = accountTables.find((known) => known.table === parsed.table);
+    if (table === undefined) throw invalidImport(`Line ${line.number}: there is no table ${parsed.table}.`);
+    refuseUnknownColumns(columnsOf, table, parsed, line.number);
+    rows += 1;
+    const imported = toStored(table, parsed, state, line.number);
+    if (table.owns?.as === "revisions") {
+      await flush();
+      state.revisionIds.set(Number(parsed.row.id), await storeRevision(transaction, imported.row));
+      continue;
+    }
+    if (waiting.length === rowsAtOnce || waiting.at(-1)?.table !== table) await flush();
+    waiting.push(imported);
+  }
 }
 
 async function storeRows(

@@ -9,7 +9,7 @@ import { mapRevisions } from "./map-revisions.ts";
 const nobody = "00000000-0000-0000-0000-000000000000";
 
 /** What is known while a file is imported. */
-export interface Place {
+export interface ImportState {
   accountId: string;
   userIds: readonly string[];
   revisionIds: Map<number, number>;
@@ -30,16 +30,16 @@ export interface ImportedLine {
 export function toStored(
   table: AccountTable,
   line: { row: Row; texts?: Row | undefined },
-  place: Place,
+  state: ImportState,
   number: number,
 ): ImportedLine {
-  const { accountId, userIds, revisionIds } = place;
+  const { accountId, userIds, revisionIds } = state;
   const row: Row = { ...line.row };
   if (table.owner.of === "account") row.account_id = accountId;
-  else refuseStranger(table, row, place, number);
+  else refuseStranger(table, row, state, number);
   if (table.owns !== undefined) {
-    const owned = place.owners.get(table.owns.as) ?? new Set();
-    place.owners.set(table.owns.as, owned.add(row[table.owns.column] ?? null));
+    const owned = state.owners.get(table.owns.as) ?? new Set();
+    state.owners.set(table.owns.as, owned.add(row[table.owns.column] ?? null));
   }
   for (const name of table.users ?? []) {
     if (row[name] !== null) row[name] = userIds[Number(row[name])] ?? nobody;
@@ -50,7 +50,7 @@ export function toStored(
   for (const name of table.revisions ?? []) {
     if (row[name] !== null) row[name] = revisionIds.get(Number(row[name])) ?? null;
   }
-  for (const name of table.results ?? []) row[name] = toStoredNumber(table, row[name], place, number);
+  for (const name of table.results ?? []) row[name] = toStoredNumber(table, row[name], state, number);
   if (table.table === "runs") {
     row.target = mapRevisions(String(row.target), revisionIds);
     row.lease_id = null;
@@ -66,12 +66,12 @@ export function toStored(
 }
 
 /** A file may name rows of other accounts. What a row belongs to is stored before it. */
-function refuseStranger({ table, owner }: AccountTable, row: Row, place: Place, number: number): void {
+function refuseStranger({ table, owner }: AccountTable, row: Row, state: ImportState, number: number): void {
   const id = row[owner.column];
   const isKnown =
     owner.of === "users"
-      ? place.userIds[Number(id ?? -1)] !== undefined
-      : place.owners.get(owner.of)?.has(id ?? null) === true;
+      ? state.userIds[Number(id ?? -1)] !== undefined
+      : state.owners.get(owner.of)?.has(id ?? null) === true;
   if (!isKnown)
     throw invalidImport(`Line ${number}: what the row of ${table} belongs to is not in the file.`);
 }
@@ -79,7 +79,7 @@ function refuseStranger({ table, owner }: AccountTable, row: Row, place: Place, 
 function toStoredNumber(
   { table }: AccountTable,
   exported: Row[string] | undefined,
-  { results, offset }: Place,
+  { results, offset }: ImportState,
   number: number,
 ): number | null {
   if (exported === null || exported === undefined) return null;
