@@ -26,7 +26,7 @@ export interface WantedRevision {
 /** A page with more text ends early. */
 const maxPageBytes = 16_000_000;
 /** How many samples are measured at once. */
-const stretch = 1_000;
+const samplesAtOnce = 1_000;
 
 /** A sample and its place in its revision. */
 export interface PlacedSample {
@@ -72,7 +72,7 @@ export async function exportSamples(
   return readAll(
     reader,
     id,
-    (after) => selectSizes(reader, id, { after, limit: stretch }),
+    (after) => selectSizes(reader, id, { after, limit: samplesAtOnce }),
     ({ position }) => position,
     0,
   );
@@ -97,7 +97,7 @@ export async function readTrajectory(
       readAll(
         reader,
         id,
-        (from) => select(from, stretch),
+        (from) => select(from, samplesAtOnce),
         ({ step }) => step,
         after,
       );
@@ -140,7 +140,7 @@ async function* readAll<Size extends SampleSize>(
     const sizes = await select(after);
     yield* inPieces(reader, revisionId, sizes).read();
     const last = sizes.at(-1);
-    if (last === undefined || sizes.length < stretch) return;
+    if (last === undefined || sizes.length < samplesAtOnce) return;
     after = placeOf(last);
   }
 }

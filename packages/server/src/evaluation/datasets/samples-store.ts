@@ -58,21 +58,21 @@ export async function hasStep(
 /** So that one count takes a few milliseconds. */
 const countedAtOnce = 50_000;
 
-/** Counts a revision's trajectories, a stretch of samples at a time. */
+/** Counts a revision's trajectories, some samples at a time. */
 export async function countTrajectories(database: Database, revisionId: number): Promise<number> {
   let count = 0;
   let last: string | null = "";
   while (last !== null) {
-    const stretch = database
+    const samples = database
       .selectFrom("dataset_samples")
       .select("trajectory_id")
       .where("revision_id", "=", revisionId)
       .where("trajectory_id", ">", last)
       .orderBy("trajectory_id")
       .limit(countedAtOnce)
-      .as("stretch");
+      .as("samples");
     const counted: { trajectories: number; last: string | null } = await database
-      .selectFrom(stretch)
+      .selectFrom(samples)
       .select((of) => [
         of.fn.count<number>("trajectory_id").distinct().as("trajectories"),
         of.fn.max("trajectory_id").as("last"),

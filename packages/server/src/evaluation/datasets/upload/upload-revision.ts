@@ -123,16 +123,16 @@ async function fill(
 }
 
 /** How many samples are measured at once. */
-const stretch = 1_000;
+const samplesAtOnce = 1_000;
 
 async function* samplesOf(database: Database, revisionId: number): AsyncGenerator<DatasetSample, void> {
   for (let after = 0; ; ) {
-    const sizes = await selectSizes(database, revisionId, { after, limit: stretch });
+    const sizes = await selectSizes(database, revisionId, { after, limit: samplesAtOnce });
     for await (const piece of readPlacedSamples(database, revisionId, sizes)) {
       for (const { sample } of piece) yield sample;
     }
     const last = sizes.at(-1);
-    if (last === undefined || sizes.length < stretch) return;
+    if (last === undefined || sizes.length < samplesAtOnce) return;
     after = last.position;
   }
 }

@@ -2,7 +2,7 @@ import { sampleKey } from "../../../storage/sample-columns.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { readExternalResults } from "../external/read-external-results.ts";
 import { selectLastPosition, selectSampleIds } from "../outcomes/outcomes-store.ts";
-import { readInStretches } from "../outcomes/read-in-stretches.ts";
+import { readInRanges } from "../outcomes/read-in-ranges.ts";
 import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
 import { isExternal, type Run, type RunDataset, sampleName } from "../run.ts";
 import { type Side, type Sides, toSide } from "./sides.ts";
@@ -62,7 +62,7 @@ async function readNames(
   count: number,
 ): Promise<Map<string, number>> {
   const indexOf = new Map<string, number>();
-  const read = readInStretches(count, 1, (stretch) => selectSampleIds(reader, revisionId, stretch));
+  const read = readInRanges(count, 1, (range) => selectSampleIds(reader, revisionId, range));
   for await (const rows of read) {
     for (const { position, sample_id } of rows)
       indexOf.set(sampleName(datasetId, sampleKey(sample_id)), position - 1);

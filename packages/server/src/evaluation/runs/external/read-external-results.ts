@@ -26,7 +26,7 @@ export interface ExternalEvaluator {
   outcomes(): Outcomes;
 }
 
-/** Reads all results that name an external run, a stretch at a time. */
+/** Reads all results that name an external run, a range at a time. */
 export async function readExternalResults(
   reader: Database,
   run: Pick<Run, "id" | "accountId">,

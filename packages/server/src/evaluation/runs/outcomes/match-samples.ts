@@ -1,7 +1,7 @@
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { Run } from "../run.ts";
 import { selectDigests, selectLastPosition } from "./outcomes-store.ts";
-import { readInStretches } from "./read-in-stretches.ts";
+import { readInRanges } from "./read-in-ranges.ts";
 
 /** Where a run has the reference's samples. */
 export interface SampleMatch {
@@ -51,5 +51,5 @@ async function match(
 }
 
 function readDigests(reader: Database, revisionId: number, last: number) {
-  return readInStretches(last, 1, (stretch) => selectDigests(reader, revisionId, stretch));
+  return readInRanges(last, 1, (range) => selectDigests(reader, revisionId, range));
 }

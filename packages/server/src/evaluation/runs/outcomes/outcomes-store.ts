@@ -5,7 +5,7 @@ import type { RunVerdictsTable, SampleTraitsTable } from "../../../storage/schem
 import type { Database } from "../../../storage/schema/tables.ts";
 
 /** The samples after one position up to another, which is included. */
-export interface Stretch {
+export interface PositionRange {
   after: number;
   upTo: number;
 }
@@ -28,7 +28,7 @@ export type TraitRow = Pick<DatasetSamplesTable, "position" | "trajectory_id" | 
 export async function selectTraits(
   reader: Database,
   revisionId: number,
-  { after, upTo }: Stretch,
+  { after, upTo }: PositionRange,
 ): Promise<TraitRow[]> {
   return await reader
     .selectFrom("dataset_samples as sample")
@@ -49,7 +49,7 @@ export async function selectTraits(
 export async function selectSampleIds(
   reader: Database,
   revisionId: number,
-  { after, upTo }: Stretch,
+  { after, upTo }: PositionRange,
 ): Promise<Pick<DatasetSamplesTable, "position" | "sample_id">[]> {
   return await reader
     .selectFrom("dataset_samples")
@@ -64,7 +64,7 @@ export async function selectSampleIds(
 export async function selectDigests(
   reader: Database,
   revisionId: number,
-  { after, upTo }: Stretch,
+  { after, upTo }: PositionRange,
 ): Promise<Pick<SampleTraitsTable, "position" | "digest">[]> {
   return await reader
     .selectFrom("sample_traits")
@@ -85,7 +85,7 @@ export async function selectVerdicts(
   reader: Database,
   runId: string,
   evaluator: number,
-  { after, upTo }: Stretch,
+  { after, upTo }: PositionRange,
 ): Promise<VerdictRow[]> {
   return await reader
     .selectFrom("run_verdicts")
@@ -115,7 +115,7 @@ export type PredictionRow = Pick<
 export async function selectPredictions(
   reader: Database,
   runId: string,
-  { after, upTo }: Stretch,
+  { after, upTo }: PositionRange,
 ): Promise<PredictionRow[]> {
   return await reader
     .selectFrom("predictions")
@@ -143,7 +143,7 @@ export async function selectPredictions(
 export async function selectFailedPredictions(
   reader: Database,
   runId: string,
-  { after, upTo }: Stretch,
+  { after, upTo }: PositionRange,
 ): Promise<{ position: number; repeat: number }[]> {
   return await reader
     .selectFrom("predictions")

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Stretch } from "./outcomes-store.ts";
+import type { PositionRange } from "./outcomes-store.ts";
 
 /** Rows of one statement. They are parsed on the main thread, so they must be few. */
 const rowsAtOnce = 5_000;
 
-/** Reads what there is of the samples up to the last one, a stretch at a time, and lets others take a turn after each. */
-export async function* readInStretches<Row>(
+/** Reads what there is of the samples up to the last one, a range at a time, and lets others take a turn after each. */
+export async function* readInRanges<Row>(
   last: number,
   rowsOfSample: number,
-  read: (stretch: Stretch) => Promise<Row[]>,
+  read: (range: PositionRange) => Promise<Row[]>,
 ): AsyncGenerator<Row[], void> {
   const samples = Math.ceil(rowsAtOnce / rowsOfSample);
   for (let after = 0; after < last; after += samples) {

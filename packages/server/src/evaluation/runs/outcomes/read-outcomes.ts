@@ -1,7 +1,7 @@
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { Run } from "../run.ts";
 import { selectFailedPredictions, selectVerdicts } from "./outcomes-store.ts";
-import { readInStretches } from "./read-in-stretches.ts";
+import { readInRanges } from "./read-in-ranges.ts";
 
 /** What became of a prediction by one evaluator. */
 export const outcome = { none: 0, pass: 1, fail: 2, evaluatorFailed: 3, predictionFailed: 4 } as const;
@@ -29,7 +29,7 @@ export async function readFailedPredictions(
   samples: number,
 ): Promise<Uint8Array> {
   const failed = new Uint8Array(samples * repeats);
-  const read = readInStretches(samples, repeats, (stretch) => selectFailedPredictions(reader, id, stretch));
+  const read = readInRanges(samples, repeats, (range) => selectFailedPredictions(reader, id, range));
   for await (const rows of read) {
     for (const { position, repeat } of rows) failed[(position - 1) * repeats + repeat] = 1;
   }
@@ -49,7 +49,7 @@ export async function readOutcomes(
   const unchangedScore = new Float64Array(samples).fill(Number.NaN);
   const unchangedPass = new Uint8Array(samples);
   const failures: Record<string, number> = {};
-  const read = readInStretches(samples, repeats, (stretch) => selectVerdicts(reader, id, evaluator, stretch));
+  const read = readInRanges(samples, repeats, (range) => selectVerdicts(reader, id, evaluator, range));
   for await (const rows of read) {
     for (const row of rows) {
       const index = row.position - 1;

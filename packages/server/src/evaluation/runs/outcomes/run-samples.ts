@@ -1,6 +1,6 @@
 import type { Database } from "../../../storage/schema/tables.ts";
 import { selectLastPosition, selectTraits } from "./outcomes-store.ts";
-import { readInStretches } from "./read-in-stretches.ts";
+import { readInRanges } from "./read-in-ranges.ts";
 
 /** Texts by number, in the order in which they were first seen. */
 export interface Texts {
@@ -31,9 +31,7 @@ export async function readRunSamples(reader: Database, revisionId: number): Prom
   const tags = createTexts(count);
   const step = new Float64Array(count);
   const changes = new Int32Array(count).fill(-1);
-  for await (const rows of readInStretches(count, 1, (stretch) =>
-    selectTraits(reader, revisionId, stretch),
-  )) {
+  for await (const rows of readInRanges(count, 1, (range) => selectTraits(reader, revisionId, range))) {
     for (const row of rows) {
       const index = row.position - 1;
       trajectories.set(index, row.trajectory_id);

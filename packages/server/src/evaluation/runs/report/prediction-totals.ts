@@ -2,7 +2,7 @@ import type { RunReport } from "@presage/contract";
 import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { type PredictionRow, selectPredictions } from "../outcomes/outcomes-store.ts";
-import { readInStretches } from "../outcomes/read-in-stretches.ts";
+import { readInRanges } from "../outcomes/read-in-ranges.ts";
 import type { Run } from "../run.ts";
 
 /** What a report says of a run's predictions, whatever they were evaluated by. */
@@ -36,7 +36,7 @@ export async function totalPredictions(
   let asked = 0;
   let lastAt: Micros | undefined;
   let timed = 0;
-  const read = readInStretches(samples, repeats, (stretch) => selectPredictions(reader, id, stretch));
+  const read = readInRanges(samples, repeats, (range) => selectPredictions(reader, id, range));
   for await (const rows of read) {
     for (const row of rows) {
       if (!isNotAsked.has(row.error_category)) {
