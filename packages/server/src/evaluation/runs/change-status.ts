@@ -5,7 +5,7 @@ import { ServiceError } from "../../errors.ts";
 import { databaseNow } from "../../storage/database-clock.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { withResults } from "./external/count-external.ts";
+import { withExternalCounts } from "./external/with-external-counts.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./run.ts";
 import type { RunServices } from "./run-services.ts";
@@ -89,7 +89,7 @@ async function changeStatus(
     });
   if (changed !== undefined) {
     services.runs.wake();
-    const [found = changed] = await withResults(services, requester, [changed]);
+    const [found = changed] = await withExternalCounts(services, requester, [changed]);
     return found;
   }
   const run = await findRun(services, requester, id);

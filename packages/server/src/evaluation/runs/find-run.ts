@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { withResults } from "./external/count-external.ts";
+import { withExternalCounts } from "./external/with-external-counts.ts";
 import type { Run } from "./run.ts";
 import { selectRun } from "./runs-store.ts";
 
@@ -12,7 +12,7 @@ export async function findRun(
 ): Promise<Run> {
   const run = await selectRun(services.store.briefReader(requester), requester.accountId, id);
   if (run === undefined) throw noSuchRun();
-  const [found = run] = await withResults(services, requester, [run]);
+  const [found = run] = await withExternalCounts(services, requester, [run]);
   return found;
 }
 

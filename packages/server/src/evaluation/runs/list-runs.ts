@@ -1,7 +1,7 @@
 import type { KeysetPage, ListPart } from "../../storage/keyset.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { withResults } from "./external/count-external.ts";
+import { withExternalCounts } from "./external/with-external-counts.ts";
 import type { Run } from "./run.ts";
 import { type RunFilter, selectRuns } from "./runs-store.ts";
 
@@ -14,5 +14,5 @@ export async function listRuns(
 ): Promise<ListPart<Run>> {
   const reader = services.store.briefReader(requester);
   const { rows, next } = await selectRuns(reader, requester.accountId, filter, page);
-  return { rows: await withResults(services, requester, rows), next };
+  return { rows: await withExternalCounts(services, requester, rows), next };
 }

@@ -26,7 +26,7 @@ import type { RunPlace } from "./run-place.ts";
 const limit = 1_000;
 
 /** The owner's runs in an opened database. */
-export function runsOf(
+export function localRuns(
   store: OpenedStore,
   config: Config,
   runs: Pick<RunServices, "wake"> = { wake() {} },

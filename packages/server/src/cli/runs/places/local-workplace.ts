@@ -13,7 +13,7 @@ import { commandLineActor } from "../../command-line-actor.ts";
 import { datasetsOf, nameFile } from "../../datasets/local-datasets.ts";
 import { checkEvaluatorsLocally, namingOptions } from "../../evaluate/evaluate-locally.ts";
 import { hasEnded } from "../has-ended.ts";
-import { runsOf } from "./local-runs.ts";
+import { localRuns } from "./local-runs.ts";
 import type { Workplace } from "./workplace.ts";
 
 const pollEveryMs = 300;
@@ -29,7 +29,7 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
   const actor = commandLineActor();
   const requester = { accountId, signal: new AbortController().signal, actor };
   const leaseId = Bun.randomUUIDv7();
-  const place = runsOf(store, config, services.runs);
+  const place = localRuns(store, config, services.runs);
 
   return {
     ...place,

@@ -2,7 +2,7 @@ import type { Comparison, Run, RunReport } from "@presage/contract";
 import type { Config } from "../../../config.ts";
 import { CommandError } from "../../command-error.ts";
 import { withDatabase } from "../../with-database.ts";
-import { runsOf } from "./local-runs.ts";
+import { localRuns } from "./local-runs.ts";
 import { remoteRuns } from "./remote-runs.ts";
 
 /** The runs of one place. */
@@ -33,7 +33,7 @@ export async function withRuns(
   work: (place: RunPlace) => Promise<void>,
 ): Promise<void> {
   if (server !== undefined) await work(remoteRuns(server, config.clientApiKey));
-  else await withDatabase(config, (store) => work(runsOf(store, config)));
+  else await withDatabase(config, (store) => work(localRuns(store, config)));
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -17,7 +17,7 @@ type Services = Pick<EvaluationServices, "store" | "externalCounts">;
  * Runs, of which external ones have the evaluators and the progress that their results tell. Where that takes long or the database
  * does not count, they have what was counted before: a run is shown and changed in any case.
  */
-export async function withResults(
+export async function withExternalCounts(
   services: Services,
   requester: Requester,
   runs: readonly Run[],
