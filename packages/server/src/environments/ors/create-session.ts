@@ -7,10 +7,10 @@ import type { EnvironmentServices } from "../environment-services.ts";
 import type { Episode } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
 import { findEnvironment } from "../find-environment.ts";
-import { readPlace } from "./find-place.ts";
 import { storedIdOf } from "./find-session.ts";
 import { listAllEnvironments } from "./list-all-environments.ts";
 import { selectSession } from "./ors-sessions-store.ts";
+import { readTaskIndex } from "./splits.ts";
 
 /** A client whose connection was cut repeats the request, not sooner and not later than this. */
 const repeatFromMs = 500;
@@ -38,7 +38,7 @@ export async function createSession(
   const { environment, split, index } = wanted;
   const episode =
     environment === undefined
-      ? await refuseUnknownPlace(services, requester, wanted)
+      ? await refuseUnknownTask(services, requester, wanted)
       : await composeSessionEpisode(services, requester, { ...wanted, id, environment });
   const now = nowMicros();
   const row: OrsSessionsTable = {
@@ -62,19 +62,19 @@ export async function composeSessionEpisode(
   wanted: { id: string; environment: string; split: string; index: number; apiKeyId: string | undefined },
 ): Promise<Episode> {
   const environment = await findEnvironment(services, requester, wanted.environment);
-  const place = readPlace(environment, wanted);
-  return await composeEpisode(services, requester, { ...wanted, ...place, seed: undefined });
+  const task = readTaskIndex(environment, wanted);
+  return await composeEpisode(services, requester, { ...wanted, ...task, seed: undefined });
 }
 
-async function refuseUnknownPlace(
+async function refuseUnknownTask(
   services: Services,
   requester: Requester,
-  place: { split: string; index: number },
+  wanted: { split: string; index: number },
 ): Promise<undefined> {
   let refusal: unknown;
   for await (const environment of listAllEnvironments(services, requester)) {
     try {
-      readPlace(environment, place);
+      readTaskIndex(environment, wanted);
       return;
     } catch (error) {
       refusal = error;

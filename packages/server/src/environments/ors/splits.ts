@@ -19,8 +19,8 @@ export function readSplit(
   throw new ServiceError("bad_request", `Invalid split: the environment ${environment.name} has ${known}.`);
 }
 
-/** Where a task is. Throws if there is none. */
-export function readPlace(
+/** The split and the index of a task. Throws if the environment has no such task. */
+export function readTaskIndex(
   environment: Pick<EnvironmentRevision, "name" | "tasks">,
   wanted: { split: string; index: number },
 ): { split: TaskSplitName; index: number } {

@@ -1,6 +1,6 @@
 import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName } from "@presage/contract";
 import type { EnvironmentRevision } from "../../../environments/environment.ts";
-import { noSuchTask, readPlace, readSplit, splitsOf } from "../../../environments/ors/find-place.ts";
+import { noSuchTask, readSplit, readTaskIndex, splitsOf } from "../../../environments/ors/splits.ts";
 import { listTasks } from "../../../environments/tasks/list-tasks.ts";
 import type { IndexedTask } from "../../../environments/tasks/tasks-store.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
@@ -78,7 +78,7 @@ export function taskHandlers(
       handle: async (call) => {
         const body = await readBody(call, OrsTaskPlace, maxShortBodyBytes);
         const environment = await environmentOf(call);
-        const { split, index } = readPlace(environment, body);
+        const { split, index } = readTaskIndex(environment, body);
         const { name } = environment;
         const part = { from: index, limit: 1 };
         const [task] = await listTasks(environments, requesterOf(call), { name, split }, part);
