@@ -11,7 +11,7 @@ import { bytesOfValues } from "../../pipeline/reserve-memory.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 
 /** The same `complete`, but its outcome is kept if this request's are to be; the very same if not. */
-export function capturing(
+export function withCapture(
   capture: Pick<Capture, "decide" | "hold" | "keep" | "release">,
   call: CallWithCaller,
   body: ChatCompletionRequest,
@@ -20,7 +20,7 @@ export function capturing(
 ): Complete {
   const { caller, exchange } = call;
   const { accountId, proof } = caller;
-  const captures = decideFor(capture, call);
+  const captures = decideCapture(capture, call);
   if (captures === "off") return complete;
   return (request, clientSignal) => {
     const startedAtMs = performance.now();
@@ -57,7 +57,7 @@ export function capturing(
 }
 
 /** Which outcomes of this request are to be kept. */
-export function decideFor(
+export function decideCapture(
   capture: Pick<Capture, "decide">,
   { caller: { proof }, exchange }: CallWithCaller,
 ): ReturnType<Capture["decide"]> {

@@ -3,7 +3,7 @@ import { deploymentHeader } from "../../pipeline/exchange.ts";
 import { recordCompletion } from "../../pipeline/measure-completion.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
-import { decideFor } from "./capture-prediction.ts";
+import { decideCapture } from "./capture-prediction.ts";
 import { readSessionHeader } from "./read-session-header.ts";
 
 /**
@@ -17,7 +17,7 @@ export function findCached(
 ): UpstreamCompletion | undefined {
   const { request, exchange } = call;
   if (sharing === undefined || exchange.span !== undefined) return undefined;
-  if (decideFor(capture, call) !== "off") return undefined;
+  if (decideCapture(capture, call) !== "off") return undefined;
   const name = request.headers.get(deploymentHeader);
   const asked = name === null ? deployments.getDefault() : deployments.find(name);
   const cached = asked?.upstream.findCached(sharing);

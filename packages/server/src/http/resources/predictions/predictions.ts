@@ -13,7 +13,7 @@ import { missing } from "../../request/pydantic-issues.ts";
 import { readBodyBytes, readExactBytes } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
-import { capturing } from "./capture-prediction.ts";
+import { withCapture } from "./capture-prediction.ts";
 import { findCached } from "./find-cached-completion.ts";
 import { readSessionHeader, refusedHeader } from "./read-session-header.ts";
 import { readSharing } from "./read-sharing.ts";
@@ -32,7 +32,7 @@ export function predictionRoutes(services: Services): Route[] {
     const { name, upstream } = named ?? deployments.getDefault();
     const session = readSessionHeader(request.headers);
     const complete = measureCompletion(upstream.complete, exchange, { session, sharing });
-    return capturing(capture, call, body, name, complete);
+    return withCapture(capture, call, body, name, complete);
   }
 
   /** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
