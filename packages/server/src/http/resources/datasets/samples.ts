@@ -49,7 +49,7 @@ export function sampleRoutes(services: Services, path: string): Route[] {
           contains: query.contains === "" ? undefined : query.contains,
           order,
           limit: Number(limit ?? defaultTrajectoryLimit),
-          after: after === undefined ? undefined : readPlace(after),
+          after: after === undefined ? undefined : readCursor(after),
         },
       );
       const name: keyof DatasetTrajectoryListResponse = "data";
@@ -92,7 +92,7 @@ function wantedRevision(call: CallWithCaller, { revision }: DatasetRevisionQuery
 }
 
 /** The place in a list of trajectories that a cursor, checked by its schema, stands for. */
-function readPlace(cursor: string): { steps: number; trajectoryId: string } {
+function readCursor(cursor: string): { steps: number; trajectoryId: string } {
   const end = cursor.indexOf(".");
   return { steps: Number(cursor.slice(0, end)), trajectoryId: cursor.slice(end + 1) };
 }

@@ -46,7 +46,7 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
         order,
         evaluator: readOrderEvaluator(query, run),
         limit: Number(query.limit ?? defaultRunSampleLimit),
-        after: query.after === undefined ? undefined : readPlace(query.after),
+        after: query.after === undefined ? undefined : readCursor(query.after),
       };
       const { samples, next } = await listRunSamples(
         evaluation,
@@ -58,7 +58,7 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
       );
       const response: RunSampleListResponse = {
         data: samples,
-        next: next === undefined ? null : toPlace(next),
+        next: next === undefined ? null : toCursor(next),
       };
       return Response.json(response);
     }),
@@ -88,13 +88,13 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
 }
 
 /** A cursor, checked by its schema, and the place that it stands for. */
-function readPlace(cursor: string): OrderedPlace {
+function readCursor(cursor: string): OrderedPlace {
   const [place = "", value] = cursor.split("_");
   const [position = 0, repeat = 0] = place.split(".").map(Number);
   return { position, repeat, value: value === undefined ? undefined : Number(value) };
 }
 
-function toPlace({ position, repeat, value }: OrderedPlace): string {
+function toCursor({ position, repeat, value }: OrderedPlace): string {
   return value === undefined ? `${position}.${repeat}` : `${position}.${repeat}_${value}`;
 }
 
