@@ -3,7 +3,7 @@ import { EvaluateResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { startPresageWithTwoAccounts } from "../support/presage/presage-with-two-accounts.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onSqlite } from "../support/store/databases.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyz";
 
@@ -21,9 +21,8 @@ function compare(characters: number, seed: number) {
   };
 }
 
-onEachDatabase((database) => {
-  // Nothing is stored, so one database is enough.
-  if (database.name !== "SQLite") return;
+// Nothing is stored.
+onSqlite((database) => {
   test("with fifty heavy evaluations of one account, another's small ones do not wait, and its heavy ones take turns", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create());
     const ended: string[] = [];

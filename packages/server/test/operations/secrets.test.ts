@@ -8,7 +8,7 @@ import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
 import { startOpenidProvider } from "../support/sign-in/openid-provider.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
 import { callbackAddress } from "../support/sign-in/sign-in-at-provider.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onEachDatabase, onPostgres } from "../support/store/databases.ts";
 import { startRelay } from "../support/store/relay.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
@@ -274,8 +274,7 @@ test("an unreachable database at startup is reported without its password", asyn
   expectNone([databasePassword, upstreamKey, bootstrapKey], output);
 }, 120_000);
 
-onEachDatabase((database) => {
-  if (database.name !== "PostgreSQL") return;
+onPostgres((database) => {
   test("a rejected database password is reported without showing it", async () => {
     const url = new URL(await database.create());
     url.username = "nobody";

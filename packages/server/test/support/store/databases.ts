@@ -45,6 +45,11 @@ export async function removeSharedPostgres(): Promise<void> {
 /** Runs the tests on each supported database. */
 export function onEachDatabase(tests: (database: TestDatabase) => void): void {
   onSqlite(tests);
+  onPostgres(tests);
+}
+
+/** For what SQLite does not have, such as a password. */
+export function onPostgres(tests: (database: TestDatabase) => void): void {
   describe("on PostgreSQL", () => {
     tests({
       name: "PostgreSQL",
