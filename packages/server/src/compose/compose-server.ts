@@ -7,10 +7,6 @@ import { type App, createApp } from "../http/app.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import type { Phase, Services } from "../http/services.ts";
 import { createOpenSockets } from "../http/sockets/open-sockets.ts";
-import { selectKeyRecord, writeLastUses } from "../identity/api-keys/api-keys-store.ts";
-import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
-import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
-import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
 import { createLongWork } from "../limits/long-work.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
@@ -18,7 +14,6 @@ import type { Log } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { connectRedis } from "../redis/connect-redis.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
-import { isStoreUnavailable } from "../storage/store-error.ts";
 import { createCompletionCache } from "../upstream/cache/completion-cache.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
@@ -26,19 +21,20 @@ import { writeUsage } from "../usage/usage-store.ts";
 import type { WorkerStart } from "../workers/messages.ts";
 import type { SupervisorLink } from "../workers/supervisor-link.ts";
 import { composeCapture } from "./compose-capture.ts";
-import type { OpenedStore } from "./compose-command-line.ts";
 import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEnvironments } from "./compose-environments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeFirstKey, composeKeyVerifier } from "./compose-keys.ts";
 import { composeLimits } from "./compose-limits.ts";
 import { composePrices } from "./compose-prices.ts";
 import { composeRetention } from "./compose-retention.ts";
 import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 import { composeTelemetry } from "./compose-telemetry.ts";
+import { logWriteFailure } from "./log-write-failure.ts";
 import { openStore } from "./open-store.ts";
-import { replicaFigures } from "./replica-figures.ts";
+import { watchFigures } from "./watch-figures.ts";
 
 /** For requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;
@@ -103,11 +99,7 @@ export async function composeServer(
     countUnreachable,
   });
 
-  const lastUses = collectLastUses(
-    (batch) => writeLastUses(database, batch),
-    (error, isFirst) =>
-      logWriteFailure(log, error, isFirst, "could not write last-used times of API keys; will retry"),
-  );
+  const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
   const usage = collectUsage(
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
@@ -144,25 +136,8 @@ export async function composeServer(
     },
   });
   const sockets = createOpenSockets();
-  metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
-  metrics.watch({
-    presage_predictions_in_flight: limits.predictions.inFlight,
-    presage_evaluations_in_flight: limits.evaluations.inFlight,
-    presage_openenv_sockets: sockets.count,
-    presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
-    presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
-    presage_memory_held_bytes: memory.reservedBytes,
-    presage_memory_budget_bytes: () => memory.maxBytes,
-    presage_capture_held_bytes: capture.heldBytes,
-    presage_cache_bytes: completions.bytes,
-  });
+  watchFigures(metrics, { deployments, limits, sockets, judgeCalls, memory, capture, completions });
 
-  const keyVerifier = createKeyVerifier({
-    digestOf: keyDigest,
-    find: (digest) => selectKeyRecord(database, digest),
-    recordUse: lastUses.record,
-    count: (outcome) => metrics.keyVerifications([outcome]),
-  });
   async function rereadFiles(): Promise<void> {
     if (config.deployments !== undefined) await rereadDeployments();
     await rereadPrices();
@@ -244,7 +219,7 @@ export async function composeServer(
     async dispose() {
       // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
       const forgotten = forgetInstance(database, instanceId).catch(() => {});
-      await Promise.all([lastUses.stop(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
+      await Promise.all([stopLastUses(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
       await disposeRetention();
       await runs.dispose();
       // Before the sandbox: a step that it cuts off has not failed.
@@ -261,20 +236,4 @@ export async function composeServer(
       await store.destroy();
     },
   };
-}
-
-/** Batches are retried every few seconds; only the first failure is logged. */
-function logWriteFailure(log: Log, error: unknown, isFirst: boolean, message: string): void {
-  if (isStoreUnavailable(error)) log.storeFailed(error);
-  else if (isFirst) log.logger.warn({ err: error }, message);
-}
-
-/** Creates the key for the first request: the bootstrap key, or in local mode one that is printed once. */
-async function composeFirstKey(
-  config: Config,
-  { database, owner, keyDigest }: OpenedStore,
-): Promise<string | undefined> {
-  const { bootstrapKey, oidc } = config.identity;
-  if (bootstrapKey === undefined && oidc !== undefined) return undefined;
-  return await ensureFirstKey(database, keyDigest, owner.id, bootstrapKey);
 }

@@ -1,0 +1,56 @@
+import type { Services } from "../http/services.ts";
+import type { OpenSockets } from "../http/sockets/open-sockets.ts";
+import type { ByteBudget } from "../limits/byte-budget.ts";
+import type { Metrics, ReplicaFigures } from "../observability/metrics.ts";
+import type { Capture } from "../prediction/kept/capture.ts";
+import type { CompletionCache } from "../upstream/cache/completion-cache.ts";
+import type { Deployment } from "../upstream/deployments/create-deployments.ts";
+import { replicaAddress } from "../upstream/replicas/replica-address.ts";
+import type { ComposedEvaluation } from "./compose-evaluation.ts";
+import type { ComposedLimits } from "./compose-limits.ts";
+
+interface Watched {
+  deployments: Services["deployments"];
+  limits: ComposedLimits;
+  sockets: OpenSockets;
+  judgeCalls: ComposedEvaluation["judgeCalls"];
+  memory: ByteBudget;
+  capture: Pick<Capture, "heldBytes">;
+  completions: Pick<CompletionCache, "bytes">;
+}
+
+/** Figures that `/metrics` reads at the moment when it is asked for. */
+export function watchFigures(
+  metrics: Metrics,
+  { deployments, limits, sockets, judgeCalls, memory, capture, completions }: Watched,
+): void {
+  metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
+  metrics.watch({
+    presage_predictions_in_flight: limits.predictions.inFlight,
+    presage_evaluations_in_flight: limits.evaluations.inFlight,
+    presage_openenv_sockets: sockets.count,
+    presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
+    presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
+    presage_memory_held_bytes: memory.reservedBytes,
+    presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_capture_held_bytes: capture.heldBytes,
+    presage_cache_bytes: completions.bytes,
+  });
+}
+
+/** What the metrics say of a deployment's replicas. */
+function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
+  return upstream.replicas.all.map((replica) => {
+    const averageMs = replica.latency.average()?.ms;
+    return {
+      deployment: name,
+      replica: replicaAddress(replica.url),
+      presage_replica_in_flight: replica.inFlight,
+      presage_replica_up: replica.health.state() === "up" ? 1 : 0,
+      presage_replica_ejections_total: replica.health.ejections(),
+      presage_replica_requests_total: replica.requests,
+      presage_replica_prefix_requests_total: replica.prefixRequests,
+      presage_replica_latency_seconds: averageMs === undefined ? undefined : averageMs / 1000,
+    };
+  });
+}
