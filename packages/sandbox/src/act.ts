@@ -13,7 +13,7 @@ import { travelVerbs } from "./verbs/travel.ts";
 import type { ThingVerb, Verb } from "./verbs/verb.ts";
 
 /** The first matching pattern wins: "move cup to table" must be tried before "move to hallway". */
-const VERBS: readonly Verb[] = [
+const verbs: readonly Verb[] = [
   ...lookVerbs,
   ...selfVerbs,
   ...doorVerbs,
@@ -25,15 +25,15 @@ const VERBS: readonly Verb[] = [
 ];
 
 /** Real commands are shorter. Patterns are not tried on longer input. */
-const MAX_COMMAND_CHARACTERS = 500;
+const maxCommandCharacters = 500;
 
 /** The observation that follows an action. */
 export function act(scene: Scene, action: string, knowledge: string): string {
   const chosen = readChoice(scene.state, action);
   const command = chosen ?? action.replace(/[.!]$/, "");
-  if (command.length > MAX_COMMAND_CHARACTERS) return refusal(knowledge);
+  if (command.length > maxCommandCharacters) return refusal(knowledge);
 
-  for (const verb of VERBS) {
+  for (const verb of verbs) {
     const words = verb.pattern.exec(command)?.slice(1);
     if (words === undefined) continue;
     const isChosen = chosen !== undefined;

@@ -1,11 +1,11 @@
 import type { Referent } from "./refer.ts";
 import type { ThingVerb } from "./verbs/verb.ts";
 
-const QUESTION =
+const questionOpening =
   "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):";
 
 /** More choices would not help, and the choices of two things multiply. */
-const MAX_CHOICES = 12;
+const maxChoices = 12;
 
 /** Asks which of several actions is meant. The next action is expected to be the number of one of them. */
 export function askWhich(verb: ThingVerb, choices: readonly Referent[][]): string {
@@ -13,7 +13,7 @@ export function askWhich(verb: ThingVerb, choices: readonly Referent[][]): strin
     (things, index) =>
       `${index}:\t${things.reduce((form, thing) => form.replace("_", () => writeOut(thing)), verb.form)}`,
   );
-  return [QUESTION, ...actions, ""].join("\n");
+  return [questionOpening, ...actions, ""].join("\n");
 }
 
 function writeOut({ fullName, place }: Referent): string {
@@ -24,7 +24,7 @@ function writeOut({ fullName, place }: Referent): string {
 function combine(choices: readonly Referent[][]): Referent[][] {
   return choices.reduce<Referent[][]>(
     (chosen, next) =>
-      chosen.flatMap((things) => next.slice(0, MAX_CHOICES).map((thing) => [...things, thing])),
+      chosen.flatMap((things) => next.slice(0, maxChoices).map((thing) => [...things, thing])),
     [[]],
   );
 }
@@ -32,7 +32,7 @@ function combine(choices: readonly Referent[][]): Referent[][] {
 /** The action that a number stands for, if the state ends by asking for one. */
 export function readChoice(state: string, action: string): string | undefined {
   if (!/^\d{1,4}$/.test(action)) return undefined;
-  const question = state.lastIndexOf(QUESTION);
+  const question = state.lastIndexOf(questionOpening);
   if (question < 0) return undefined;
   const option = state
     .slice(question)

@@ -2,7 +2,7 @@ import { countTokens, cutTokens } from "./count-tokens.ts";
 import type { ChatRequest } from "./read-chat-request.ts";
 import { simulateTurn } from "./simulate-turn.ts";
 
-export const SANDBOX_MODEL = {
+export const sandboxModel = {
   id: "presage-sandbox",
   object: "model",
   created: 1_767_225_600,
@@ -21,7 +21,7 @@ export function completeChat({ systemPrompt, userTurn, maxTokens }: ChatRequest)
     id: `chatcmpl-${crypto.randomUUID()}`,
     object: "chat.completion",
     created: Math.floor(Date.now() / 1000),
-    model: SANDBOX_MODEL.id,
+    model: sandboxModel.id,
     choices: [
       {
         index: 0,

@@ -1,11 +1,11 @@
 /** `When the agent does "sharpen X": … respond "The X is sharp now."` — a rule in the system turn. */
-const RULE = /^When the agent does "([^"\n]{1,100})":[^"\n]{0,200}respond "([^"\n]{1,300})"/gm;
-const REFUSAL_RULE = /^When action is invalid[^"\n]{0,200}respond "([^"\n]{1,300})"/m;
-const DEFAULT_REFUSAL = "No known action matches that input.";
+const rulePattern = /^When the agent does "([^"\n]{1,100})":[^"\n]{0,200}respond "([^"\n]{1,300})"/gm;
+const refusalPattern = /^When action is invalid[^"\n]{0,200}respond "([^"\n]{1,300})"/m;
+const defaultRefusal = "No known action matches that input.";
 
 /** The observation for an action that only the domain knowledge defines. */
 export function applyDomainRule(knowledge: string, command: string): string | undefined {
-  for (const [, pattern = "", response = ""] of knowledge.matchAll(RULE)) {
+  for (const [, pattern = "", response = ""] of knowledge.matchAll(rulePattern)) {
     const names = pattern.split(" ");
     const filled = fill(names, command.split(" "));
     if (filled !== undefined) return response.replace(/\b[XYZ]\b/g, (name) => filled.get(name) ?? name);
@@ -14,7 +14,7 @@ export function applyDomainRule(knowledge: string, command: string): string | un
 }
 
 export function refusal(knowledge: string): string {
-  return REFUSAL_RULE.exec(knowledge)?.[1] ?? DEFAULT_REFUSAL;
+  return refusalPattern.exec(knowledge)?.[1] ?? defaultRefusal;
 }
 
 /** Matches "sharpen X with Y" to "sharpen old knife with stone"; a variable matches all words up to the next fixed one. */

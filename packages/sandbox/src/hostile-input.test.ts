@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { simulateTurn } from "./simulate-turn.ts";
-import { HOUSE } from "./test-world.ts";
+import { house } from "./test-world.ts";
 
-const BYTES = 1_000_000;
+const bytes = 1_000_000;
 /** Of processor time, since other tests run beside this one. */
-const MAX_MS = 5_000;
+const maxMs = 5_000;
 const processorMs = () => process.cpuUsage().user / 1000;
 
 /** Unterminated fragments of everything that the sandbox looks for. */
-const PIECES = [
+const pieces = [
   "a ",
   "(",
   " (containing a ",
@@ -29,7 +29,7 @@ const PIECES = [
   "\n\nAction: ",
 ];
 
-const SHAPES: ((text: string) => [string, string])[] = [
+const shapes: ((text: string) => [string, string])[] = [
   (text) => [`## ENVIRONMENT STATE\n${text}`, "State: x\n\nAction: focus on b"],
   (text) => [
     `## ENVIRONMENT STATE\nThis room is called the a. In it, you see: ${text}`,
@@ -37,23 +37,23 @@ const SHAPES: ((text: string) => [string, string])[] = [
   ],
   (text) => [`## TOOL SCHEMAS\n${text}`, 'State: x\n\nAction: [{"name":"a"}]'],
   (text) => [`## DOMAIN KNOWLEDGE\n${text}`, "State: x\n\nAction: sharpen x"],
-  (text) => [`## ENVIRONMENT STATE\n${HOUSE}`, `State: ${text}\n\nAction: open a`],
-  (text) => [`## ENVIRONMENT STATE\n${HOUSE}`, `State: x\n\nAction: ${text}`],
+  (text) => [`## ENVIRONMENT STATE\n${house}`, `State: ${text}\n\nAction: open a`],
+  (text) => [`## ENVIRONMENT STATE\n${house}`, `State: x\n\nAction: ${text}`],
 ];
 
-test.each(PIECES)("a megabyte of %j gets a response in time, wherever it is", (piece) => {
-  const text = piece.repeat(BYTES / piece.length);
-  for (const shape of SHAPES) {
+test.each(pieces)("a megabyte of %j gets a response in time, wherever it is", (piece) => {
+  const text = piece.repeat(bytes / piece.length);
+  for (const shape of shapes) {
     const startedAt = processorMs();
     expect(simulateTurn(...shape(text))).toBeString();
-    expect(processorMs() - startedAt).toBeLessThan(MAX_MS);
+    expect(processorMs() - startedAt).toBeLessThan(maxMs);
   }
 });
 
 test("a long story in a large world gets a response in time", () => {
-  const world = `This room is called the a. In it, you see:${"\n\ta b".repeat(BYTES / 10)}`;
-  const story = "You move the b to the b.\n".repeat(BYTES / 50);
+  const world = `This room is called the a. In it, you see:${"\n\ta b".repeat(bytes / 10)}`;
+  const story = "You move the b to the b.\n".repeat(bytes / 50);
   const startedAt = processorMs();
   simulateTurn(`## ENVIRONMENT STATE\n${world}`, `State: ${story}\n\nAction: pour b in b`);
-  expect(processorMs() - startedAt).toBeLessThan(MAX_MS);
+  expect(processorMs() - startedAt).toBeLessThan(maxMs);
 });

@@ -14,8 +14,8 @@ export type Event =
 export type Switch = "open" | "closed" | "activated" | "deactivated";
 
 /** Sentences in observations are short. The patterns below are not tried on longer ones. */
-const MAX_SENTENCE_CHARACTERS = 300;
-const INVENTORY_OPENING = "In your inventory, you see:";
+const maxSentenceCharacters = 300;
+const inventoryOpening = "In your inventory, you see:";
 
 /** Reads a state, which may be a single observation or a whole transcript, from top to bottom. */
 export function readEvents(state: string): Event[] {
@@ -28,7 +28,7 @@ export function readEvents(state: string): Event[] {
       rooms.shift();
     }
     if (described.length > 0) return described;
-    if (line === INVENTORY_OPENING) return [{ kind: "listed", carried: readList(lines, index + 1) }];
+    if (line === inventoryOpening) return [{ kind: "listed", carried: readList(lines, index + 1) }];
     // List items belong to the line above the list.
     return line.startsWith("\t") ? [] : line.split(/(?<=[.!?]) /).flatMap(readSentence);
   });
@@ -44,7 +44,7 @@ function readList(lines: readonly string[], from: number): Thing[] {
 }
 
 function readSentence(sentence: string): Event[] {
-  if (sentence.length > MAX_SENTENCE_CHARACTERS) return [];
+  if (sentence.length > maxSentenceCharacters) return [];
   const entered =
     /^You (?:teleport|move|go|walk) to (?:the )?([^.]+)\.?$|^You are (?:now )?in (?:an?|the) ([^.]+)\.?$/.exec(
       sentence,

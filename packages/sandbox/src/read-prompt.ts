@@ -8,10 +8,10 @@ export interface Prompt {
   action: string;
 }
 
-const SECTION_HEADER =
+const sectionHeaderPattern =
   /(?:^|\n\n)## (ENVIRONMENT STATE|TASK CONTEXT|TOOL SCHEMAS|DOMAIN KNOWLEDGE|STEERING DIRECTIVES)\n/g;
-const STATE_LABEL = "State: ";
-const ACTION_LABEL = "\n\nAction: ";
+const stateLabel = "State: ";
+const actionLabel = "\n\nAction: ";
 
 export function readPrompt(systemPrompt: string, userTurn: string): Prompt {
   const sections = readSections(systemPrompt);
@@ -25,7 +25,7 @@ export function readPrompt(systemPrompt: string, userTurn: string): Prompt {
 }
 
 function readSections(systemPrompt: string): Map<string, string> {
-  const headers = [...systemPrompt.matchAll(SECTION_HEADER)];
+  const headers = [...systemPrompt.matchAll(sectionHeaderPattern)];
   return new Map(
     headers.map((header, index) => {
       const end = headers[index + 1]?.index ?? systemPrompt.length;
@@ -36,11 +36,11 @@ function readSections(systemPrompt: string): Map<string, string> {
 
 /** The state may quote actions, so only the last label counts. */
 export function readTurn(userTurn: string): { state: string; action: string } {
-  const split = userTurn.lastIndexOf(ACTION_LABEL);
+  const split = userTurn.lastIndexOf(actionLabel);
   if (split < 0) return { state: "", action: userTurn.replace(/^Action: /, "").trim() };
   const state = userTurn.slice(0, split);
   return {
-    state: state.startsWith(STATE_LABEL) ? state.slice(STATE_LABEL.length) : state,
-    action: userTurn.slice(split + ACTION_LABEL.length).trim(),
+    state: state.startsWith(stateLabel) ? state.slice(stateLabel.length) : state,
+    action: userTurn.slice(split + actionLabel.length).trim(),
   };
 }

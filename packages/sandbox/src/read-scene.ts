@@ -6,13 +6,13 @@ import type { Room } from "./world/room.ts";
 import { parseWorldMap, type WorldMap } from "./world/world-map.ts";
 
 /** Ten times what real worlds and transcripts need; beyond it, hostile input would become expensive. */
-const MAX_CHARACTERS = 200_000;
-const MAX_EVENTS = 100;
+const maxCharacters = 200_000;
+const maxEvents = 100;
 
 /** Builds the world from the map and applies the events in the state. */
 export function readScene(environment: string, task: string, state: string): Scene {
   const scene: Scene = {
-    map: parseWorldMap(environment.slice(0, MAX_CHARACTERS)),
+    map: parseWorldMap(environment.slice(0, maxCharacters)),
     carried: [],
     state,
     task,
@@ -20,7 +20,7 @@ export function readScene(environment: string, task: string, state: string): Sce
     isSeen: false,
     upToDate: new Set(),
   };
-  const events = readEvents(state.slice(-MAX_CHARACTERS)).slice(-MAX_EVENTS);
+  const events = readEvents(state.slice(-maxCharacters)).slice(-maxEvents);
   const guess = guessRoom(scene.map, events);
   if (guess !== undefined) scene.room = guess;
   for (const event of events) applyEvent(scene, event);

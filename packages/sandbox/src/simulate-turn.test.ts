@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { ask, IN_PANTRY } from "./test-world.ts";
+import { ask, pantryState } from "./test-world.ts";
 
 /** The observation for an agent that has just entered the pantry. */
-const inPantry = (action: string) => ask({ state: IN_PANTRY, action });
+const inPantry = (action: string) => ask({ state: pantryState, action });
 
-const REFUSED = "No known action matches that input.";
+const refusal = "No known action matches that input.";
 
 describe("looking", () => {
   test("a room, which is a single line on the map, is shown as a list that includes the agent", () => {
@@ -37,29 +37,29 @@ describe("looking", () => {
 describe("going", () => {
   test("the agent can teleport to any existing room", () => {
     expect(inPantry("teleport to loft")).toBe("You teleport to the loft.");
-    expect(inPantry("teleport to moon")).toBe(REFUSED);
+    expect(inPantry("teleport to moon")).toBe(refusal);
   });
 
   test("the agent can walk to an adjacent room, but not through a closed door", () => {
     expect(inPantry("go to cellar")).toBe("You move to the cellar.");
-    expect(inPantry("go to loft")).toBe(REFUSED);
+    expect(inPantry("go to loft")).toBe(refusal);
   });
 
   test("the agent cannot walk to a room that is not adjacent", () => {
-    expect(ask({ state: "You teleport to the cellar.", action: "go to loft" })).toBe(REFUSED);
+    expect(ask({ state: "You teleport to the cellar.", action: "go to loft" })).toBe(refusal);
   });
 });
 
 describe("handling", () => {
   test("things in the room can be picked up, but not fixtures or things elsewhere", () => {
     expect(inPantry("pick up mug")).toBe("You move the mug to the inventory.");
-    expect(inPantry("take kite")).toBe(REFUSED);
+    expect(inPantry("take kite")).toBe(refusal);
     expect(inPantry("take bench")).toBe("The bench is not moveable.");
   });
 
   test("the agent may be holding a thing from another room, but not a thing from nowhere", () => {
     expect(inPantry("put kite in mug")).toBe("You move the kite to the mug.");
-    expect(inPantry("put sword in mug")).toBe(REFUSED);
+    expect(inPantry("put sword in mug")).toBe(refusal);
   });
 
   test("nothing can be put into itself or into a closed thing", () => {
@@ -82,7 +82,7 @@ describe("handling", () => {
       ].join("\n"),
     );
     expect(ask({ state: question, action: "1" })).toBe("You pour the contents of the tin cup into the mug.");
-    expect(ask({ state: question, action: "2" })).toBe(REFUSED);
+    expect(ask({ state: question, action: "2" })).toBe(refusal);
 
     const asked = [question, question.replaceAll("tin cup", "jar")].join("\n");
     expect(ask({ state: asked, action: "0" })).toBe("You pour the contents of the jar into the mug.");
@@ -123,19 +123,19 @@ describe("the rest", () => {
   test("time, task and focus", () => {
     expect(inPantry("wait")).toBe("You decide to wait for 10 iterations.");
     expect(inPantry("wait1")).toBe("You decide to wait for 1 iterations.");
-    expect(ask({ state: IN_PANTRY, action: "task", task: "Fly the kite." })).toBe("Fly the kite.");
+    expect(ask({ state: pantryState, action: "task", task: "Fly the kite." })).toBe("Fly the kite.");
     expect(inPantry("focus on plum")).toBe("You focus on the plum.");
   });
 
   test("unknown actions are refused, in the world's own wording if it has one", () => {
     const knowledge = 'When action is invalid or object not present: respond "You cannot."';
-    expect(inPantry("dance")).toBe(REFUSED);
-    expect(ask({ state: IN_PANTRY, action: "dance", knowledge })).toBe("You cannot.");
+    expect(inPantry("dance")).toBe(refusal);
+    expect(ask({ state: pantryState, action: "dance", knowledge })).toBe("You cannot.");
   });
 
   test("an action that only the domain knowledge defines follows its rule", () => {
     const knowledge = 'When the agent does "sharpen X with Y": respond "The X is as sharp as the Y allows."';
-    expect(ask({ state: IN_PANTRY, action: "sharpen old rake with stone", knowledge })).toBe(
+    expect(ask({ state: pantryState, action: "sharpen old rake with stone", knowledge })).toBe(
       "The old rake is as sharp as the stone allows.",
     );
   });

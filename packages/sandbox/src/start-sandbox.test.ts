@@ -10,7 +10,7 @@ async function post(body: unknown): Promise<{ status: number; body: Record<strin
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-const TURN = [
+const turn = [
   {
     role: "system",
     content:
@@ -38,7 +38,7 @@ describe("the sandbox over HTTP", () => {
   });
 
   test("responds to a turn with a complete completion", async () => {
-    const { status, body } = await post({ model: "presage-sandbox", messages: TURN, max_tokens: 100 });
+    const { status, body } = await post({ model: "presage-sandbox", messages: turn, max_tokens: 100 });
     expect(status).toBe(200);
     expect(body).toEqual({
       id: expect.stringMatching(/^chatcmpl-/),
@@ -57,7 +57,7 @@ describe("the sandbox over HTTP", () => {
   });
 
   test("truncates a completion at max_tokens", async () => {
-    const { body } = await post({ messages: TURN, max_tokens: 2 });
+    const { body } = await post({ messages: turn, max_tokens: 2 });
     expect(body).toMatchObject({
       choices: [{ message: { content: "The fridge" }, finish_reason: "length" }],
       usage: { completion_tokens: 2 },
@@ -78,7 +78,7 @@ describe("the sandbox over HTTP", () => {
     ["no object", "[]"],
     ["no messages", {}],
     ["an empty list of messages", { messages: [] }],
-    ["a stream", { messages: TURN, stream: true }],
+    ["a stream", { messages: turn, stream: true }],
   ])("refuses %s with 400", async (_name, request) => {
     const { status, body } = await post(request);
     expect(status).toBe(400);

@@ -1,4 +1,4 @@
-import { completeChat, SANDBOX_MODEL } from "./complete-chat.ts";
+import { completeChat, sandboxModel } from "./complete-chat.ts";
 import { readChatRequest } from "./read-chat-request.ts";
 
 export interface Sandbox {
@@ -8,16 +8,16 @@ export interface Sandbox {
 }
 
 /** The maximum that Bun allows. Responses take milliseconds; this is for connections that a client keeps open. */
-const IDLE_TIMEOUT_SECONDS = 255;
+const idleTimeoutS = 255;
 
 /** Starts the upstream that is used if none is configured, on a free port of the loopback interface. */
 export function startSandbox(): Sandbox {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
+    idleTimeout: idleTimeoutS,
     routes: {
-      "/v1/models": { GET: () => Response.json({ object: "list", data: [SANDBOX_MODEL] }) },
+      "/v1/models": { GET: () => Response.json({ object: "list", data: [sandboxModel] }) },
       "/v1/chat/completions": { POST: handleChat },
     },
     fetch: (request) => fail(404, `Unknown path: ${request.method} ${new URL(request.url).pathname}`),

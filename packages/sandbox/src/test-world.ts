@@ -1,7 +1,7 @@
 import { simulateTurn } from "./simulate-turn.ts";
 
 /** A small house for the tests in this folder. */
-export const HOUSE = `[STARTING STATE]
+export const house = `[STARTING STATE]
 This room is called the cellar. In it, you see: 
 	the agent
 	a barrel (containing a substance called cider)
@@ -34,7 +34,7 @@ export interface Question {
 }
 
 /** Calls the sandbox as the server calls its upstream. */
-export function ask({ state, action, environment = HOUSE, task, tools, knowledge }: Question): string {
+export function ask({ state, action, environment = house, task, tools, knowledge }: Question): string {
   const sections = [
     ["ENVIRONMENT STATE", environment],
     ["TASK CONTEXT", task],
@@ -44,4 +44,4 @@ export function ask({ state, action, environment = HOUSE, task, tools, knowledge
   return simulateTurn(sections.join("\n\n"), `State: ${state}\n\nAction: ${action}`);
 }
 
-export const IN_PANTRY = "You teleport to the pantry.";
+export const pantryState = "You teleport to the pantry.";

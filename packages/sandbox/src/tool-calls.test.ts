@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { ask } from "./test-world.ts";
 
-const TOOLS = JSON.stringify([
+const tools = JSON.stringify([
   { name: "mail__search", parameters: { query: { type: "string" }, page_index: { type: "integer" } } },
 ]);
 
 function call(parameters: unknown, name = "mail__search"): unknown {
   const observation = ask({
     environment: "",
-    tools: TOOLS,
+    tools,
     state: "",
     action: JSON.stringify([{ name, parameters }]),
   });

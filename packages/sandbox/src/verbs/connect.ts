@@ -3,9 +3,9 @@ import type { Scene } from "../scene.ts";
 import type { Verb } from "./verb.ts";
 
 /** Things that are not electrical have a free terminal. */
-const FREE_TERMINAL = "terminal 1";
+const freeTerminal = "terminal 1";
 /** Electrical things, for which the terminal must be named. */
-const ELECTRICAL = /(?:battery|wire|light bulb|switch|motor|buzzer|solar panel|generator|turbine)$/;
+const electricalPattern = /(?:battery|wire|light bulb|switch|motor|buzzer|solar panel|generator|turbine)$/;
 
 export const connectVerbs: readonly Verb[] = [
   {
@@ -34,6 +34,6 @@ function readEnd(scene: Scene, words: string): { name: string; terminal: string 
   const [holder] = refer(scene, after?.[1] ?? before?.[2] ?? words);
   if (holder === undefined) return undefined;
   const terminal = after?.[2] ?? before?.[1];
-  const isElectrical = ELECTRICAL.test(holder.name);
-  return { name: holder.name, terminal: terminal ?? (isElectrical ? undefined : FREE_TERMINAL) };
+  const isElectrical = electricalPattern.test(holder.name);
+  return { name: holder.name, terminal: terminal ?? (isElectrical ? undefined : freeTerminal) };
 }

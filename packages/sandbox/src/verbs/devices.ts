@@ -2,9 +2,9 @@ import type { Referent } from "../refer.ts";
 import type { Verb } from "./verb.ts";
 
 /** Degrees Celsius of a room in which nothing has been heated or cooled, unless a thermometer shows otherwise. */
-const ROOM_TEMPERATURE = "10";
+const roomTemperature = "10";
 /** Things meant to be used on other things. */
-const TOOLS = new Set(["axe", "lighter", "shovel"]);
+const tools = new Set(["axe", "lighter", "shovel"]);
 
 export const deviceVerbs: readonly Verb[] = [
   {
@@ -22,7 +22,7 @@ export const deviceVerbs: readonly Verb[] = [
     pattern: /^use (.+?) (?:on|with) (.+)$/i,
     perform: (tool) => {
       if (tool.name === "thermometer") return measure(tool);
-      return TOOLS.has(tool.name)
+      return tools.has(tool.name)
         ? "I'm not sure how to use those two things together."
         : `I'm not sure how to use the ${tool.name}.`;
     },
@@ -43,6 +43,6 @@ function turn({ name, thing, isUpToDate }: Referent, to: "activated" | "deactiva
 
 /** Everything has the room's temperature: the sandbox does not model heat and does not invent readings. */
 function measure({ thing }: Referent): string {
-  const reading = /a temperature of (-?\d+)/.exec(thing.remark)?.[1] ?? ROOM_TEMPERATURE;
+  const reading = /a temperature of (-?\d+)/.exec(thing.remark)?.[1] ?? roomTemperature;
   return `the thermometer measures a temperature of ${reading} degrees celsius`;
 }

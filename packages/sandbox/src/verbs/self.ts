@@ -1,13 +1,13 @@
 import type { Verb } from "./verb.ts";
 
 /** How long to wait if the action does not say. */
-const DEFAULT_ITERATIONS = "10";
+const defaultIterations = "10";
 
 export const selfVerbs: readonly Verb[] = [
   {
     pattern: /^wait ?(\d{1,6})?$/i,
     observe: (_scene, [iterations]) =>
-      `You decide to wait for ${iterations ?? DEFAULT_ITERATIONS} iterations.`,
+      `You decide to wait for ${iterations ?? defaultIterations} iterations.`,
   },
   {
     pattern: /^task$/i,

@@ -1,14 +1,14 @@
 import { listThings } from "./render-thing.ts";
 import type { Thing } from "./thing.ts";
 
-const CONTAINING = " containing ";
+const containing = " containing ";
 
 /** Whether a lower-case name is a name of this thing: "cup", or "cup containing red paint". */
 export function answersTo({ names, contents }: Thing, name: string): boolean {
   if (names.includes(name)) return true;
-  const split = name.indexOf(CONTAINING);
+  const split = name.indexOf(containing);
   if (split < 0 || contents === undefined || !names.includes(name.slice(0, split))) return false;
-  return listThings(contents.things).toLowerCase() === name.slice(split + CONTAINING.length);
+  return listThings(contents.things).toLowerCase() === name.slice(split + containing.length);
 }
 
 /** Whether a lower-case name is at least the end of its full name: "bee" for "adult bee". */

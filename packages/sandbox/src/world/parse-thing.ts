@@ -2,10 +2,10 @@ import { listNames } from "./name-thing.ts";
 import type { Contents, Thing } from "./thing.ts";
 
 /** Deeper nesting, which real worlds do not have, is kept as plain text, so that no input can exhaust the stack. */
-const MAX_DEPTH = 8;
+const maxDepth = 8;
 
 /** Text that can follow a thing's name. */
-const NAME_ENDS = [
+const nameEnds = [
   ", which is ",
   ", currently ",
   ", with: ",
@@ -17,7 +17,7 @@ const NAME_ENDS = [
 
 /** Reads one description, such as "a oven, which is turned off. The oven door is closed." */
 export function parseThing(description: string, depth = 0): Thing {
-  const phraseEnd = firstIndexOf(description, NAME_ENDS);
+  const phraseEnd = firstIndexOf(description, nameEnds);
   const phrase = description.slice(0, phraseEnd);
   const thing: Thing = { phrase, names: listNames(phrase), remark: "" };
   let rest = description.slice(phraseEnd);
@@ -32,7 +32,7 @@ export function parseThing(description: string, depth = 0): Thing {
     thing.door = door[1] === "open" ? "open" : "closed";
     rest = rest.slice(door[0].length);
   }
-  const contents = depth < MAX_DEPTH ? parseContents(rest, depth + 1) : undefined;
+  const contents = depth < maxDepth ? parseContents(rest, depth + 1) : undefined;
   if (contents === undefined) thing.remark = rest;
   else thing.contents = contents;
   return thing;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseRooms, renderRoom } from "./room.ts";
 
-const SHED = [
+const shed = [
   "This outside location is called the shed. Here you see: ",
   "\tan acorn",
   "\tthe agent",
@@ -14,18 +14,18 @@ const SHED = [
 ].join("\n");
 
 test("parsing and rendering a list gives the same list", () => {
-  const [room] = parseRooms(SHED);
-  expect(room && renderRoom(room)).toBe(SHED);
+  const [room] = parseRooms(shed);
+  expect(room && renderRoom(room)).toBe(shed);
 });
 
 test("the same list on one line gives the same room", () => {
-  const oneLine = SHED.replace("\tthe agent\n", "").replace(/\s+/g, " ");
+  const oneLine = shed.replace("\tthe agent\n", "").replace(/\s+/g, " ");
   const [room] = parseRooms(oneLine);
-  expect(room && renderRoom(room)).toBe(SHED);
+  expect(room && renderRoom(room)).toBe(shed);
 });
 
 test("things inside a container are told apart", () => {
-  const [room] = parseRooms(SHED);
+  const [room] = parseRooms(shed);
   const box = room?.things.find(({ phrase }) => phrase === "a box");
   expect(box?.contents?.things.map(({ phrase, status }) => [phrase, status])).toEqual([
     ["a lamp", "off"],

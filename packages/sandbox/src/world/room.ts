@@ -17,14 +17,14 @@ export interface Doorway {
   isOpen: boolean;
 }
 
-const OPENING = /This [a-z ]{1,40} is called (?:the )?([^.\n]{1,80})\. [A-Z][^:\n]{1,60}:/g;
-const DOORWAY = /A door to (?:the )?([^()\n]{1,80}) \(that is (open|closed)\)/g;
-const DOORS_OPENING = "You also see:";
-const AGENT = "the agent";
+const openingPattern = /This [a-z ]{1,40} is called (?:the )?([^.\n]{1,80})\. [A-Z][^:\n]{1,60}:/g;
+const doorwayPattern = /A door to (?:the )?([^()\n]{1,80}) \(that is (open|closed)\)/g;
+const doorsOpening = "You also see:";
+const agent = "the agent";
 
 /** Finds every room that a text describes, in one line or as a list with a tab before each thing. */
 export function parseRooms(text: string): Room[] {
-  const openings = [...text.matchAll(OPENING)];
+  const openings = [...text.matchAll(openingPattern)];
   return openings.map((opening, index) => {
     const start = opening.index + opening[0].length;
     const body = text.slice(start, openings[index + 1]?.index);
@@ -33,7 +33,7 @@ export function parseRooms(text: string): Room[] {
 }
 
 function parseRoom(name: string, opening: string, body: string, isList: boolean): Room {
-  const doorsAt = body.indexOf(DOORS_OPENING);
+  const doorsAt = body.indexOf(doorsOpening);
   const seen = doorsAt < 0 ? body : body.slice(0, doorsAt);
   const descriptions = isList
     ? seen.split("\n\t").map((line) => line.split("\n", 1)[0] ?? "")
@@ -43,23 +43,26 @@ function parseRoom(name: string, opening: string, body: string, isList: boolean)
     opening,
     things: descriptions
       .map((description) => parseThing(description.trim()))
-      .filter(({ phrase }) => phrase !== "" && phrase !== AGENT),
+      .filter(({ phrase }) => phrase !== "" && phrase !== agent),
     doors: doorsAt < 0 ? [] : parseDoorways(body.slice(doorsAt)),
   };
 }
 
 function parseDoorways(text: string): Doorway[] {
-  return [...text.matchAll(DOORWAY)].map((door) => ({ to: door[1] ?? "", isOpen: door[2] === "open" }));
+  return [...text.matchAll(doorwayPattern)].map((door) => ({
+    to: door[1] ?? "",
+    isOpen: door[2] === "open",
+  }));
 }
 
 /** The observation of an agent that looks around in the room. */
 export function renderRoom({ opening, things, doors }: Room): string {
   const lines = things.map(renderLine);
-  lines.splice(placeInOrder(things, AGENT), 0, `\t${AGENT}`);
+  lines.splice(placeInOrder(things, agent), 0, `\t${agent}`);
   const doorLines = doors.map(
     ({ to, isOpen }) => `\tA door to the ${to} (that is ${isOpen ? "open" : "closed"})`,
   );
-  if (doorLines.length > 0) doorLines.unshift(DOORS_OPENING);
+  if (doorLines.length > 0) doorLines.unshift(doorsOpening);
   return [`${opening} `, ...lines, ...doorLines].join("\n");
 }
 

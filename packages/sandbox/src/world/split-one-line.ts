@@ -1,5 +1,5 @@
 /** After these words, an article continues the same thing: "with a paper surface", "reading a temperature". */
-const LINKING_WORDS = new Set([
+const linkingWords = new Set([
   "In",
   "On",
   "at",
@@ -32,7 +32,7 @@ export function splitOneLine(line: string): string[] {
     else {
       const word = line.slice(wordStart, mark.index);
       wordStart = mark.index + mark[0].length;
-      if (depth > 0 || mark[1] === undefined || word.endsWith(",") || LINKING_WORDS.has(word)) continue;
+      if (depth > 0 || mark[1] === undefined || word.endsWith(",") || linkingWords.has(word)) continue;
       things.push(line.slice(start, mark.index));
       start = mark.index + 1;
     }

@@ -9,11 +9,11 @@ export interface WorldMap {
   start: string | undefined;
 }
 
-const CONNECTION = /^- ([^\n:]{1,80}) connects to: ([^\n]+)$/gm;
-const MAP_HEADING = "[COMPLETE ROOM MAP]";
+const connectionPattern = /^- ([^\n:]{1,80}) connects to: ([^\n]+)$/gm;
+const mapHeading = "[COMPLETE ROOM MAP]";
 
 export function parseWorldMap(environment: string): WorldMap {
-  const mapAt = Math.max(0, environment.indexOf(MAP_HEADING));
+  const mapAt = Math.max(0, environment.indexOf(mapHeading));
   const rooms = new Map(parseRooms(environment.slice(mapAt)).map((room) => [room.name, room]));
 
   // The text before the map describes the agent's first room, more recently than the map.
@@ -24,7 +24,7 @@ export function parseWorldMap(environment: string): WorldMap {
   for (const room of rooms.values()) {
     if (room.doors.length > 0) neighbours.set(room.name, new Set(room.doors.map(({ to }) => to)));
   }
-  for (const [, name = "", list = ""] of environment.matchAll(CONNECTION)) {
+  for (const [, name = "", list = ""] of environment.matchAll(connectionPattern)) {
     neighbours.set(name, new Set(list.split(", ")));
   }
   return { rooms, neighbours, start: start?.name ?? (rooms.size === 1 ? [...rooms.keys()][0] : undefined) };
