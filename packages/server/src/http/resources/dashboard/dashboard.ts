@@ -4,7 +4,7 @@ import { gunzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { ServiceError } from "../../../errors.ts";
 import { appPolicy } from "../../pages/content-security-policy.ts";
-import { openFile, page, type Route } from "../../pipeline/route.ts";
+import { openFile, page, type Route, type RoutedRequest } from "../../pipeline/route.ts";
 import type { Settings } from "../../services.ts";
 
 /** Every address of the dashboard's router, which chooses what to show in the browser. */
@@ -76,29 +76,28 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
         return new Response(html, { headers });
       }),
     ),
-    openFile("/assets/:name", async ({ request }) => {
-      const name = request.params?.name ?? "";
-      const contentType = contentTypes[name.split(".").at(-1) ?? ""];
-      // The build's names have no slash and no second dot, so none leads out of the folder.
-      if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw noSuchFile();
-      const encoding = chooseEncoding(request.headers.get("accept-encoding"));
-      const path = join(directory, "assets", name);
-      const encoded = Bun.file(`${path}.${encoding?.extension ?? "gz"}`);
-      const isEncoded = await encoded.exists();
-      const file = Bun.file(path);
-      if (!isEncoded && !(await file.exists())) throw noSuchFile();
-      const decoded = isEncoded && encoding === undefined ? await unzip(await encoded.bytes()) : undefined;
-      const headers = {
-        "content-type": contentType,
-        "cache-control": hasDigest.test(name)
-          ? "public, max-age=31536000, immutable"
-          : "public, max-age=86400",
-        vary: "accept-encoding",
-        ...(isEncoded && encoding !== undefined ? { "content-encoding": encoding.name } : {}),
-      };
-      return new Response(decoded ?? (isEncoded ? encoded : file), { headers });
-    }),
+    openFile("/assets/:name", ({ request }) => sendAsset(directory, request)),
   ];
+}
+
+/** A file of the build, as the browser can read it. */
+async function sendAsset(directory: string, { params, headers }: RoutedRequest): Promise<Response> {
+  const name = params?.name ?? "";
+  const contentType = contentTypes[name.split(".").at(-1) ?? ""];
+  // The build's names have no slash and no second dot, so none leads out of the folder.
+  if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw noSuchFile();
+  const cacheControl = hasDigest.test(name) ? "public, max-age=31536000, immutable" : "public, max-age=86400";
+  const sent = { "content-type": contentType, "cache-control": cacheControl, vary: "accept-encoding" };
+  const encoding = chooseEncoding(headers.get("accept-encoding"));
+  const path = join(directory, "assets", name);
+  const encoded = Bun.file(`${path}.${encoding?.extension ?? "gz"}`);
+  if (await encoded.exists()) {
+    if (encoding === undefined) return new Response(await unzip(await encoded.bytes()), { headers: sent });
+    return new Response(encoded, { headers: { ...sent, "content-encoding": encoding.name } });
+  }
+  const file = Bun.file(path);
+  if (!(await file.exists())) throw noSuchFile();
+  return new Response(file, { headers: sent });
 }
 
 /** The smallest encoding that an `Accept-Encoding` header accepts (RFC 9110, 12.5.3), if any. */
