@@ -5,7 +5,8 @@ import type { CallWithCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 import { answerInOrder } from "../../sockets/answer-in-order.ts";
 import { closeCode } from "../../sockets/socket.ts";
-import { answerMessage, type Conversation, toError } from "./answer-message.ts";
+import { answerMessage, toError } from "./answer-message.ts";
+import type { Conversation } from "./conversation.ts";
 
 const traceHeaders = ["traceparent", "tracestate"];
 

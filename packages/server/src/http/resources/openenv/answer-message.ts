@@ -3,7 +3,6 @@ import { ClientDisconnectedError } from "../../../errors.ts";
 import { checkAccess } from "../../../identity/access.ts";
 import { type Caller, notAuthenticated } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
-import type { Requester } from "../../../storage/reader.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../../storage/store-error.ts";
 import { errorResponse } from "../../pipeline/errors.ts";
 import { type Exchange, openExchange, recordWork } from "../../pipeline/exchange.ts";
@@ -11,7 +10,8 @@ import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import type { Reply } from "../../sockets/answer-in-order.ts";
 import { closeCode } from "../../sockets/socket.ts";
-import { deadlineMs, orLate, untilDeadline } from "./in-time.ts";
+import type { Conversation, MessageCall } from "./conversation.ts";
+import { deadlineMs, orLate, untilDeadline } from "./message-deadline.ts";
 import { type Message, readMessage, UnknownMessageError } from "./read-message.ts";
 import { resetEpisode } from "./reset-episode.ts";
 import { showState } from "./show-state.ts";
@@ -22,28 +22,6 @@ const unknown: Reply = {
 };
 /** Nobody knows whether a step that is late is stored, until the client asks again. */
 const late: Reply = { close: { code: closeCode.failed, reason: "There was no answer in time." } };
-
-/** What is known of one socket. */
-export interface Conversation {
-  readonly environment: string;
-  /** Its route. */
-  readonly path: string;
-  /** Checked again with each message. */
-  readonly key: string;
-  /** Those that name a trace. */
-  readonly headers: Headers;
-  /** The current episode, with the name that the client gave it, and how many of its steps the client was told. */
-  episode: { id: string; name: string | undefined; steps: number } | undefined;
-}
-
-/** A message of a caller who is known. */
-export interface MessageCall {
-  exchange: Exchange;
-  caller: Caller;
-  requester: Requester;
-  /** On the clock of `performance.now()`. */
-  deadlineAtMs: number;
-}
 
 /** Answers one message, in time. What fails is answered with an error, and never with an observation. */
 export async function answerMessage(

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClientDisconnectedError, UpstreamError } from "../../../errors.ts";
 import { orAborted } from "../../../limits/deadline.ts";
-import { orLate, untilDeadline } from "./in-time.ts";
+import { orLate, untilDeadline } from "./message-deadline.ts";
 
 test("at the deadline the work is aborted, with an error that says so", async () => {
   const { signal } = new AbortController();

@@ -7,8 +7,8 @@ import { endOf } from "../../../environments/episodes/step-episode.ts";
 import { ServiceError } from "../../../errors.ts";
 import { validate } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
-import type { Conversation, MessageCall } from "./answer-message.ts";
-import { inTurn } from "./in-turn.ts";
+import type { Conversation, MessageCall } from "./conversation.ts";
+import { retryUntilAdmitted } from "./retry-until-admitted.ts";
 import { showStart, showStep } from "./show-episode.ts";
 
 /** Starts an episode, or goes on with one whose id the client has from before its socket was cut. */
@@ -33,7 +33,7 @@ export async function resetEpisode(
   }
   const { proof } = caller;
   // Trainers begin all episodes of a batch at once, more than may wait to be stored.
-  const episode = await inTurn(call, () =>
+  const episode = await retryUntilAdmitted(call, () =>
     startEpisode(environments, requester, {
       environment: conversation.environment,
       split: wanted.split ?? "train",

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.ts";
 import { orAborted } from "../../../limits/deadline.ts";
-import type { MessageCall } from "./answer-message.ts";
+import type { MessageCall } from "./conversation.ts";
 
 /**
  * Tries again what a limit refused, as long as it may be admitted before the deadline: OpenEnv's client would fail its whole episode
  * where one over HTTP waits and retries.
  */
-export async function inTurn<Value>(
+export async function retryUntilAdmitted<Value>(
   { requester: { signal }, deadlineAtMs }: MessageCall,
   enter: () => Value | Promise<Value>,
 ): Promise<Value> {

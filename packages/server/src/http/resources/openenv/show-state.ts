@@ -1,7 +1,7 @@
 import { findEpisode } from "../../../environments/episodes/episode.ts";
 import type { Services } from "../../services.ts";
 import { toEpisodeSummary } from "../episodes/episode-response.ts";
-import type { Conversation, MessageCall } from "./answer-message.ts";
+import type { Conversation, MessageCall } from "./conversation.ts";
 
 /** OpenEnv's state, with what else is known of the episode. */
 export async function showState(

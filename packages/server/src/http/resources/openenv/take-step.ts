@@ -6,8 +6,8 @@ import { reserveBody } from "../../pipeline/reserve-memory.ts";
 import { validate } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { askDeployment } from "../episodes/ask-deployment.ts";
-import type { Conversation, MessageCall } from "./answer-message.ts";
-import { inTurn } from "./in-turn.ts";
+import type { Conversation, MessageCall } from "./conversation.ts";
+import { retryUntilAdmitted } from "./retry-until-admitted.ts";
 import { showStep } from "./show-episode.ts";
 
 /** Takes a step of the socket's episode, within the limits of predictions. */
@@ -24,8 +24,8 @@ export async function takeStep(
       "This socket has no episode. Send reset, with the episode_id of an open episode to continue it.",
     );
   countUsage(call, "predict");
-  await inTurn(call, () => reserveBody(call.exchange, bytes));
-  await inTurn(call, () => admit(services.admission, call));
+  await retryUntilAdmitted(call, () => reserveBody(call.exchange, bytes));
+  await retryUntilAdmitted(call, () => admit(services.admission, call));
   const wanted = { episodeId: episode.id, action: message, requestKey: undefined, seen: episode.steps };
   const taken = await stepEpisode(
     services.environments,
