@@ -6,7 +6,7 @@ import { IconButton } from "../ui/icon-button.tsx";
 import { Modal } from "../ui/overlay/modal.tsx";
 import { Mark } from "./mark.tsx";
 import { Navigation } from "./navigation.tsx";
-import { QuickWays } from "./quick-ways.tsx";
+import { QuickNavigation } from "./quick-navigation.tsx";
 
 /** The frame of every page: navigation and user menu. */
 export function Shell() {
@@ -50,7 +50,7 @@ export function Shell() {
       <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none">
         <Outlet />
       </main>
-      <QuickWays isPaletteOpen={isPaletteOpen} onPalette={setPaletteOpen} />
+      <QuickNavigation isPaletteOpen={isPaletteOpen} onPalette={setPaletteOpen} />
     </div>
   );
 }
