@@ -64,11 +64,11 @@ export function holdRun(
   const lease = { id: run.id, leaseId };
   const controller = new AbortController();
   const { signal } = controller;
-  let isStopping = false;
-  /** The deployment was removed: what is under way ends on it, and nothing more is asked. */
-  let isGone = false;
-  /** Something was left to ask when it was. */
-  let isCut = false;
+  let isPausedByUser = false;
+  /** What is under way ends on the removed deployment, and nothing more is asked. */
+  let isDeploymentGone = false;
+  /** Something was left to ask when the deployment was removed. */
+  let wasCutShort = false;
   let isReleased = false;
   let renewedAtMs = performance.now();
   let looking: Promise<void> = Promise.resolve();
@@ -96,8 +96,8 @@ export function holdRun(
     if (signal.aborted) return;
     const state = await readRunState(database, lease);
     if (state === undefined || state.status === "cancelled") controller.abort(new LostRunError());
-    else if (state.status === "paused" && state.paused_by === "user") isStopping = true;
-    else if (findGoneDeployment() !== undefined) isGone = true;
+    else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
+    else if (findGoneDeployment() !== undefined) isDeploymentGone = true;
     if (performance.now() - renewedAtMs < renewEveryMs) return;
     const now = await readDatabaseClock(database);
     if (!(await renewLease(database, { ...lease, until: now + leaseMs * microsPerMs })))
@@ -144,8 +144,8 @@ export function holdRun(
       pace,
       signal,
       isStopping() {
-        isCut ||= isGone;
-        return isStopping || isGone || isReleased;
+        wasCutShort ||= isDeploymentGone;
+        return isPausedByUser || isDeploymentGone || isReleased;
       },
       onModel(model) {
         if (models.has(model) || models.size >= maxModels) return;
@@ -162,9 +162,10 @@ export function holdRun(
     try {
       await work();
       await saveWhatIsKnown();
-      const gone = isCut && !isStopping && !isReleased ? findGoneDeployment() : undefined;
+      const gone = wasCutShort && !isPausedByUser && !isReleased ? findGoneDeployment() : undefined;
       if (gone !== undefined) throw gone;
-      if (!isStopping && !isCut && !isReleased && (await endRun(database, lease, run.evaluators))) return;
+      if (!isPausedByUser && !wasCutShort && !isReleased && (await endRun(database, lease, run.evaluators)))
+        return;
       // Paused, released, or it has more evaluators now: who takes it next goes on.
       await releaseLease(database, lease, 0);
     } catch (error) {
