@@ -2,7 +2,7 @@ import { readMemory } from "../bench/host/process-account.ts";
 import { findLoggedErrors } from "./check/check-log.ts";
 import { holdsSecret } from "./check/check-response.ts";
 import { findingId, findViolations, learn } from "./check/find-violations.ts";
-import { createFindings, type Example, type Finding } from "./check/findings.ts";
+import { createFindings, type Example, type Finding, type Findings } from "./check/findings.ts";
 import { compileResponseSchemas } from "./document/compile-response-schemas.ts";
 import { readDocument } from "./document/read-document.ts";
 import { collectLimits } from "./generate/collect-limits.ts";
@@ -13,7 +13,7 @@ import { createRecentRequests } from "./send/recent-requests.ts";
 import { type Exchange, sendRequest } from "./send/send-request.ts";
 import { fuzzSockets } from "./sockets/fuzz-sockets.ts";
 import type { Target, UpstreamKind } from "./target/start-target.ts";
-import { watchHealth } from "./target/watch-health.ts";
+import { type HealthSample, watchHealth } from "./target/watch-health.ts";
 
 export interface FuzzPlan {
   seed: number;
@@ -65,17 +65,10 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     isOver = true;
   });
 
-  const health = watchHealth(presage.url, presage.pid, ({ startedAt, tookMs, machineMs, status }) => {
+  const health = watchHealth(presage.url, presage.pid, (sample) => {
     if (isOver) return;
-    const during = () => recent.inFlight(startedAt, startedAt + tookMs);
-    if (status !== 200) findings.add(`/health answers with ${status || "nothing"}`, during(), undefined);
-    if (tookMs - machineMs > plan.maxHealthMs) {
-      findings.add(
-        `/health takes longer than ${plan.maxHealthMs} ms`,
-        `${Math.round(tookMs - machineMs)} ms, plus ${Math.round(machineMs)} ms caused by the machine\n${during()}`,
-        undefined,
-      );
-    }
+    const during = () => recent.inFlight(sample.startedAt, sample.startedAt + sample.tookMs);
+    judgeHealth(sample, plan.maxHealthMs, during, findings);
   });
 
   async function tryOne(index: number, connection: Connection): Promise<void> {
@@ -131,14 +124,7 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
   if (memory !== undefined && memory.peakBytes > plan.maxMemoryBytes) {
     findings.add("too much memory is used", `${megabytes(memory.peakBytes)} MB at peak`, undefined);
   }
-  const me = await presage.call("GET", "/v1/me").catch(() => undefined);
-  if (me?.status !== 200)
-    findings.add("the owner's key no longer works at the end", String(me?.status), undefined);
-  const log = await presage.stdout();
-  if (holdsSecret(log, secrets)) findings.add("a secret is in the log", undefined, undefined);
-  for (const { what, requestId } of findLoggedErrors(log)) {
-    findings.add(what, `request ${requestId ?? "unknown"}`, undefined);
-  }
+  await checkServerAfterwards(presage, secrets, findings);
   const reduced: Finding[] = [];
   for (const finding of findings.all())
     reduced.push(isOver ? finding : await reduceExample(finding, target, rules));
@@ -153,6 +139,39 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     memory,
     slowest,
   };
+}
+
+/** `/health` answers, and in time whatever else the server does. */
+function judgeHealth(
+  { tookMs, machineMs, status }: HealthSample,
+  maxHealthMs: number,
+  during: () => string,
+  findings: Findings,
+): void {
+  if (status !== 200) findings.add(`/health answers with ${status || "nothing"}`, during(), undefined);
+  if (tookMs - machineMs > maxHealthMs) {
+    findings.add(
+      `/health takes longer than ${maxHealthMs} ms`,
+      `${Math.round(tookMs - machineMs)} ms, plus ${Math.round(machineMs)} ms caused by the machine\n${during()}`,
+      undefined,
+    );
+  }
+}
+
+/** The first key still works, and the log has neither secrets nor errors. */
+async function checkServerAfterwards(
+  presage: Target["presage"],
+  secrets: readonly string[],
+  findings: Findings,
+): Promise<void> {
+  const me = await presage.call("GET", "/v1/me").catch(() => undefined);
+  if (me?.status !== 200)
+    findings.add("the owner's key no longer works at the end", String(me?.status), undefined);
+  const log = await presage.stdout();
+  if (holdsSecret(log, secrets)) findings.add("a secret is in the log", undefined, undefined);
+  for (const { what, requestId } of findLoggedErrors(log)) {
+    findings.add(what, `request ${requestId ?? "unknown"}`, undefined);
+  }
 }
 
 function count(responses: FuzzReport["responses"], operation: string, { outcome }: Exchange): void {
