@@ -1,8 +1,14 @@
-import type { KeyScope } from "@presage/sdk";
+import type { KeyScope, Role } from "@presage/sdk";
 import { useRole } from "../../data/use-role.ts";
 import { FieldGroup } from "../../ui/form/field.tsx";
 import { Checkbox } from "../../ui/form/inputs.tsx";
-import { offeredScopes, scopeWords } from "./scopes.ts";
+
+const scopeWords: Record<KeyScope, string> = {
+  predict: "Predict, play episodes",
+  evaluate: "Evaluate, change datasets and runs",
+  read: "Read",
+  manage: "Manage keys and the account",
+};
 
 interface ScopesFieldProps {
   /** Empty: all that the user may. */
@@ -33,4 +39,9 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
       </div>
     </FieldGroup>
   );
+}
+
+/** The scopes that a user of a role can give a key. */
+function offeredScopes(role: Role | undefined): KeyScope[] {
+  return role === "viewer" ? ["read", "manage"] : ["predict", "evaluate", "read", "manage"];
 }

@@ -5,7 +5,6 @@ import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Menu, MenuItem } from "../../ui/overlay/menu.tsx";
 import { comparisonMarkdown } from "./comparison-markdown.ts";
-import { saveFile } from "./save-file.ts";
 
 /** Takes the comparison elsewhere: into a pull request, an appendix or a script. */
 export function ShareActions({ comparison }: { comparison: Comparison }) {
@@ -34,4 +33,15 @@ export function ShareActions({ comparison }: { comparison: Comparison }) {
       </Menu>
     </>
   );
+}
+
+/** Has the browser save a text as a file. */
+function saveFile(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // Not at once: some browsers start to read after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
