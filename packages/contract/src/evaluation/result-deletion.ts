@@ -28,7 +28,7 @@ export const EvaluationResultDeletionCount = z
   .meta({ id: "EvaluationResultDeletionCount" });
 export type EvaluationResultDeletionCount = z.infer<typeof EvaluationResultDeletionCount>;
 
-/** A deletion of results, which goes on in the background and survives a restart of the server. */
+/** A deletion of results, which continues in the background and survives a restart of the server. */
 export const EvaluationResultDeletion = z
   .object({
     id: z.uuid().meta({ description: "The deletion's id." }),

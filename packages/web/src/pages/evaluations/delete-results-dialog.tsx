@@ -11,7 +11,7 @@ import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 interface DeleteResultsDialogProps {
   isOpen: boolean;
   onClose(): void;
-  /** It goes on when this is closed. */
+  /** Continues when this is closed. */
   deletion: ResultDeletion;
   filter: ResultFilter;
   isFiltered: boolean;
@@ -50,8 +50,8 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
     >
       {begun !== undefined && (
         <p role="status">
-          {formatCount(deletion.deleted)} of {counted(begun.count, "result")} deleted. It goes on if you close
-          this.
+          {formatCount(deletion.deleted)} of {counted(begun.count, "result")} deleted. Deletion continues if
+          you close this.
         </p>
       )}
       {begun === undefined && !deletable.isError && (

@@ -21,8 +21,8 @@ export interface Pace {
   /** The upstream limits the rate, or this server has no memory for more responses at once. */
   limited(retryAfterMs: number, by?: "rate" | "memory"): void;
   failed(reason: string): void;
-  /** The prediction was abandoned. */
-  left(): void;
+  /** Nothing was asked, or nobody waits for the response. */
+  abandoned(): void;
   isAway(): boolean;
   /** How often the deployment was away. */
   outages(): number;
@@ -126,7 +126,7 @@ export function createPace(
       }
       leave();
     },
-    left: leave,
+    abandoned: leave,
     isAway: () => away !== undefined,
     outages: () => outages,
     waitedMs: () => ({ ...waited }),

@@ -59,7 +59,7 @@ export async function predictStep(
   for (;;) {
     await pace.take(signal);
     if (isStopping()) {
-      pace.left();
+      pace.abandoned();
       return undefined;
     }
     try {
@@ -72,7 +72,7 @@ export async function predictStep(
         continue;
       }
       if (signal.aborted || !(error instanceof UpstreamError)) {
-        pace.left();
+        pace.abandoned();
         throw error;
       }
       if (error.category === "rate_limit") {

@@ -38,7 +38,7 @@ export const resultDeletionPaths: ZodOpenApiPathsObject = {
   "/v1/evaluation-results": {
     delete: operation("deleteEvaluationResults", tag, "Delete the results of a search", {
       description:
-        "Deletes all results that match the filters, which are those of the search. First ask with `dry_run=true` how many that are, then send that number as `expected_count`. Deleting goes on in the background, also after a restart of the server; results that are stored later stay. Results of runs and experiments stay as long as these do.",
+        "Deletes all results that match the filters, which are those of the search. First ask with `dry_run=true` how many that are, then send that number as `expected_count`. Deletion continues in the background, also after a restart of the server; results that are stored later stay. Results of runs and experiments stay as long as these do.",
       requestParams: { query: query(EvaluationResultDeleteQuery) },
       responses: withDeprecation({
         "200": response("With dry_run: how many results would be deleted", EvaluationResultDeletionCount, {
@@ -46,7 +46,7 @@ export const resultDeletionPaths: ZodOpenApiPathsObject = {
           kept: 300,
         }),
         "202": response(
-          "The deletion, which goes on in the background",
+          "The deletion, which continues in the background",
           EvaluationResultDeletion,
           exampleDeletion,
         ),

@@ -253,7 +253,7 @@ export const runPaths: ZodOpenApiPathsObject = {
       requestParams,
       requestBody: body(RunEvaluatorsRequest, { evaluators: [{ evaluator: "state-change" }] }),
       responses: {
-        "200": response("The run, which goes on if it was finished", Run, exampleRun),
+        "200": response("The run, which resumes if it was finished", Run, exampleRun),
         ...failures,
         ...tooLarge,
         ...notFound,
