@@ -44,7 +44,7 @@ export function rangesOf(filter: PredictionFilter): [RangeFilter, ...RangeFilter
       (status): RangeFilter => ({ ...filter, source, status, index: "newest" }),
     ),
   );
-  if (first === undefined) throw new Error("There are sources and statuses");
+  if (first === undefined) throw new Error("No source or status is wanted");
   return [first, ...others];
 }
 

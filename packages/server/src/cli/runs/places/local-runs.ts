@@ -65,7 +65,7 @@ export function localRuns(
       const found: Run[] = [];
       for (const id of ids) found.push(await findRun(services, requester, id));
       const [reference, ...candidates] = found;
-      if (reference === undefined) throw new Error("A comparison has a reference");
+      if (reference === undefined) throw new Error("There is no reference to compare with");
       const { leftOut, ...differences } = await compareRuns(services, requester, [reference, ...candidates]);
       const compared = found.map((run, place) => ({ ...toRun(run), left_out: leftOut[place] ?? 0 }));
       return { runs: compared, ...differences };

@@ -124,7 +124,7 @@ async function nextEnd(database: Database): Promise<Micros> {
 
 function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: Batch) => Promise<void> {
   const { dataset } = run;
-  if (dataset === undefined) throw new Error("An imported run has a dataset");
+  if (dataset === undefined) throw new Error("The imported run has no dataset");
   // A byte for each, since there may be millions.
   const isSeen = new Uint8Array(run.counts.samples);
 

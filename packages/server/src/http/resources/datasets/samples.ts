@@ -97,7 +97,7 @@ function readCursor(cursor: string): { steps: number; trajectoryId: string } {
   return { steps: Number(cursor.slice(0, end)), trajectoryId: cursor.slice(end + 1) };
 }
 
-/** Samples are read as JSON. */
+/** A sample is stored, and read, as the JSON that it is sent as. */
 function asJson(sample: string): string {
   return sample;
 }
