@@ -95,7 +95,7 @@ export function createMetrics() {
     }),
     deletionSeconds: new Histogram({
       name: "presage_deletion_transaction_seconds",
-      help: "Time that one transaction of these deletions kept other writes waiting.",
+      help: "Duration of one transaction of these deletions. On SQLite, other writes wait for it.",
       buckets: secondsFromSubMillisecond,
       registers,
     }),
