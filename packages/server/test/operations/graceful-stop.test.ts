@@ -138,7 +138,7 @@ test("open pages do not hold up the stop: their event streams end, and idle conn
   const texts = await Promise.all(streams.map((stream) => stream.text()));
   expect(texts.filter((text) => !text.startsWith("event: run\n"))).toStrictEqual([]);
   expect(await presage.exited).toBe(0);
-  await expectEventually(idle.isClosed, true, 5_000);
+  await expectEventually(idle.isClosed, true);
   expect(await presage.stdout()).not.toContain("cutOff");
 }, 120_000);
 
