@@ -27,13 +27,17 @@ export const judgeRetention = (samples: readonly RetentionSample[], { results }:
       measured: of(samples, (sample) => `${times(sample).toFixed(2)} times`),
       met: isWhole ? samples.every((sample) => times(sample) <= mostTimes) : undefined,
     },
-    {
-      text: `No transaction of it takes longer than ${mostTransactionS * 1_000} ms`,
-      measured: of(samples, ({ longestAtMostS }) => `at most ${longestAtMostS * 1_000} ms`),
-      met: samples.every(({ longestAtMostS }) => longestAtMostS <= mostTransactionS),
-    },
+    ...judgeTransactions(samples.filter(({ database }) => database === "SQLite")),
   ];
 };
+
+/** On PostgreSQL nobody who stores waits for them. */
+const judgeTransactions = (samples: readonly RetentionSample[]): Goal[] =>
+  samples.map(({ longestAtMostS }) => ({
+    text: `On SQLite no transaction of it keeps other writes waiting for longer than ${mostTransactionS * 1_000} ms`,
+    measured: `at most ${longestAtMostS * 1_000} ms`,
+    met: longestAtMostS <= mostTransactionS,
+  }));
 
 export const writeRetention = (
   samples: readonly RetentionSample[],

@@ -241,7 +241,7 @@ export const environment = z.object({
     .default("info")
     .meta({ description: "minimum level of logged messages", expected: logLevels.join(", ") }),
   PRESAGE_API_KEY: text.optional().meta({
-    description: "API key for --server of presage predict, evaluate and datasets",
+    description: "API key for --server of presage predict, evaluate, datasets, run, runs, compare and report",
     expected: "text",
   }),
   ...telemetryVariables,

@@ -4,6 +4,9 @@ import { createCounter } from "./counter.ts";
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
+/** Keys are free, and each would be kept, and shown, until the process ends. */
+const maxKeysApart = 1_000;
+
 const watched = {
   presage_predictions_in_flight: "Predictions in flight.",
   presage_evaluations_in_flight: "Evaluation requests in flight.",
@@ -92,7 +95,7 @@ export function createMetrics() {
     }),
     deletionSeconds: new Histogram({
       name: "presage_deletion_transaction_seconds",
-      help: "Time that one transaction of these deletions kept other writes waiting.",
+      help: "Duration of one transaction of these deletions. On SQLite, other writes wait for it.",
       buckets: secondsFromSubMillisecond,
       registers,
     }),
@@ -114,8 +117,9 @@ export function createMetrics() {
     }),
     oldNames: createCounter(registry, {
       name: "presage_deprecated_requests_total",
-      help: "Requests with deprecated field names, by API key id.",
+      help: "Requests with deprecated field names, by API key id (other: of keys beyond the first 1,000).",
       labelNames: ["key_id"],
+      maxSeries: maxKeysApart,
     }),
     keyVerifications: createCounter(registry, {
       name: "presage_key_verifications_total",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { EvaluateResponse } from "@presage/contract";
-import { expectEventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import {
   type PresageWithTwoAccounts,
   startPresageWithTwoAccounts,
@@ -91,6 +91,11 @@ onSqlite((database) => {
     expect(statuses.filter((status) => status === "overloaded").length).toBeGreaterThan(0);
     expect(new Set(statuses)).toEqual(new Set(["overloaded", "timeout"]));
     expect(server.upstream.received.length).toBeLessThan(3);
+    // A model that never answers holds no turn beyond the deadline.
+    await expectEventually(() => readMetric(server.presage, "presage_judge_calls_in_flight"), 0);
+    server.upstream.answer = () => say(passing);
+    const next = async () => await statusesOf(await server.mine("POST", "/v1/evaluate", judgement(1)));
+    expect(await eventually(next, ([status]) => status === "success")).toEqual(["success"]);
   });
 
   test("queued calls are dropped when their client disconnects", async () => {

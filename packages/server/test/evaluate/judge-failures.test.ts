@@ -34,6 +34,7 @@ describe("A verdict that is not among the options", () => {
     ["a list", { reasoning: "Hm.", verdict: ["pass"] }],
     ["a score above 1", { ...passing, score: 1.01 }],
     ["a score below 0", { ...passing, score: -0.5 }],
+    ["a score beyond all numbers", '{"reasoning":"Yes.","verdict":"pass","score":1e999}'],
     ["a score that is a text", { ...passing, score: "1" }],
     ["a blank reasoning", { reasoning: " \n", verdict: "pass" }],
   ] as const) {

@@ -323,6 +323,28 @@ describe("predict", () => {
     expect(await runPresage(["predict", ...options])).toEqual({ code: 1, stdout: "", stderr: line });
   });
 
+  test.each([
+    [["predict", "--state", "calm", "--action", "wait", "--context", "{"], "--context takes JSON\n"],
+    [["predict", "--file", import.meta.path, "--out", import.meta.path], "--out would overwrite --file\n"],
+    [
+      ["predict", "--file", import.meta.path, "--out", "no-folder/out.jsonl"],
+      "The directory of no-folder/out.jsonl does not exist\n",
+    ],
+    [["keys", "create", "--name", ""], "--name takes 1 to 120 characters\n"],
+    [
+      ["keys", "create", "--name", "a", "--scopes", "fly"],
+      "--scopes takes one or more of predict, evaluate, read, manage, separated by commas\n",
+    ],
+    [["users", "add", ""], "The name takes 1 to 200 characters.\n"],
+    [["users", "add", "ada", "--email", "ada"], "--email takes an e-mail address.\n"],
+    [
+      ["audit", "--from", "yesterday"],
+      "--from takes a date such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z\n",
+    ],
+  ])("%j say what is wrong in one line", async (args, line) => {
+    expect(await runPresage(args)).toEqual({ code: 1, stdout: "", stderr: line });
+  });
+
   test("more concurrent requests than Bun allows are allowed, or the limit is named", async () => {
     echoState();
     const file = join(directory, "concurrent.jsonl");

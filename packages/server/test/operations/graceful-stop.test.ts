@@ -8,6 +8,8 @@ import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient, type RawClient } from "../support/presage/raw-client.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
+import { runClient } from "../support/resources/runs.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const headers = { "x-api-key": testKey };
@@ -117,6 +119,27 @@ test("while it stops, kept-alive connections are served and told to close, and n
   expect(answers.map(({ status }) => status)).toStrictEqual([200, 200]);
   expect(await presage.exited).toBe(0);
   await upstream.stop();
+}, 120_000);
+
+test("open pages do not hold up the stop: their event streams end, and idle connections are closed", async () => {
+  await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:" });
+  const datasets = datasetClient(presage);
+  const dataset_id = await datasets.create();
+  await datasets.uploadNew(dataset_id, [
+    { trajectory_id: "t", step: 0, ...prediction, next_state: "The door is open." },
+  ]);
+  // It waits for an upload of predictions, and its streams wait for it.
+  const { id } = await runClient(presage).create({ dataset_id, target: { predictions: "imported" } });
+  const follow = () => presage.call("GET", `/v1/runs/${id}/events`);
+  const streams = await Promise.all(Array.from({ length: 5 }, follow));
+  const idle = await openRawClient(presage.url);
+  expect((await idle.send("GET", "/ready")).status).toBe(200);
+  presage.kill("SIGTERM");
+  const texts = await Promise.all(streams.map((stream) => stream.text()));
+  expect(texts.filter((text) => !text.startsWith("event: run\n"))).toStrictEqual([]);
+  expect(await presage.exited).toBe(0);
+  await expectEventually(idle.isClosed, true);
+  expect(await presage.stdout()).not.toContain("cutOff");
 }, 120_000);
 
 test("a key's last use is written on stop", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
+import { episodeClient } from "../support/environments/episode-client.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import {
@@ -48,6 +49,32 @@ for (const [path, body] of [
     await expectEventually(() => readMetric(server.presage, inFlight), 0);
   });
 }
+
+test("a client that disconnects during a step of an episode gives it up, and the episode stands where it was", async () => {
+  const asked = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  await using server = await presageWithRawUpstream(({ socket, number }) => {
+    if (number > 1) socket.write(goodResponse);
+    else socket.on("close", () => closed.resolve());
+    asked.resolve();
+  });
+  const { step, start, read } = episodeClient(server.presage);
+  const id = await start("sandbox", { index: 0 });
+  const caller = new AbortController();
+  const left = fetch(`${server.presage.url}/v1/episodes/${id}/step`, {
+    method: "POST",
+    headers: { "x-api-key": testKey },
+    body: JSON.stringify({ action: "open door" }),
+    signal: caller.signal,
+  }).catch(() => "gone");
+  await asked.promise;
+  caller.abort();
+  expect(await left).toBe("gone");
+  await closed.promise;
+  expect(await read(id)).toMatchObject({ status: "open", steps: [], failed_steps: 0 });
+  expect(await step(id, "open door")).toMatchObject({ info: { step: 1 } });
+  await expectEventually(() => readMetric(server.presage, inFlight), 0);
+});
 
 test("a hundred clients that disconnect at once leave nothing behind", async () => {
   const open = new Set<object>();

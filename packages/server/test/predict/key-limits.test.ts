@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ApiKeyCreateResponse } from "@presage/contract";
+import { ApiKeyCreateResponse, EpisodeStart } from "@presage/contract";
+import { orsClient } from "../support/environments/ors-client.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
@@ -40,12 +41,16 @@ onEachDatabase((database) => {
     };
     return {
       id,
+      key,
+      post,
       predict: () => post("/v1/predict", prediction),
       chat: () => post("/v1/chat/completions", chatRequest),
       evaluate: () => post("/v1/evaluate", evaluation),
       change: (body: unknown) => presage.call("PATCH", `/v1/api-keys/${id}`, body),
     };
   }
+
+  type LimitedKey = Awaited<ReturnType<typeof keyWith>>;
 
   test("its rate replaces that of all keys, for predictions and, counted separately, for evaluations", async () => {
     const { predict, chat, evaluate } = await keyWith({ rate_limit_rpm: 2 });
@@ -60,6 +65,39 @@ onEachDatabase((database) => {
     const usual = await keyWith({});
     expect(await usual.predict()).toMatchObject({ status: 200, rate: "49/50" });
     expect(await usual.evaluate()).toMatchObject({ status: 200, rate: undefined });
+  });
+
+  test("every way to predict takes from the key's one rate, and is refused once that is used up", async () => {
+    const start = { environment: "sandbox", split: "train", index: 0 };
+    const action = "look around";
+    /** Two of each: what begins an episode takes nothing. */
+    const ways = {
+      chat:
+        async ({ chat }: LimitedKey) =>
+        async () =>
+          (await chat()).status,
+      step: async ({ post }: LimitedKey) => {
+        const started = await presage.call("POST", "/v1/episodes", start);
+        const { episode_id } = EpisodeStart.parse(await started.json());
+        return async () => (await post(`/v1/episodes/${episode_id}/step`, { action })).status;
+      },
+      ors: async ({ key }: LimitedKey) => {
+        const ors = orsClient(presage, key);
+        const session = await ors.start({ env_name: "sandbox", split: "train", index: 0 });
+        return async () => {
+          const body = { name: "act", input: { action } };
+          const response = await ors.send("POST", "/sandbox/call", body, session);
+          await response.text();
+          return response.status;
+        };
+      },
+    };
+    for (const [name, prepare] of Object.entries(ways)) {
+      const [before, after] = [await keyWith({ rate_limit_rpm: 1 }), await keyWith({ rate_limit_rpm: 1 })];
+      const [first, second] = [await prepare(before), await prepare(after)];
+      expect([name, await first(), (await before.predict()).status]).toEqual([name, 200, 429]);
+      expect([name, (await after.predict()).status, await second()]).toEqual([name, 200, 429]);
+    }
   });
 
   test("a changed rate applies to the next request", async () => {

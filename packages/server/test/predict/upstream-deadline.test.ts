@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
 import { errorBody } from "../support/presage/error-body.ts";
 import {
+  chatRequest,
   type PresageWithRawUpstream,
+  prediction,
   presageWithRawUpstream,
 } from "../support/presage/presage-with-raw-upstream.ts";
-import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { goodResponse, httpResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 
 const deadlineMs = 400;
 /** How much later than its deadline a response may come on a busy machine. */
@@ -29,6 +32,27 @@ test("an upstream that is slow to send its first byte is waited for", async () =
   expect(responses.map(({ status }) => status)).toStrictEqual([200, 200]);
   expect(server.upstream.received).toHaveLength(2);
 });
+
+test("no limit of Bun's own ends a call before the deadline", async () => {
+  // Bun gives up a silent response after 300 s. With 1 in this variable that takes about 8 s.
+  const upstream = await startRawUpstream(({ socket }) =>
+    setTimeout(() => socket.write(goodResponse), 10_000),
+  );
+  await using presage = await spawnPresage({
+    BUN_CONFIG_HTTP_IDLE_TIMEOUT: "1",
+    PRESAGE_DATABASE_URL: "sqlite::memory:",
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_UPSTREAM_MODEL: "test-model",
+    PRESAGE_UPSTREAM_RETRIES: "0",
+  });
+  const responses = await Promise.all([
+    presage.call("POST", "/v1/predict", prediction),
+    presage.call("POST", "/v1/chat/completions", chatRequest),
+  ]);
+  expect(responses.map(({ status }) => status)).toStrictEqual([200, 200]);
+  expect(upstream.received).toHaveLength(2);
+  await upstream.stop();
+}, 120_000);
 
 test("an upstream that sends its response byte by byte is waited for", async () => {
   await using server = await presageWithRawUpstream(async ({ socket }) => {

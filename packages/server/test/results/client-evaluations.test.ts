@@ -145,6 +145,16 @@ onEachDatabase((database) => {
     expect(found.map(({ additional_info }) => additional_info.extra?.score)).toEqual([5, -0.5, undefined]);
   });
 
+  test("a score beyond all numbers is refused, and nothing of its batch is stored", async () => {
+    const lines = ["0.5", "1e999"].map(
+      (score) => `{"log_id":"${crypto.randomUUID()}","evaluator_id":"far","app":"far","score":${score}}`,
+    );
+    const response = await presage.call("POST", path, `{"evaluations":[${lines}]}`);
+    expect(response.status).toBe(422);
+    expect((await issuesOf(response))[0]?.loc).toEqual(["body", "evaluations", 1, "score"]);
+    expect(await search({ app: "far" })).toEqual([]);
+  });
+
   test("a duration in years is refused by the name of its field", async () => {
     const evaluation = { ...recorded[0], evaluation_duration: "P1Y" };
     const response = await presage.call("POST", path, { evaluations: [evaluation] });

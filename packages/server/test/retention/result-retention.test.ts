@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { deleteOldResults } from "../../src/evaluation/results/delete/delete-old-results.ts";
 import type { AgePlace } from "../../src/evaluation/results/delete/deleted-results-store.ts";
 import { rollUpSomeTags } from "../../src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
@@ -50,6 +51,24 @@ onEachDatabase((database) => {
       expect(rows.filter(({ result_id }) => old.includes(result_id))).toEqual([]);
     }
     expect(await deleteBefore(firstDay + 2 * day)).toBe(0);
+  });
+
+  // PostgreSQL's autovacuum decides when it does the same.
+  const onSqliteOnly = database.name === "SQLite" ? test : () => {};
+  onSqliteOnly("The space of what was deleted is used again", async () => {
+    const pages = async () => {
+      const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(opened.database);
+      return Number(rows[0]?.page_count);
+    };
+    const lastDay = firstDay + 6 * day;
+    await store(0, 600);
+    const before = await pages();
+    for (let time = 0; time < 3; time++) {
+      expect(await deleteBefore(lastDay)).toBeGreaterThanOrEqual(600);
+      await store(0, 600);
+    }
+    expect(await pages()).toBeLessThan(1.2 * before);
+    await deleteBefore(lastDay);
   });
 
   test("A value of a tag goes with its last result, and only values that are there close a name", async () => {

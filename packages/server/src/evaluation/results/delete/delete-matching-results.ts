@@ -4,7 +4,7 @@ import { type DeletedBatch, inTimedTransaction } from "../../../storage/writing/
 import type { SearchFilter } from "../search/result-filter.ts";
 import { searchIds } from "../search/search-results.ts";
 import { narrowest } from "../search/times-as-ids.ts";
-import { lockRollUpForBackground } from "../tag-rollup/roll-up-tags-store.ts";
+import { lockRollUpToDelete } from "../tag-rollup/roll-up-tags-store.ts";
 import { deleteResultRows, lockUncorrected, selectCandidatesOf } from "./deleted-results-store.ts";
 import { advanceDeletion, selectNextDeletion } from "./result-deletions-store.ts";
 
@@ -48,7 +48,7 @@ export async function deleteMatchingResults(database: Database, limit: number): 
       await advanceDeletion(transaction, id, { afterId, deleted, finishedAt: isLast ? nowMicros() : null });
       return deleted;
     },
-    lockRollUpForBackground,
+    lockRollUpToDelete,
   );
   // There may be another deletion.
   return { deleted: result, heldMs, next: true };

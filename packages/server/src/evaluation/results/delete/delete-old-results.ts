@@ -1,7 +1,7 @@
 import type { Micros } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../../storage/writing/delete-in-batches.ts";
-import { lockRollUpForBackground } from "../tag-rollup/roll-up-tags-store.ts";
+import { lockRollUpToDelete } from "../tag-rollup/roll-up-tags-store.ts";
 import { type AgePlace, deleteResultRows, selectOldest } from "./deleted-results-store.ts";
 
 /** To look at results that stay takes microseconds each. */
@@ -30,7 +30,7 @@ export async function deleteOldResults(
         transaction,
         deletable.map(({ id }) => id),
       ),
-    lockRollUpForBackground,
+    lockRollUpToDelete,
   );
   return { deleted: result, heldMs, next };
 }

@@ -58,12 +58,14 @@ export async function lockRollUp(transaction: Database): Promise<void> {
   if (isPostgres(transaction)) await sql`select pg_advisory_xact_lock(${rollUpLock})`.execute(transaction);
 }
 
-/** The same for work that is done again if a power failure undoes it: its commit does not wait for the disk. */
-export async function lockRollUpForBackground(transaction: Database): Promise<void> {
-  if (isPostgres(transaction))
-    await sql`select pg_advisory_xact_lock(${rollUpLock}), set_config('synchronous_commit', 'off', true)`.execute(
-      transaction,
-    );
+/**
+ * The same for a long deletion in the background. Its commits do not wait for the disk: what a power failure undoes is deleted again.
+ * And PostgreSQL does not plan merge joins, for whose cost it would search an index for its first row that is not deleted yet.
+ */
+export async function lockRollUpToDelete(transaction: Database): Promise<void> {
+  if (!isPostgres(transaction)) return;
+  await sql`select pg_advisory_xact_lock(${rollUpLock}), set_config('synchronous_commit', 'off', true),
+    set_config('enable_mergejoin', 'off', true)`.execute(transaction);
 }
 
 /** Forgets all counts by tag, so that they are made again from the results as they are when this transaction is committed. */
