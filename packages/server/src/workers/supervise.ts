@@ -15,8 +15,8 @@ export interface SupervisorOptions {
   onReady(started: Started): void;
 }
 
-/** A worker's place, which is filled again when the worker ends. */
-interface Place {
+/** A worker's slot, which is filled again when the worker ends. */
+interface Slot {
   readonly index: number;
   readonly pause: RestartPause;
   worker: WorkerProcess | undefined;
@@ -42,9 +42,9 @@ async function superviseWorkers(
 ): Promise<number> {
   const instanceId = Bun.randomUUIDv7();
   const figures = createWorkerFigures();
-  const places = Array.from(
+  const slots = Array.from(
     { length: config.workers.count },
-    (_, index): Place => ({ index, pause: createRestartPause(), worker: undefined, restart: undefined }),
+    (_, index): Slot => ({ index, pause: createRestartPause(), worker: undefined, restart: undefined }),
   );
   const firstReady = Promise.withResolvers<Started>();
   /** Where the first worker listens. */
@@ -52,29 +52,29 @@ async function superviseWorkers(
   let isStarted = false;
   let isStopping = false;
 
-  function start(place: Place): WorkerProcess {
-    const worker = startWorker({ index: place.index, instanceId, ...defined({ port }) }, (message) =>
+  function start(slot: Slot): WorkerProcess {
+    const worker = startWorker({ index: slot.index, instanceId, ...defined({ port }) }, (message) =>
       receive(message, worker),
     );
-    place.worker = worker;
-    void worker.exited.then((exit) => replace(place, worker, exit));
+    slot.worker = worker;
+    void worker.exited.then((exit) => refill(slot, worker, exit));
     return worker;
   }
 
-  function replace(place: Place, worker: WorkerProcess, exit: WorkerExit): void {
-    place.worker = undefined;
+  function refill(slot: Slot, worker: WorkerProcess, exit: WorkerExit): void {
+    slot.worker = undefined;
     figures.retire(worker);
     if (!isStarted || isStopping) return;
     figures.countRestart();
-    const pauseMs = place.pause.after(performance.now() - worker.startedAtMs);
+    const pauseMs = slot.pause.after(performance.now() - worker.startedAtMs);
     logger.error(
-      { worker: place.index + 1, processId: worker.pid, ...exit, pauseMs },
+      { worker: slot.index + 1, processId: worker.pid, ...exit, pauseMs },
       "a worker ended; starting another",
     );
-    place.restart = setTimeout(() => start(place), pauseMs);
+    slot.restart = setTimeout(() => start(slot), pauseMs);
   }
 
-  const running = () => places.flatMap(({ worker }) => worker ?? []);
+  const running = () => slots.flatMap(({ worker }) => worker ?? []);
 
   async function askAll(question: Question, except?: WorkerProcess): Promise<void> {
     await Promise.all(running().map((worker) => (worker === except ? undefined : worker.ask(question))));
@@ -97,7 +97,7 @@ async function superviseWorkers(
   /** Returns the exit code of the server: 0 if every worker stopped as it was told. */
   async function stopAll(signal: NodeJS.Signals): Promise<number> {
     isStopping = true;
-    for (const { restart } of places) clearTimeout(restart);
+    for (const { restart } of slots) clearTimeout(restart);
     const exits = running().map((worker) => {
       worker.kill(signal);
       return worker.exited;
@@ -110,9 +110,9 @@ async function superviseWorkers(
   // Otherwise the workers follow this process.
   if (hasFilesToReread(config)) process.on("SIGHUP", () => void askAll({ kind: "reread-files" }));
 
-  const [firstPlace, ...others] = places;
-  if (firstPlace === undefined) throw new Error("A supervisor needs workers");
-  const first = start(firstPlace);
+  const [firstSlot, ...others] = slots;
+  if (firstSlot === undefined) throw new Error("A supervisor needs workers");
+  const first = start(firstSlot);
   const outcome = await Promise.race([firstReady.promise, first.exited, stopped]);
   if (typeof outcome === "string") return await stopAll(outcome);
   if ("code" in outcome) {
@@ -121,7 +121,7 @@ async function superviseWorkers(
   }
   isStarted = true;
   onReady(outcome);
-  for (const place of others) start(place);
+  for (const slot of others) start(slot);
   const signal = await stopped;
   logger.info({ signal, workers: running().length }, "stopping the workers");
   const code = await stopAll(signal);
