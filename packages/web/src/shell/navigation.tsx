@@ -25,7 +25,7 @@ import { Keys } from "../ui/shortcuts/keys.tsx";
 import { Mark } from "./mark.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
-interface Place {
+interface PageLink {
   to:
     | "/"
     | "/playground"
@@ -49,10 +49,10 @@ interface Place {
   isForOwners?: boolean;
 }
 
-export const placeGroups: { title: string; places: Place[] }[] = [
+export const linkGroups: { title: string; links: PageLink[] }[] = [
   {
     title: "Predict",
-    places: [
+    links: [
       { to: "/", label: "Overview", icon: Gauge },
       { to: "/playground", label: "Playground", icon: FlaskConical },
       { to: "/predictions", label: "Predictions", icon: MessagesSquare },
@@ -62,7 +62,7 @@ export const placeGroups: { title: string; places: Place[] }[] = [
   },
   {
     title: "Evaluate",
-    places: [
+    links: [
       { to: "/runs", label: "Runs", icon: FlaskRound },
       { to: "/datasets", label: "Datasets", icon: Database },
       { to: "/compare", label: "Compare", icon: GitCompareArrows },
@@ -74,7 +74,7 @@ export const placeGroups: { title: string; places: Place[] }[] = [
   },
   {
     title: "Account",
-    places: [
+    links: [
       { to: "/usage", label: "Usage", icon: ChartColumn },
       { to: "/api-keys", label: "API keys", icon: KeyRound },
       { to: "/account/members", label: "Members", icon: Users, isForOwners: true },
@@ -90,7 +90,7 @@ interface NavigationProps {
 
 export function Navigation({ onNavigate, onSearch }: NavigationProps) {
   const role = useRole();
-  const shown = (places: Place[]) => places.filter(({ isForOwners }) => !isForOwners || role === "owner");
+  const shown = (links: PageLink[]) => links.filter(({ isForOwners }) => !isForOwners || role === "owner");
   return (
     <div className="flex h-full flex-col gap-4 p-3">
       <div className="px-2 pt-1">
@@ -108,11 +108,11 @@ export function Navigation({ onNavigate, onSearch }: NavigationProps) {
         </span>
       </button>
       <nav aria-label="Pages" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto">
-        {placeGroups.map(({ title, places }) => (
+        {linkGroups.map(({ title, links }) => (
           <div key={title}>
             <h2 className="px-2 pb-1 text-xs font-medium text-ink-3">{title}</h2>
             <ul className="flex flex-col gap-0.5">
-              {shown(places).map(({ to, label, icon: Icon }) => (
+              {shown(links).map(({ to, label, icon: Icon }) => (
                 <li key={to}>
                   <Link
                     to={to}

@@ -4,7 +4,7 @@ import { loadPage } from "../load-page.ts";
 import { useShortcutRegistry } from "../ui/shortcuts/shortcuts-provider.tsx";
 import { useShortcut } from "../ui/shortcuts/use-shortcut.ts";
 import { goKeysOf } from "./go-keys.ts";
-import { placeGroups } from "./navigation.tsx";
+import { linkGroups } from "./navigation.tsx";
 
 const loadPalette = () => import("./palette/palette.tsx");
 const Palette = lazy(async () => ({ default: (await loadPage(loadPalette)).Palette }));
@@ -75,8 +75,8 @@ function useGoKeys(): void {
   const shortcuts = useShortcutRegistry();
   const { history } = useRouter();
   useEffect(() => {
-    const removals = placeGroups
-      .flatMap(({ places }) => places)
+    const removals = linkGroups
+      .flatMap(({ links }) => links)
       .map(({ to, label }) => {
         const keys = goKeysOf(to);
         if (keys === undefined) return undefined;

@@ -5,7 +5,7 @@ import { latestProfilesQuery } from "../../data/evaluation/evaluator-profiles.ts
 import { byIdQuery, recentWorkQuery, resultByIdQuery } from "../../data/palette.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { goKeysOf } from "../go-keys.ts";
-import { placeGroups } from "../navigation.tsx";
+import { linkGroups } from "../navigation.tsx";
 import { findEntries, kindOfId, type PaletteEntry, pagesGroup } from "./palette-entry.ts";
 
 /** What a query finds: what has it as its id, else pages and named things. */
@@ -24,8 +24,8 @@ export function usePaletteEntries(
 
   const known = useMemo(
     () => [
-      ...placeGroups.flatMap(({ places }) =>
-        places.map(({ to, label }) => ({
+      ...linkGroups.flatMap(({ links }) =>
+        links.map(({ to, label }) => ({
           id: to,
           group: pagesGroup,
           title: label,
