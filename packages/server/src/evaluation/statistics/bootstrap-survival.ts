@@ -39,13 +39,13 @@ async function resampledCurves(
   steps: SurvivalCurve["steps"],
   seed: number,
 ): Promise<Float64Array[]> {
-  const places = new Map(steps.map(({ step }, index) => [step, index]));
+  const indexOfStep = new Map(steps.map(({ step }, index) => [step, index]));
   const endings = trajectories.map((repeats) =>
     repeats.flatMap(({ lastStep, ending }) =>
       // Beyond the counted steps, a trajectory stays at risk.
       lastStep === null
         ? []
-        : [{ place: places.get(lastStep) ?? steps.length, diverged: ending === "diverged" }],
+        : [{ stepIndex: indexOfStep.get(lastStep) ?? steps.length, diverged: ending === "diverged" }],
     ),
   );
   const curves = steps.map(() => new Float64Array(resamples));
@@ -65,17 +65,17 @@ async function resampledCurves(
     let atRisk = 0;
     for (let drawn = 0; drawn < endings.length; drawn++) {
       const index = Math.floor(((random.next() >>> 0) / 2 ** 32) * endings.length);
-      for (const { place, diverged } of endings[index] ?? []) {
+      for (const { stepIndex, diverged } of endings[index] ?? []) {
         atRisk += 1;
-        leaving[place] = (leaving[place] ?? 0) + 1;
-        if (diverged) diverging[place] = (diverging[place] ?? 0) + 1;
+        leaving[stepIndex] = (leaving[stepIndex] ?? 0) + 1;
+        if (diverged) diverging[stepIndex] = (diverging[stepIndex] ?? 0) + 1;
       }
     }
     let share = 1;
-    for (const [place, curve] of curves.entries()) {
+    for (const [stepIndex, curve] of curves.entries()) {
       // A resample without trajectories that go so far keeps its last value.
-      if (atRisk > 0) share *= 1 - (diverging[place] ?? 0) / atRisk;
-      atRisk -= leaving[place] ?? 0;
+      if (atRisk > 0) share *= 1 - (diverging[stepIndex] ?? 0) / atRisk;
+      atRisk -= leaving[stepIndex] ?? 0;
       curve[resample] = share;
     }
   }
@@ -84,8 +84,8 @@ async function resampledCurves(
 
 /** Of sorted values, interpolated between two neighbours (R. J. Hyndman and Y. Fan 1996, type 7). */
 function percentile(sorted: Float64Array, probability: number): number {
-  const place = (sorted.length - 1) * probability;
-  const below = sorted[Math.floor(place)] ?? Number.NaN;
-  const above = sorted[Math.ceil(place)] ?? Number.NaN;
-  return below + (above - below) * (place - Math.floor(place));
+  const position = (sorted.length - 1) * probability;
+  const below = sorted[Math.floor(position)] ?? Number.NaN;
+  const above = sorted[Math.ceil(position)] ?? Number.NaN;
+  return below + (above - below) * (position - Math.floor(position));
 }

@@ -67,7 +67,7 @@ export function localRuns(
       const [reference, ...candidates] = found;
       if (reference === undefined) throw new Error("There is no reference to compare with");
       const { leftOut, ...differences } = await compareRuns(services, requester, [reference, ...candidates]);
-      const compared = found.map((run, place) => ({ ...toRun(run), left_out: leftOut[place] ?? 0 }));
+      const compared = found.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
       return { runs: compared, ...differences };
     },
     async findOrigin() {

@@ -37,8 +37,8 @@ export async function readSides(reader: Database, runs: readonly [Run, ...Run[]]
   const [own, ...matches] = await matchSamples(reader, reference, runs, samples.count);
   if (own === undefined) throw new Error("There is no reference to compare with");
   const sides: Sides["sides"] = [await toSide(reader, reference, own)];
-  for (const [place, run] of others.entries()) {
-    const match = matches[place];
+  for (const [index, run] of others.entries()) {
+    const match = matches[index];
     if (match !== undefined) sides.push(await toSide(reader, run, match));
   }
   return { samples, sides };
@@ -49,10 +49,10 @@ export async function toSide(reader: Database, run: Run, match: SampleMatch): Pr
   return {
     run,
     match,
-    evaluators: run.evaluators.map((evaluator, place) => ({
+    evaluators: run.evaluators.map((evaluator, index) => ({
       names: toEvaluatorNames(evaluator),
       hasPasses: true,
-      outcomes: () => readOutcomes(reader, run, place, failed),
+      outcomes: () => readOutcomes(reader, run, index, failed),
     })),
   };
 }

@@ -9,7 +9,7 @@ export const outcome = { none: 0, pass: 1, fail: 2, evaluatorFailed: 3, predicti
 /** What one evaluator said of a run's samples, by index. */
 export interface Outcomes {
   readonly repeats: number;
-  /** Where samples differ in the number of their repeats: the place of each sample's first one, and the end of all. */
+  /** Where samples differ in the number of their repeats: the index of each sample's first one, and the end of all. */
   readonly starts?: Int32Array;
   /** An `outcome` for each repeat of each sample, those of a sample together. */
   readonly of: Uint8Array;
@@ -36,7 +36,7 @@ export async function readFailedPredictions(
   return failed;
 }
 
-/** The outcomes of the evaluator at this place of the run's list. What a finished run lacks has failed. */
+/** The outcomes of the evaluator at this index of the run's list. What a finished run lacks has failed. */
 export async function readOutcomes(
   reader: Database,
   { id, repeats, status }: Pick<Run, "id" | "repeats" | "status">,
@@ -53,12 +53,12 @@ export async function readOutcomes(
   for await (const rows of read) {
     for (const row of rows) {
       const index = row.position - 1;
-      const place = index * repeats + row.repeat;
+      const repeatIndex = index * repeats + row.repeat;
       if (row.status === "success" && row.pass !== null && row.score !== null) {
-        of[place] = row.pass === 1 ? outcome.pass : outcome.fail;
+        of[repeatIndex] = row.pass === 1 ? outcome.pass : outcome.fail;
         scores[index] = (scores[index] ?? 0) + row.score;
       } else {
-        of[place] = outcome.evaluatorFailed;
+        of[repeatIndex] = outcome.evaluatorFailed;
         failures[row.status] = (failures[row.status] ?? 0) + 1;
       }
       if (row.unchanged_pass !== null && row.unchanged_score !== null) {
@@ -68,9 +68,9 @@ export async function readOutcomes(
     }
   }
   const isFinished = status === "finished";
-  for (let place = 0; place < of.length; place++) {
-    if (of[place] !== outcome.none) continue;
-    if (isFinished || failedPredictions[place] === 1) of[place] = outcome.predictionFailed;
+  for (let index = 0; index < of.length; index++) {
+    if (of[index] !== outcome.none) continue;
+    if (isFinished || failedPredictions[index] === 1) of[index] = outcome.predictionFailed;
   }
   return { repeats, of, scores, unchangedScore, unchangedPass, failures };
 }
@@ -88,8 +88,8 @@ export function countRepeats({ repeats, starts, of }: Outcomes, index: number, t
   tally.passed = 0;
   tally.failed = 0;
   const end = starts?.[index + 1] ?? (index + 1) * repeats;
-  for (let place = starts?.[index] ?? index * repeats; place < end; place++) {
-    const one = of[place];
+  for (let at = starts?.[index] ?? index * repeats; at < end; at++) {
+    const one = of[at];
     if (one === outcome.pass) {
       tally.judged += 1;
       tally.passed += 1;
