@@ -147,7 +147,7 @@ function addManagingCommands(program: Command, configure: Configure, json: FlagA
     .option(...onServer)
     .addHelpText("after", examples("presage runs cancel nightly"))
     .action(async (run: string, options) =>
-      (await import("./change.ts")).cancelRunCommand(configure(), run, options),
+      (await import("./cancel.ts")).cancelRunCommand(configure(), run, options),
     );
   runs
     .command("delete <run>")
@@ -155,6 +155,6 @@ function addManagingCommands(program: Command, configure: Configure, json: FlagA
     .option(...onServer)
     .addHelpText("after", examples("presage runs delete nightly"))
     .action(async (run: string, options) =>
-      (await import("./change.ts")).deleteRunCommand(configure(), run, options),
+      (await import("./delete.ts")).deleteRunCommand(configure(), run, options),
     );
 }
