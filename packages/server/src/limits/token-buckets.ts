@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { upTo } from "../up-to.ts";
+import { lruLimit } from "../lru-limit.ts";
 
 const maxBuckets = 300_000;
 const minuteMs = 60_000;
@@ -30,7 +30,7 @@ interface Filled {
  * token: a rate of one per minute, shared by four processes, still lets each have one in four minutes.
  */
 export function createTokenBuckets() {
-  const buckets = new LRUCache<string, Filled>(upTo(maxBuckets));
+  const buckets = new LRUCache<string, Filled>(lruLimit(maxBuckets));
 
   function fill({ id, perMinute }: Bucket, share: number, nowMs: number): Filled {
     const capacity = Math.max(1, perMinute * share);

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
+import { lruLimit } from "../../lru-limit.ts";
 import { type Micros, nowMicros } from "../../storage/micros.ts";
 import { writeInBatches } from "../../storage/writing/write-in-batches.ts";
-import { upTo } from "../../up-to.ts";
 import type { Uses } from "./ors-sessions-store.ts";
 
 /** How long a process trusts that a session has not ended in another one. */
@@ -32,7 +32,7 @@ export function createKnownSessions(
   write: (uses: Uses) => Promise<void>,
   onFailure: (error: unknown, isFirst: boolean) => void,
 ): KnownSessions {
-  const sessions = new LRUCache<string, Known>(upTo(maxSessions));
+  const sessions = new LRUCache<string, Known>(lruLimit(maxSessions));
   const { pending, stop } = writeInBatches<Micros>({
     write: (batch) => write({ ids: [...batch.keys()].sort(), at: Math.max(...batch.values()) }),
     putBack(batch, newer) {

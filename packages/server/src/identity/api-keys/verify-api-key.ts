@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.ts";
 import { orAborted, withDeadline } from "../../limits/deadline.ts";
+import { lruLimit } from "../../lru-limit.ts";
 import { microsPerMs } from "../../storage/micros.ts";
-import { upTo } from "../../up-to.ts";
 import type { Caller } from "../caller.ts";
 import { type KeyRecord, readScopes } from "./api-keys-store.ts";
 
@@ -51,7 +51,7 @@ export interface KeyVerifierOptions {
 }
 
 export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerifierOptions): KeyVerifier {
-  const entries = new LRUCache<string, Entry>(upTo(maxEntries));
+  const entries = new LRUCache<string, Entry>(lruLimit(maxEntries));
   const lookups = new Map<string, Promise<Entry | undefined>>();
   /** Those forgotten while they were looked up. */
   const forgotten = new Set<string>();

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../../errors.ts";
-import { upTo } from "../../../up-to.ts";
+import { lruLimit } from "../../../lru-limit.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectOwnRunIds } from "./own-run-ids-store.ts";
 
@@ -11,7 +11,7 @@ const maxFreeRunIds = 10_000;
 
 /** A process's. An id never becomes a run's later: new runs get new ids, and no run becomes another's kind. */
 export function createFreeRunIds(): FreeRunIds {
-  return new LRUCache<string, true>(upTo(maxFreeRunIds));
+  return new LRUCache<string, true>(lruLimit(maxFreeRunIds));
 }
 
 /** As runs have them; any other text is free. */
