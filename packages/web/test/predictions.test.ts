@@ -97,6 +97,38 @@ dashboardTest(
 );
 
 dashboardTest(
+  "A next page that fails is asked for once, and again when the user retries",
+  async (visitor) => {
+    visitor.expectErrors(/status of 400/);
+    const page = await visitor.visit("/");
+    let asked = 0;
+    let isBroken = true;
+    await page.route(/\/v1\/predictions\?/, async (route) => {
+      if (!route.request().url().includes("after=")) {
+        const response = await route.fetch();
+        return await route.fulfill({ response, json: { ...(await response.json()), next: "next" } });
+      }
+      asked += 1;
+      if (isBroken) return await route.fulfill({ status: 400, json: { detail: "Out of order" } });
+      return await route.fulfill({ json: { data: [], next: null } });
+    });
+    await page.getByRole("link", { name: "Predictions", exact: true }).click();
+    await page.getByRole("alert").getByText("Out of order").waitFor();
+    await page.evaluate(async () => {
+      for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);
+    });
+    expect(asked).toBe(1);
+    isBroken = false;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    await eventually(
+      () => asked,
+      (times) => times > 1,
+    );
+  },
+);
+
+dashboardTest(
   "Predictions are deleted by the filters, after their number is said",
   async ({ visit, client }) => {
     const page = await visit("/predictions?status=success&source=live", { reducedMotion: "reduce" });

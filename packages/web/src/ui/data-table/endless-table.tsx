@@ -1,16 +1,14 @@
-import { type ReactNode, useCallback } from "react";
+import type { ReactNode } from "react";
 import { ErrorNotice } from "../error-notice.tsx";
 import { DataTable } from "./data-table.tsx";
 import type { DataTableModel } from "./use-data-table.ts";
+import { type Pages, useLoadMore } from "./use-load-more.ts";
 
 /** Of TanStack Query's infinite query. */
-export interface EndlessList {
+export interface EndlessList extends Pages {
   data: unknown;
   error: Error | null;
-  hasNextPage: boolean;
-  isFetchingNextPage: boolean;
   refetch(): unknown;
-  fetchNextPage(): unknown;
 }
 
 interface EndlessTableProps<Row> {
@@ -30,10 +28,8 @@ export function EndlessTable<Row>({
   expectedRows,
   isFull = false,
 }: EndlessTableProps<Row>) {
-  const { data, error, hasNextPage, isFetchingNextPage, refetch, fetchNextPage } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const { data, error, hasNextPage, isFetchingNextPage, refetch } = list;
+  const loadMore = useLoadMore(list);
   return (
     <>
       {error !== null && (

@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 
 /** What loading further pages needs of TanStack Query's infinite query. */
-interface Pages {
+export interface Pages {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
   isFetchNextPageError: boolean;
