@@ -1,5 +1,5 @@
 import { composeStore } from "../../../packages/server/src/compose/compose-command-line.ts";
-import { readConfig } from "../../../packages/server/src/config.ts";
+import { readConfig } from "../../../packages/server/src/config/config.ts";
 import { addApiKey } from "../../../packages/server/src/identity/api-keys/create-api-key.ts";
 import { insertUserWithAccount } from "../../../packages/server/src/identity/users/users-store.ts";
 import { createLog } from "../../../packages/server/src/observability/logger.ts";

@@ -14,7 +14,7 @@ import { bypassProxyForLoopback, settleRuntime, settleRuntimeFor } from "./cli/s
 import { closedPipeExitCode, endOnClosedPipe, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
 import { printNotice } from "./cli/terminal/print-notice.ts";
 import { addUsersCommands } from "./cli/users/users-commands.ts";
-import { type Config, readConfig, unknownVariables } from "./config.ts";
+import { type Config, readConfig, unknownVariables } from "./config/config.ts";
 
 bypassProxyForLoopback();
 endOnClosedPipe();

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { OpenedStore } from "../compose/compose-command-line.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { countOf } from "../count-of.ts";
 import { takeGivenNumbers } from "../evaluation/results/keep/numbers-store.ts";
 import { storeImportedResults } from "../evaluation/results/keep/store-imported-results.ts";

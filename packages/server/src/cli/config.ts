@@ -1,6 +1,6 @@
-import { type Config, describeConfig, readConfig } from "../config.ts";
-import type { EnvironmentName } from "../environment.ts";
-import type { RawEnvironment } from "../environment-values.ts";
+import { type Config, describeConfig, readConfig } from "../config/config.ts";
+import type { EnvironmentName } from "../config/environment.ts";
+import type { RawEnvironment } from "../config/environment-values.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import { listenAddress } from "../http/listen.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";

@@ -1,5 +1,5 @@
 import { PresageError } from "@presage/sdk";
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../config/config.ts";
 import { ServiceError, UpstreamError } from "../errors.ts";
 import { ListenError } from "../http/listen.ts";
 import { ClockSkewError } from "../storage/clock-skew.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { instanceHeader } from "../http/resources/probes/probes.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { readInstances } from "../storage/settings-store.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { openDatabase } from "../storage/opening/open-database.ts";
 
 export async function migrateDatabase(config: Config): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { countOf } from "../count-of.ts";
 import { describeFuture, lastSoundTime } from "../evaluation/results/times/future-results-store.ts";
 import { mendCorrections, mendTimes, NoSoundTimeError } from "../evaluation/results/times/mend-times.ts";

@@ -1,6 +1,6 @@
 import { recordChange } from "../audit/record-change.ts";
 import { createSignInPath } from "../compose/compose-sign-in.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import { listenAddress } from "../http/listen.ts";
 import { findUser } from "../identity/users/find-user.ts";

@@ -1,5 +1,5 @@
 import { composeStore, type OpenedStore } from "../compose/compose-command-line.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { createLog } from "../observability/logger.ts";
 import { isInMemory } from "../storage/opening/open-database.ts";
 import { CommandError } from "./command-error.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { EvaluateServices } from "../evaluation/evaluate/evaluate.ts";
 import type { Lease } from "../evaluation/runs/run-leases-store.ts";
 import type { RunnerServices } from "../evaluation/runs/runner/work-on-run.ts";

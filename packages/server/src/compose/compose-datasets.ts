@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { DatasetServices } from "../evaluation/datasets/dataset-services.ts";
 import { sweepRevisions } from "../evaluation/datasets/sweep-revisions.ts";
 import { uploadInPlace, uploadInThreads } from "../evaluation/datasets/upload/run-upload.ts";

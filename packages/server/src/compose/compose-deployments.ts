@@ -1,7 +1,8 @@
-import type { Config } from "../config.ts";
-import { ConfigError } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/config.ts";
+import { parseDeployments } from "../config/deployments-file.ts";
+import { readSettingsFile } from "../config/yaml-file.ts";
 import { defined } from "../defined.ts";
-import { parseDeployments } from "../deployments-file.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { CompletionCache } from "../upstream/cache/completion-cache.ts";
@@ -16,7 +17,6 @@ import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 import { shareOf } from "../workers/share-limits.ts";
-import { readSettingsFile } from "../yaml-file.ts";
 
 export interface ComposedDeployments {
   deployments: Deployments;

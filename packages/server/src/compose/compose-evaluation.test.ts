@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { anyRequester } from "../../test/support/store/requester.ts";
 import { storeOf } from "../../test/support/store/store-of.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { evaluate } from "../evaluation/evaluate/evaluate.ts";
 import { createLog } from "../observability/logger.ts";
 import { openDatabase } from "../storage/opening/open-database.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { defined } from "../defined.ts";
 import { createKeysInFlight } from "../evaluation/evaluate/keys-in-flight.ts";
 import { createEvaluatorRunner } from "../evaluation/evaluate/run-evaluator.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { selectKeyRecord, writeLastUses } from "../identity/api-keys/api-keys-store.ts";
 import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";

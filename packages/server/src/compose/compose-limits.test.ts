@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { type LimitHolders, noKeyLimits } from "../limits/admission.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { connectRedis } from "../redis/connect-redis.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { KeyDigest } from "../identity/api-keys/verify-api-key.ts";
 import { type Admission, createAdmission } from "../limits/admission.ts";
 import { countProcesses } from "../limits/count-processes.ts";

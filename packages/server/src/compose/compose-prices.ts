@@ -1,9 +1,9 @@
-import { type Config, ConfigError } from "../config.ts";
+import { type Config, ConfigError } from "../config/config.ts";
+import { parsePrices } from "../config/prices-file.ts";
+import { readSettingsFile } from "../config/yaml-file.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Prices } from "../prices/cost-of.ts";
 import type { PriceList } from "../prices/price-list.ts";
-import { parsePrices } from "../prices-file.ts";
-import { readSettingsFile } from "../yaml-file.ts";
 
 export interface ComposedPrices extends PriceList {
   /** Reads the file again. A file with an issue changes nothing and is logged. */

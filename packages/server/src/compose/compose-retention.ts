@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { selectNextDeletion } from "../evaluation/results/delete/result-deletions-store.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";

@@ -1,5 +1,5 @@
 import packageJson from "../../package.json" with { type: "json" };
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { UpstreamError } from "../errors.ts";
 import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluation/model-use.ts";
 import type { Lease } from "../evaluation/runs/run-leases-store.ts";

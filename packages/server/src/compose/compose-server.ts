@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { ModelUse } from "../evaluation/model-use.ts";
 import { builtInProfileRevisions } from "../evaluation/profiles/built-in-profiles.ts";

@@ -1,4 +1,4 @@
-import type { Config, OidcConfig } from "../config.ts";
+import type { Config, OidcConfig } from "../config/config.ts";
 import { type CookieSettings, createSessionCookie } from "../http/pipeline/session-cookie.ts";
 import { createAttemptCookie } from "../http/resources/sign-in/attempt-cookie.ts";
 import type { OpenidSignIn, SignIn } from "../http/resources/sign-in/sign-in.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { exportMetrics } from "../observability/export-metrics.ts";
 import { exportTraces } from "../observability/export-traces.ts";
 import { forwardTraces } from "../observability/forward-traces.ts";

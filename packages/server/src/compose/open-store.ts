@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/logger.ts";
 import { reasonOf } from "../observability/watch-database.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";

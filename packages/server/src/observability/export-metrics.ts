@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import type { TelemetryConfig } from "../config-telemetry.ts";
+import type { TelemetryConfig } from "../config/config-telemetry.ts";
 import type { LogExport } from "./otlp-exporter.ts";
 import type { ChatMetrics } from "./tracing.ts";
 

@@ -1,5 +1,5 @@
 import type { Context, Span, TextMapSetter } from "@opentelemetry/api";
-import type { TelemetryConfig } from "../config-telemetry.ts";
+import type { TelemetryConfig } from "../config/config-telemetry.ts";
 import { readTraceHeaders } from "./forward-traces.ts";
 import { chatRequestAttributes, chatResponseAttributes, modelNameOf } from "./gen-ai-attributes.ts";
 import { createOpenSpans } from "./open-spans.ts";

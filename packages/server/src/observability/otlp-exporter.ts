@@ -15,7 +15,7 @@ import {
 } from "@opentelemetry/otlp-transformer";
 import { AggregationTemporality, type PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
-import type { OtlpTarget } from "../config-telemetry.ts";
+import type { OtlpTarget } from "../config/config-telemetry.ts";
 
 /** How an export ended: with an error, or without. */
 export type LogExport = (error: Error | undefined) => void;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { configOfWorker, shareOf } from "./share-limits.ts";
 
 test("the shares of all workers add up to the limit, and none is 0", () => {

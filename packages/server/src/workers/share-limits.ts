@@ -1,4 +1,4 @@
-import type { Config, Workers } from "../config.ts";
+import type { Config, Workers } from "../config/config.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 
 /** One worker's part of a limit that holds for all of them together; at least 1, and all of it for a single process. */

@@ -1,4 +1,4 @@
-import { type Config, hasFilesToReread } from "../config.ts";
+import { type Config, hasFilesToReread } from "../config/config.ts";
 import { defined } from "../defined.ts";
 import type { Logger } from "../observability/logger.ts";
 import { holdAddress } from "./hold-address.ts";

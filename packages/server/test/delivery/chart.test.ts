@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
-import { secretNames } from "../../src/environment.ts";
+import { secretNames } from "../../src/config/environment.ts";
 
 const chart = resolve(import.meta.dir, "../../../../deploy/helm/presage");
 const readYaml = async (name: string): Promise<unknown> => parse(await Bun.file(join(chart, name)).text());

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { readConfig, unknownVariables } from "../../src/config.ts";
+import { readConfig, unknownVariables } from "../../src/config/config.ts";
 
 const root = resolve(import.meta.dir, "../../../..");
 const passwords: Record<string, string> = { POSTGRES_PASSWORD: "of-postgres", VALKEY_PASSWORD: "of-valkey" };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MeResponse } from "@presage/contract";
 import { composeServer } from "../../src/compose/compose-server.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { generateKey } from "../../src/identity/api-keys/key-format.ts";
 import { createLog } from "../../src/observability/logger.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { environment } from "../../src/environment.ts";
+import { environment } from "../../src/config/environment.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 
 const commands = [

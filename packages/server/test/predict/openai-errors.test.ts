@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { OpenAiError } from "@presage/contract";
 import { sql } from "kysely";
-import type { RawEnvironment } from "../../src/environment-values.ts";
+import type { RawEnvironment } from "../../src/config/environment-values.ts";
 import { listen } from "../../src/http/listen.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";

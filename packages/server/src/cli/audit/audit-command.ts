@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { examples } from "../help/examples.ts";
 
 /** `presage audit`. `configure` reads the configuration, `json` is the option that every list has. */

@@ -4,7 +4,7 @@ import {
   type StoredAuditEvent,
   selectAuditEvents,
 } from "../../audit/audit-events-store.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { defined } from "../../defined.ts";
 import { toAuditEvent } from "../../http/resources/audit/audit-events.ts";
 import { findUser } from "../../identity/users/find-user.ts";

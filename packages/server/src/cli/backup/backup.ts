@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { hasSqliteSchema } from "../../storage/opening/has-schema.ts";
 import { NoDatabaseError } from "../../storage/opening/open-database-error.ts";
 import { checkSqlite } from "../../storage/sqlite/backup/check-sqlite.ts";

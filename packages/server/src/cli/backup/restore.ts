@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { checkSqlite, DatabaseFileError } from "../../storage/sqlite/backup/check-sqlite.ts";
 import { copySqlite } from "../../storage/sqlite/backup/copy-sqlite.ts";
 import { replaceFile } from "../../storage/sqlite/backup/replace-file.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { isInMemory, isSqlite, sqlitePath } from "../../storage/opening/open-database.ts";
 import { CommandError } from "../command-error.ts";
 

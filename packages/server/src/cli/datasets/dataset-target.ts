@@ -1,5 +1,5 @@
 import type { Dataset, DatasetFormat, DatasetRevision, EpisodeSelection } from "@presage/contract";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { localDatasets } from "./local-datasets.ts";
 import { remoteDatasets } from "./remote-datasets.ts";
 

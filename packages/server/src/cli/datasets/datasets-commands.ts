@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { examples } from "../help/examples.ts";
 
 const onServer = [

@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { printable } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
 import { findByName, type TargetOptions, withDatasets } from "./dataset-target.ts";

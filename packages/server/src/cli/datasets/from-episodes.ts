@@ -1,5 +1,5 @@
 import { EpisodeSelection } from "@presage/contract";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { CommandError } from "../command-error.ts";
 import { findByName, type TargetOptions, withDatasets } from "./dataset-target.ts";
 import { describeRevision } from "./import.ts";

@@ -1,5 +1,5 @@
 import type { Dataset, DatasetFormat, DatasetRevision } from "@presage/contract";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import { printable } from "../../printable.ts";
 import { checkFiles } from "../files/file-options.ts";

@@ -1,5 +1,5 @@
 import type { OpenedStore } from "../../compose/compose-command-line.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { readEpisodeLines } from "../../environments/episodes/read-episode-lines.ts";
 import { createDataset } from "../../evaluation/datasets/create-dataset.ts";
 import { deleteDataset } from "../../evaluation/datasets/delete-dataset.ts";

@@ -1,5 +1,5 @@
 import type { DatasetRevision } from "@presage/contract";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { printable, printableJson } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
 import { printList } from "../terminal/print-list.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import { type InspectedDatabase, inspectDatabase } from "../../storage/opening/inspect-database.ts";
 import { isInMemory, isSqlite, sqlitePath } from "../../storage/opening/open-database.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { createDiscovery } from "../../identity/openid/discover-provider.ts";
 import { explainDiscoveryError } from "../../identity/openid/explain-provider-error.ts";
 import type { Finding } from "./finding.ts";

@@ -1,7 +1,7 @@
 import { readDeploymentSettings } from "../../compose/compose-deployments.ts";
 import { upstreamOfJudges } from "../../compose/compose-evaluation.ts";
-import type { Config } from "../../config.ts";
-import { ConfigError } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
+import { ConfigError } from "../../config/config.ts";
 import { defined } from "../../defined.ts";
 import { UpstreamError } from "../../errors.ts";
 import { createUpstream } from "../../upstream/create-upstream.ts";

@@ -1,7 +1,7 @@
 import packageJson from "../../../package.json" with { type: "json" };
 import { composePrices } from "../../compose/compose-prices.ts";
-import { type Config, ConfigError, readConfig, unknownVariables } from "../../config.ts";
-import type { RawEnvironment } from "../../environment-values.ts";
+import { type Config, ConfigError, readConfig, unknownVariables } from "../../config/config.ts";
+import type { RawEnvironment } from "../../config/environment-values.ts";
 import { printable, printableJson } from "../../printable.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkProvider, checkRedis } from "./check-services.ts";

@@ -1,6 +1,6 @@
 import { composeEvaluator } from "../../compose/compose-command-line.ts";
 import { needsSandbox } from "../../compose/compose-deployments.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
 import { InvalidRequestError, validate } from "../../http/request/validate.ts";
 import { createLog } from "../../observability/logger.ts";

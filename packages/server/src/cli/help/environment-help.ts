@@ -1,6 +1,6 @@
 import { Help } from "commander";
 import { z } from "zod";
-import { environment } from "../../environment.ts";
+import { environment } from "../../config/environment.ts";
 
 /** The environment variables with descriptions and defaults, for `--help`. */
 export function environmentHelp(width: number): string {

@@ -1,6 +1,6 @@
-import { unknownVariables } from "../../config.ts";
-import { environment } from "../../environment.ts";
-import type { RawEnvironment } from "../../environment-values.ts";
+import { unknownVariables } from "../../config/config.ts";
+import { environment } from "../../config/environment.ts";
+import type { RawEnvironment } from "../../config/environment-values.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import { similarName } from "./similar-name.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { examples } from "../help/examples.ts";
 
 const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;

@@ -7,7 +7,7 @@ import {
 } from "@presage/contract";
 import { z } from "zod";
 import type { OpenedStore } from "../../compose/compose-command-line.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { defined } from "../../defined.ts";
 import { toApiKeyResponse } from "../../http/resources/api-keys/api-key-response.ts";
 import {

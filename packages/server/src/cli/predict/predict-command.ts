@@ -1,6 +1,6 @@
 import { WorldModelRequest } from "@presage/contract";
 import { composeDeployments, needsSandbox } from "../../compose/compose-deployments.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { UpstreamError } from "../../errors.ts";
 import { InvalidRequestError, validate } from "../../http/request/validate.ts";
 import { createLog } from "../../observability/logger.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { printable } from "../../printable.ts";
 import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
 

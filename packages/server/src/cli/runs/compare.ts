@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { printableJson } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
 import { printComparison } from "./comparison-table.ts";

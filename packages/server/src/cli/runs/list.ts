@@ -1,5 +1,5 @@
 import type { Run } from "@presage/contract";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { printable } from "../../printable.ts";
 import { printList } from "../terminal/print-list.ts";
 import type { Column } from "../terminal/text-table.ts";

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { checkOutputFile } from "../files/file-options.ts";
 import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
 

@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Run, RunTarget } from "@presage/contract";
 import { needsSandbox } from "../../compose/compose-deployments.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
 import { printable, printableJson } from "../../printable.ts";

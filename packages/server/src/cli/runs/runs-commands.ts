@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { examples } from "../help/examples.ts";
 import { protocols } from "./protocols.ts";
 

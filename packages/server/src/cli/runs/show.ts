@@ -1,5 +1,5 @@
 import type { Run } from "@presage/contract";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import { printable, printableJson } from "../../printable.ts";
 import { targetName } from "./list.ts";

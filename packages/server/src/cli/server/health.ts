@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { listenAddress } from "../../http/listen.ts";
 import { CommandError } from "../command-error.ts";
 

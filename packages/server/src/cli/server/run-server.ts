@@ -1,5 +1,5 @@
 import { composeServer } from "../../compose/compose-server.ts";
-import { type Config, hasFilesToReread } from "../../config.ts";
+import { type Config, hasFilesToReread } from "../../config/config.ts";
 import { listen, listenAddress } from "../../http/listen.ts";
 import type { Log } from "../../observability/logger.ts";
 import type { Started, WorkerStart } from "../../workers/messages.ts";

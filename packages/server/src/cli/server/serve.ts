@@ -1,5 +1,5 @@
 import packageJson from "../../../package.json" with { type: "json" };
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { isLoopback } from "../../http/listen.ts";
 import { createLog, type Logger } from "../../observability/logger.ts";
 import type { Started } from "../../workers/messages.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { createLog } from "../../observability/logger.ts";
 import type { WorkerStart } from "../../workers/messages.ts";
 import { configOfWorker } from "../../workers/share-limits.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { addLocalUser } from "../../identity/users/add-local-user.ts";
 import { CommandError } from "../command-error.ts";
 import { changerFor } from "../command-line-actor.ts";

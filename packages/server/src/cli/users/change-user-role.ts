@@ -1,5 +1,5 @@
 import { sessionRules } from "../../compose/compose-sign-in.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { changeRoleOf } from "../../identity/users/change-role.ts";
 import { findUser } from "../../identity/users/find-user.ts";
 import { changerFor } from "../command-line-actor.ts";

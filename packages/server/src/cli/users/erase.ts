@@ -1,6 +1,6 @@
 import { recordChange } from "../../audit/record-change.ts";
 import { sessionRules } from "../../compose/compose-sign-in.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import { discardAllRuns } from "../../evaluation/runs/deleted-runs-store.ts";
 import { markAllUsed } from "../../identity/sign-in-tokens/sign-in-tokens-store.ts";

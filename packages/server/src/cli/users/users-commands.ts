@@ -1,6 +1,6 @@
 import { Role } from "@presage/contract";
 import type { Command } from "commander";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { examples } from "../help/examples.ts";
 
 /** `presage users`. `configure` reads the configuration, `json` is the option that every list has. */

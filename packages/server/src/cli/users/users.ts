@@ -1,5 +1,5 @@
 import { sessionRules } from "../../compose/compose-sign-in.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import { livenessNow } from "../../identity/sessions/session-rules.ts";
 import { endUser } from "../../identity/users/end-user.ts";

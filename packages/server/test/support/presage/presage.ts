@@ -1,6 +1,6 @@
 import { composeServer } from "../../../src/compose/compose-server.ts";
-import { readConfig } from "../../../src/config.ts";
-import type { RawEnvironment } from "../../../src/environment-values.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import type { RawEnvironment } from "../../../src/config/environment-values.ts";
 import { listen } from "../../../src/http/listen.ts";
 import { createLog } from "../../../src/observability/logger.ts";
 import { asReplicas } from "../upstream/as-replicas.ts";

@@ -1,5 +1,5 @@
 import { composeStore, type OpenedStore } from "../../../src/compose/compose-command-line.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/config.ts";
 import { createLog } from "../../../src/observability/logger.ts";
 
 /** Opens a database as the server does, for tests that read or write its tables directly. */

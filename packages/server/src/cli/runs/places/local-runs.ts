@@ -1,6 +1,6 @@
 import type { OpenedStore } from "../../../compose/compose-command-line.ts";
 import { composePrices } from "../../../compose/compose-prices.ts";
-import type { Config } from "../../../config.ts";
+import type { Config } from "../../../config/config.ts";
 import { cancelRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
 import { compareRuns } from "../../../evaluation/runs/compare/compare-runs.ts";
 import { deleteRun } from "../../../evaluation/runs/delete-run.ts";

@@ -1,5 +1,5 @@
 import { composeRunner } from "../../../compose/compose-command-line.ts";
-import type { Config } from "../../../config.ts";
+import type { Config } from "../../../config/config.ts";
 import { createRun, InvalidRunError } from "../../../evaluation/runs/create-run.ts";
 import { uploadPredictions } from "../../../evaluation/runs/imported/upload-predictions.ts";
 import { readNewRun } from "../../../http/resources/runs/read-new-run.ts";

@@ -1,5 +1,5 @@
 import type { Comparison, Run, RunReport } from "@presage/contract";
-import type { Config } from "../../../config.ts";
+import type { Config } from "../../../config/config.ts";
 import { CommandError } from "../../command-error.ts";
 import { withDatabase } from "../../with-database.ts";
 import { localRuns } from "./local-runs.ts";

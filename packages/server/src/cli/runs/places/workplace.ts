@@ -1,5 +1,5 @@
 import type { Run, RunCreateRequest } from "@presage/contract";
-import type { Config } from "../../../config.ts";
+import type { Config } from "../../../config/config.ts";
 import type { WantedEvaluator } from "../../../evaluation/evaluate/evaluation-request.ts";
 import { inMemoryUrl } from "../../../storage/opening/open-database.ts";
 import { NoDatabaseError } from "../../../storage/opening/open-database-error.ts";

@@ -8,13 +8,11 @@ import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
-import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { splits } from "../environment/environment-search.ts";
@@ -32,8 +30,6 @@ export function TasksTab({ environment }: { environment: Environment }) {
   const split = search.split ?? filled[0] ?? "train";
   const list = useInfiniteQuery(taskPagesQuery(usePresage(), name, split));
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  const { hasNextPage } = list;
-  const loadMore = useLoadMore(list);
   const view = useTableView("tasks", columns);
   const table = useDataTable({
     label: "Tasks",
@@ -78,32 +74,26 @@ export function TasksTab({ environment }: { environment: Environment }) {
         )}
         <TableTools table={table} />
       </div>
-      {list.error !== null && rows === undefined ? (
-        <div className="p-4">
-          <ErrorNotice error={list.error} onRetry={list.refetch} />
-        </div>
-      ) : (
-        <DataTable
-          table={table}
-          expectedRows={8}
-          onNearEnd={hasNextPage ? loadMore : undefined}
-          empty={
-            <EmptyState
-              icon={ListPlus}
-              title={`No tasks in ${split}`}
-              actions={
-                !isBuiltIn && (
-                  <AllowedButton needs="evaluate" onClick={() => setAddOpen(true)}>
-                    Add tasks
-                  </AllowedButton>
-                )
-              }
-            >
-              A task is a start: a first observation, what the agent is told, and the goal.
-            </EmptyState>
-          }
-        />
-      )}
+      <EndlessTable
+        table={table}
+        list={list}
+        expectedRows={8}
+        empty={
+          <EmptyState
+            icon={ListPlus}
+            title={`No tasks in ${split}`}
+            actions={
+              !isBuiltIn && (
+                <AllowedButton needs="evaluate" onClick={() => setAddOpen(true)}>
+                  Add tasks
+                </AllowedButton>
+              )
+            }
+          >
+            A task is a start: a first observation, what the agent is told, and the goal.
+          </EmptyState>
+        }
+      />
       <AddTasksDialog name={name} split={split} isOpen={isAddOpen} onClose={() => setAddOpen(false)} />
     </>
   );

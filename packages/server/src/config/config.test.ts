@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
-import packageJson from "../package.json" with { type: "json" };
+import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError, describeConfig, readConfig, unknownVariables } from "./config.ts";
 import type { RawEnvironment } from "./environment-values.ts";
 

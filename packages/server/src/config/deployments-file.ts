@@ -1,8 +1,8 @@
 import { z } from "zod";
+import type { DeploymentSettings } from "../upstream/deployments/create-deployments.ts";
 import { cachePolicies } from "./environment.ts";
 import type { RawEnvironment } from "./environment-values.ts";
 import { areDifferentUrls, httpUrl } from "./environment-values.ts";
-import type { DeploymentSettings } from "./upstream/deployments/create-deployments.ts";
 import { type FileIssue, type Path, parseYamlFile, type YamlFile } from "./yaml-file.ts";
 
 const dayMs = 86_400_000;
