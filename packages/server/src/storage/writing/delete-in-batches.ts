@@ -18,7 +18,7 @@ interface Pace {
  */
 const paceOnSqlite: Pace = { targetMs: 4, mostMs: 20, leastRows: 15, minPauseMs: 12, pausePerHeld: 1.5 };
 /** Others write meanwhile, and most of the time goes into round trips. */
-const paceOnPostgres: Pace = { targetMs: 10, mostMs: 25, leastRows: 20, minPauseMs: 12, pausePerHeld: 1 };
+const paceOnPostgres: Pace = { targetMs: 8, mostMs: 25, leastRows: 20, minPauseMs: 12, pausePerHeld: 2 };
 const firstRows = 20;
 const maxRows = 2_000;
 /** A batch may be followed by one of at most this many times its rows: what rows take differs much. */
