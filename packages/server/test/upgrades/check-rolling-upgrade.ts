@@ -10,6 +10,8 @@ import { startEchoingModel, startWork } from "./work-across-versions.ts";
 
 const phaseMs = 8_000;
 const pauseMs = 5;
+/** Between changes of a kind: a user has at most 1,000 keys, and a fast machine made more in the three phases. */
+const changePauseMs = 40;
 const predictors = 4;
 const prediction = {
   interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
@@ -35,7 +37,7 @@ async function check(earlierMain: string): Promise<boolean> {
   const earlier = await spawnPresage(environment, [process.execPath, earlierMain]);
   const balanced = balance([earlier]);
   const ledger = openLedger(balanced, await makeFixtures(earlier));
-  const stopChanges = ledger.askUntilStopped(pauseMs);
+  const stopChanges = ledger.askUntilStopped(changePauseMs);
   const stopPredictions = predictUntilStopped(balanced.call);
   const work = await startWork(balanced.call, earlier.call);
   if (work.left.length > 0) say(`left out, as the earlier version has none: ${work.left.join(", ")}`);
