@@ -41,7 +41,7 @@ export async function expectSoundRollups(
   }
   if (isPostgres(database)) await foldAll(database);
   let place: CountsPlace | undefined;
-  do place = (await deleteEmptyCounts(database, place, 7)).next;
+  do place = (await deleteEmptyCounts(database, place, 2, 3)).next;
   while (place !== undefined);
   const counted = await selectCounted(database);
   const counts = await database.selectFrom("evaluation_counts").selectAll().execute();

@@ -20,7 +20,7 @@ interface EndlessTableProps<Row> {
   isFull?: boolean;
 }
 
-/** A table that loads its next page when the last row comes near, below what went wrong. */
+/** A table that loads its next page when the last row comes near. What went wrong stands where the missing rows would be. */
 export function EndlessTable<Row>({
   table,
   list,
@@ -28,11 +28,11 @@ export function EndlessTable<Row>({
   expectedRows,
   isFull = false,
 }: EndlessTableProps<Row>) {
-  const { data, error, hasNextPage, isFetchingNextPage, refetch } = list;
+  const { data, error, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, refetch } = list;
   const loadMore = useLoadMore(list);
   return (
     <>
-      {error !== null && (
+      {error !== null && !isFetchNextPageError && (
         <div className="p-4">
           <ErrorNotice error={error} onRetry={refetch} />
         </div>
@@ -45,7 +45,12 @@ export function EndlessTable<Row>({
           empty={empty}
           onNearEnd={hasNextPage ? loadMore : undefined}
           end={
-            isFetchingNextPage && <p className="sticky left-0 px-4 py-3 text-xs text-ink-3">Loading more…</p>
+            (isFetchingNextPage || isFetchNextPageError) && (
+              <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
+                {isFetchNextPageError && <ErrorNotice error={error} onRetry={fetchNextPage} />}
+                {isFetchingNextPage && "Loading more…"}
+              </div>
+            )
           }
         />
       )}

@@ -1,37 +1,33 @@
 import type { Database } from "../../../storage/schema/tables.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../../storage/writing/delete-in-batches.ts";
-import { type CountsKey, countsTables, deleteCounts, selectSomeCounts } from "./empty-counts-store.ts";
+import { type CountsKey, countsTables, deleteCounts, selectEmptyCounts } from "./empty-counts-store.ts";
 
-/** To look at counts that stay takes microseconds each. */
-const lookedAtOnce = 2_000;
+/** A millisecond or two, in which nobody waits. */
+const usuallyLookedAt = 2_000;
 
 /** How far the counts were looked at: one table after the other, each in the order of its key. */
 export interface CountsPlace {
-  table: number;
+  tableIndex: number;
   after: CountsKey | undefined;
 }
 
 /** Deletes some counts of days whose results are all deleted, or corrected: they say nothing. Then values of tags without counts. */
 export async function deleteEmptyCounts(
   database: Database,
-  { table: number, after }: CountsPlace = { table: 0, after: undefined },
+  { tableIndex, after }: CountsPlace = { tableIndex: 0, after: undefined },
   limit: number,
+  lookedAt = usuallyLookedAt,
 ): Promise<DeletedBatch<CountsPlace>> {
-  const table = countsTables[number];
+  const table = countsTables[tableIndex];
   if (table === undefined) return { deleted: 0, heldMs: 0, next: undefined };
-  const rows = await selectSomeCounts(database, table, after, lookedAtOnce);
-  const empty = rows.filter(({ isEmpty }) => isEmpty).slice(0, limit);
-  const isCut = empty.length === limit;
-  const last = (isCut ? empty : rows).at(-1);
-  const hasMore = isCut || rows.length === lookedAtOnce;
-  const next = hasMore ? { table: number, after: last?.key } : { table: number + 1, after: undefined };
-  if (empty.length === 0) return { deleted: 0, heldMs: 0, next };
+  const { empty, last } = await selectEmptyCounts(database, table, after, lookedAt);
+  const some = empty.slice(0, limit);
+  // What is empty beyond the limit is looked for again.
+  const reached = some.length < empty.length ? some.at(-1) : last;
+  const next = { tableIndex: reached === undefined ? tableIndex + 1 : tableIndex, after: reached };
+  if (some.length === 0) return { deleted: 0, heldMs: 0, next };
   const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
-    deleteCounts(
-      transaction,
-      table,
-      empty.map(({ key }) => key),
-    ),
+    deleteCounts(transaction, table, some),
   );
   return { deleted: result, heldMs, next };
 }

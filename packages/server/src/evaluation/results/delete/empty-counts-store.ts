@@ -13,6 +13,9 @@ const keys = {
   evaluation_tag_values: ["id"],
 } as const;
 
+/** What evaluations insert is folded into these. The others are written by who counts by tag. */
+const folded: readonly CountsTable[] = ["evaluation_counts", "error_finding_counts"];
+
 export type CountsTable = keyof typeof keys;
 export const countsTables = Object.keys(keys) as CountsTable[];
 
@@ -31,23 +34,27 @@ function isEmpty(table: CountsTable) {
   }
 }
 
-/** Some rows after one, in the order of their keys. */
-export async function selectSomeCounts(
+/** Looks at some rows after one, in the order of their keys. Returns those that are empty, and the last one if there may be more. */
+export async function selectEmptyCounts(
   database: Database,
   table: CountsTable,
   after: CountsKey | undefined,
-  limit: number,
-): Promise<{ key: CountsKey; isEmpty: boolean }[]> {
+  lookedAt: number,
+): Promise<{ empty: CountsKey[]; last: CountsKey | undefined }> {
   const names = keys[table];
   const columns = sql.join(names.map((name) => sql.ref(name)));
   const isLater = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(after)})`;
-  const { rows } = await sql<Record<string, string | number> & { is_empty: SqlBool }>`
-    select ${columns}, ${isEmpty(table)} as is_empty from ${sql.ref(table)} ${isLater}
-    order by ${columns} limit ${limit}`.execute(database);
-  return rows.map((row) => ({
-    key: names.map((name) => row[name] as string | number),
-    isEmpty: Boolean(row.is_empty),
-  }));
+  const { rows } = await sql<Record<string, string | number> & { is_empty: SqlBool; number: number }>`
+    select * from (
+      select ${columns}, ${isEmpty(table)} as is_empty, row_number() over (order by ${columns}) as number
+      from ${sql.ref(table)} ${isLater} order by ${columns} limit ${lookedAt}
+    ) as looked where is_empty or number = ${lookedAt}`.execute(database);
+  const keyOf = (row: (typeof rows)[number]) => names.map((name) => row[name] as string | number);
+  const last = rows.find(({ number }) => Number(number) === lookedAt);
+  return {
+    empty: rows.filter(({ is_empty }) => is_empty).map(keyOf),
+    last: last && keyOf(last),
+  };
 }
 
 /** Deletes those that are still empty. Nobody adds to them until the transaction ends. */
@@ -56,9 +63,9 @@ export async function deleteCounts(
   table: CountsTable,
   rows: readonly CountsKey[],
 ): Promise<number> {
-  // Always before the counts, so that nobody who folds waits for this in turn.
-  if (isPostgres(transaction)) await lockFolding(transaction);
-  if (table.startsWith("evaluation_tag_")) await lockRollUp(transaction);
+  // Before the rows, so that nobody waits for this in turn.
+  if (!folded.includes(table)) await lockRollUp(transaction);
+  else if (isPostgres(transaction)) await lockFolding(transaction);
   const columns = sql.join(keys[table].map((name) => sql.ref(name)));
   let deleted = 0n;
   for (const key of rows) {

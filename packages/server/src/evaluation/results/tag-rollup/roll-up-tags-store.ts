@@ -53,19 +53,22 @@ export async function hasUncounted(database: Database): Promise<boolean> {
   return uncounted !== undefined;
 }
 
-/** Nobody counts by tag until the transaction ends. On SQLite there is one writer at a time. */
+/**
+ * Nobody counts by tag until the transaction ends. On SQLite there is one writer at a time. PostgreSQL plans no merge joins in it: to know
+ * what one costs, it would search an index for the first row that is left, past all that a long deletion has deleted.
+ */
 export async function lockRollUp(transaction: Database): Promise<void> {
-  if (isPostgres(transaction)) await sql`select pg_advisory_xact_lock(${rollUpLock})`.execute(transaction);
+  if (!isPostgres(transaction)) return;
+  await sql`select pg_advisory_xact_lock(${rollUpLock}), set_config('enable_mergejoin', 'off', true)`.execute(
+    transaction,
+  );
 }
 
-/**
- * The same for a long deletion in the background. Its commits do not wait for the disk: what a power failure undoes is deleted again.
- * And PostgreSQL does not plan merge joins, for whose cost it would search an index for its first row that is not deleted yet.
- */
+/** The same, and its commit does not wait for the disk: what a power failure undoes is deleted again. */
 export async function lockRollUpToDelete(transaction: Database): Promise<void> {
-  if (!isPostgres(transaction)) return;
-  await sql`select pg_advisory_xact_lock(${rollUpLock}), set_config('synchronous_commit', 'off', true),
-    set_config('enable_mergejoin', 'off', true)`.execute(transaction);
+  await lockRollUp(transaction);
+  if (isPostgres(transaction))
+    await sql`select set_config('synchronous_commit', 'off', true)`.execute(transaction);
 }
 
 /** Forgets all counts by tag, so that they are made again from the results as they are when this transaction is committed. */
