@@ -1,19 +1,11 @@
 import { expect, test } from "bun:test";
-import { ConfigError } from "./config.ts";
+import { configErrorLines } from "../../test/support/config-error-lines.ts";
 import { parseDeployments } from "./deployments-file.ts";
 
 const options = { raw: { SGLANG_KEY: "secret-of-sglang", BROKEN_KEY: "secret\n" }, timeoutMs: 120_000 };
 const parse = (text: string) => parseDeployments("/etc/presage/deployments.yaml", text, options);
 
-function linesOf(text: string): string[] {
-  try {
-    parse(text);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message.split("\n");
-  }
-}
+const linesOf = (text: string) => configErrorLines(() => parse(text));
 
 const good = `default: qwen-wm
 deployments:

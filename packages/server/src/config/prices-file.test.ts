@@ -1,18 +1,10 @@
 import { expect, test } from "bun:test";
-import { ConfigError } from "./config.ts";
+import { configErrorLines } from "../../test/support/config-error-lines.ts";
 import { parsePrices } from "./prices-file.ts";
 
 const parse = (text: string) => parsePrices("/etc/presage/prices.yaml", text);
 
-function linesOf(text: string): string[] {
-  try {
-    parse(text);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message.split("\n");
-  }
-}
+const linesOf = (text: string) => configErrorLines(() => parse(text));
 
 const expectedPrice = "expected a price per million tokens, a number from 0 to 1000000000";
 
