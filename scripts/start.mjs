@@ -1,15 +1,13 @@
-// `npm start`: installs missing packages, builds the dashboard and runs the server. Forwards signals.
+// `npm start`: installs missing packages, builds the dashboard and the server, and runs it. Forwards signals.
 import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { buildDashboard } from "./build-dashboard.mjs";
-import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
+import { buildServer } from "./build-server.mjs";
+import { bun, ensureInstalled } from "./ensure-installed.mjs";
 
 await ensureInstalled({ forDevelopment: false });
 buildDashboard();
 
-const server = spawn(bun, [join(root, "packages/server/src/main.ts"), "serve", ...process.argv.slice(2)], {
-  stdio: "inherit",
-});
+const server = spawn(bun, [buildServer(), "serve", ...process.argv.slice(2)], { stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => server.kill(signal));
 // npm sends signals to the shell that runs this process, and the shell does not always forward them.
 const { ppid } = process;

@@ -1,19 +1,17 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { rootDirectory } from "../paths.ts";
 import { predictBody } from "../payload.ts";
 import type { Launch, Place } from "./target.ts";
 
-const serverFile = join(rootDirectory, "packages", "server", "src", "main.ts");
+const bun = join(rootDirectory, "node_modules", ".bin", "bun");
+const bundleFile = join(rootDirectory, "packages", "server", "build", "build-bundle.ts");
 const apiKey = "bench-key-that-is-only-good-on-loopback-0001";
 
 /** As in production: with key checks, a rate limit (too high to be reached), metrics and logs. */
 export const preparePresage = async ({ port, upstreamOrigin, directory }: Place): Promise<Launch> => {
-  if (!existsSync(serverFile))
-    throw new Error("packages/server/src/main.ts is not there; nothing to measure");
   const origin = `http://127.0.0.1:${port}`;
   return {
-    argv: [join(rootDirectory, "node_modules", ".bin", "bun"), serverFile, "serve"],
+    argv: [bun, await bundledServer(), "serve"],
     env: {
       PRESAGE_HOST: "127.0.0.1",
       PRESAGE_PORT: String(port),
@@ -31,4 +29,12 @@ export const preparePresage = async ({ port, upstreamOrigin, directory }: Place)
       body: predictBody,
     },
   };
+};
+
+/** The server as `npm start` runs it. */
+const bundledServer = async (): Promise<string> => {
+  const build = Bun.spawn([bun, bundleFile], { stdout: "pipe", stderr: "inherit" });
+  const path = await new Response(build.stdout).text();
+  if ((await build.exited) !== 0) throw new Error("The server could not be bundled; nothing to measure");
+  return path;
 };
