@@ -3,17 +3,16 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
+import { digestOfSources } from "../../scripts/digest-of-sources.ts";
 import { makeExample } from "../sandbox/src/example/make-example.ts";
 
 const home = import.meta.dir;
@@ -23,7 +22,10 @@ const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbra
 /** Latin characters only; other scripts use the system's fonts. */
 const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
 
-const digest = digestOfSources();
+const digest = digestOfSources(
+  [join(home, "src"), ...["sdk", "contract", "sandbox"].map((name) => join(root, "packages", name, "src"))],
+  [import.meta.path, join(root, "package-lock.json"), join(root, "CHANGELOG.md")],
+);
 if (!isBuilt()) {
   process.stderr.write("Building the dashboard …\n");
   await build();
@@ -109,24 +111,4 @@ function fontPath(file: string): string {
     if (existsSync(path)) return path;
   }
   throw new Error(`No package contains the font ${file}.`);
-}
-
-/** Covers everything that the build reads: the sources of four packages and the versions of their dependencies. */
-function digestOfSources(): string {
-  const hasher = new Bun.CryptoHasher("sha256");
-  const folders = [
-    join(home, "src"),
-    ...["sdk", "contract", "sandbox"].map((name) => join(root, "packages", name, "src")),
-  ];
-  const files = folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name)),
-  );
-  const others = [import.meta.path, join(root, "package-lock.json"), join(root, "CHANGELOG.md")];
-  for (const file of [...files.sort(), ...others]) {
-    hasher.update(`${relative(root, file)} ${statSync(file).size} `);
-    hasher.update(readFileSync(file));
-  }
-  return hasher.digest("hex");
 }

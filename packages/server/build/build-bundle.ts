@@ -1,14 +1,24 @@
 // Bundles the server as `npm start` runs it: `bun packages/server/build/build-bundle.ts` prints the path of its `main.js`. Does
 // nothing if these sources are bundled already.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { digestOfSources } from "../../../scripts/digest-of-sources.ts";
 import { bundleServer, root } from "./bundle-server.ts";
 
 const bundles = join(root, "packages/server/dist/bundles");
 /** A server loads parts of its code when they are first needed, so what is running keeps its bundle. */
 const olderBundlesKept = 3;
 
-const folder = join(bundles, digestOfSources());
+const digest = digestOfSources(
+  ["server", "contract", "sandbox", "sdk"].map((name) => join(root, "packages", name, "src")),
+  [
+    import.meta.path,
+    join(import.meta.dir, "bundle-server.ts"),
+    join(root, "packages/server/package.json"),
+    join(root, "package-lock.json"),
+  ],
+);
+const folder = join(bundles, digest.slice(0, 16));
 if (!existsSync(folder)) {
   process.stderr.write("Bundling the server …\n");
   mkdirSync(bundles, { recursive: true });
@@ -38,26 +48,4 @@ function removeOldBundles(): void {
     .sort((a, b) => a.madeAtMs - b.madeAtMs);
   for (const { path } of oldestFirst.slice(0, -olderBundlesKept))
     rmSync(path, { recursive: true, force: true });
-}
-
-/** Covers everything that is bundled: the sources of four packages and the versions of their dependencies. */
-function digestOfSources(): string {
-  const sources = ["server", "contract", "sandbox", "sdk"].flatMap((name) => {
-    const folder = join(root, "packages", name, "src");
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.name.includes(".test."))
-      .map((entry) => join(entry.parentPath, entry.name));
-  });
-  const others = [
-    import.meta.path,
-    join(import.meta.dir, "bundle-server.ts"),
-    join(root, "packages/server/package.json"),
-    join(root, "package-lock.json"),
-  ];
-  const hasher = new Bun.CryptoHasher("sha256");
-  for (const file of [...sources.sort(), ...others]) {
-    hasher.update(`${relative(root, file)} ${statSync(file).size} `);
-    hasher.update(readFileSync(file));
-  }
-  return hasher.digest("hex").slice(0, 16);
 }
