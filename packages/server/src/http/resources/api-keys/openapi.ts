@@ -8,17 +8,7 @@ import {
   ApiKeyUpdateRequest,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  body,
-  errorResponse,
-  idempotencyHeader,
-  invalidRequest,
-  operation,
-  response,
-  tooLarge,
-  unauthorized,
-  unavailable,
-} from "../docs/describe.ts";
+import { body, errorResponse, idempotencyHeader, operation, page, response } from "../docs/describe.ts";
 
 const exampleKey: ApiKeyResponse = {
   id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
@@ -41,10 +31,7 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
       description: "Lists the calling user's keys without their secrets, revoked and expired ones included.",
       requestParams: { query: ApiKeyListQuery },
       responses: {
-        "200": response("The keys, newest first", ApiKeyListResponse, { data: [exampleKey], next: null }),
-        ...unauthorized,
-        ...invalidRequest,
-        ...unavailable,
+        "200": response("The keys, newest first", ApiKeyListResponse, page(exampleKey)),
       },
     }),
     post: operation("createApiKey", "dashboard", "Create a key", {
@@ -63,14 +50,10 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
           ...exampleKey,
           key: "psg_lQSp…6sTQ",
         }),
-        ...unauthorized,
         "409": errorResponse(
           "The user already has 1,000 active keys, or created a key under this Idempotency-Key with another key or session",
           "A user can have 1000 active API keys. Revoke one that is no longer needed, and try again.",
         ),
-        ...tooLarge,
-        ...invalidRequest,
-        ...unavailable,
       },
     }),
   },
@@ -86,11 +69,7 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
           max_in_flight: null,
           capture: "0.01",
         }),
-        ...unauthorized,
         "404": errorResponse("The user has no such key", "There is no such API key."),
-        ...tooLarge,
-        ...invalidRequest,
-        ...unavailable,
       },
     }),
     delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
@@ -99,10 +78,7 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
       requestParams: { path: ApiKeyPath },
       responses: {
         "204": { description: "The key is revoked; revoking a revoked key changes nothing" },
-        ...unauthorized,
         "404": errorResponse("The user has no such key", "There is no such API key."),
-        ...invalidRequest,
-        ...unavailable,
       },
     }),
   },

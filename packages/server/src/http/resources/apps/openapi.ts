@@ -1,6 +1,6 @@
 import { AppListQuery, AppListResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { invalidRequest, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
+import { operation, response } from "../docs/describe.ts";
 
 export const appPaths: ZodOpenApiPathsObject = {
   "/v1/apps": {
@@ -10,9 +10,6 @@ export const appPaths: ZodOpenApiPathsObject = {
       requestParams: { query: AppListQuery },
       responses: {
         "200": response("The apps, by name", AppListResponse, { apps: [{ name: "night-runs" }], next: null }),
-        ...invalidRequest,
-        ...unauthorized,
-        ...unavailable,
       },
     }),
   },

@@ -1,6 +1,6 @@
 import { AuditEventListQuery, AuditEventListResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { invalidRequest, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
+import { operation, response } from "../docs/describe.ts";
 
 export const auditEventPaths: ZodOpenApiPathsObject = {
   "/v1/audit-events": {
@@ -29,9 +29,6 @@ export const auditEventPaths: ZodOpenApiPathsObject = {
           ],
           next: null,
         }),
-        ...unauthorized,
-        ...invalidRequest,
-        ...unavailable,
       },
     }),
   },

@@ -6,7 +6,7 @@ import {
   ComparisonQuery,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, failures, operation, response } from "../docs/describe.ts";
+import { errorResponse, operation, page, response } from "../docs/describe.ts";
 import { exampleFinishedRun } from "../runs/report-openapi.ts";
 
 const reference = exampleFinishedRun;
@@ -98,7 +98,6 @@ export const comparisonPaths: ZodOpenApiPathsObject = {
       responses: {
         "200": response("The comparison", Comparison, exampleComparison),
         "404": errorResponse("The account does not have all of these runs", "There is no such run."),
-        ...failures,
       },
     }),
   },
@@ -108,10 +107,7 @@ export const comparisonPaths: ZodOpenApiPathsObject = {
         "Returns the samples that an evaluator gives a lower or a higher score in the second run than in the first, the most different first.",
       requestParams: { query: ComparedSampleListQuery },
       responses: {
-        "200": response("A page of samples", ComparedSampleListResponse, {
-          data: [exampleSample],
-          next: null,
-        }),
+        "200": response("A page of samples", ComparedSampleListResponse, page(exampleSample)),
         "404": errorResponse(
           "The account does not have both runs, or they have no such evaluator in common",
           "The runs do not both have this evaluator with the same revision of the same profile.",
@@ -120,7 +116,6 @@ export const comparisonPaths: ZodOpenApiPathsObject = {
           "The target of one of the runs is external",
           "A run's target is external: its samples are found by its results, with the search.",
         ),
-        ...failures,
       },
     }),
   },

@@ -23,15 +23,7 @@ import {
   HTTPValidationError,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  body,
-  errorResponse,
-  failures,
-  idempotencyHeader,
-  operation,
-  response,
-  tooLarge,
-} from "../docs/describe.ts";
+import { body, errorResponse, idempotencyHeader, operation, page, response } from "../docs/describe.ts";
 
 const tag = "datasets";
 const notFound = {
@@ -76,11 +68,7 @@ export const datasetPaths: ZodOpenApiPathsObject = {
       description: "Returns the datasets of the account, newest first, each with its latest revision.",
       requestParams: { query: DatasetListQuery },
       responses: {
-        "200": response("The datasets, newest first", DatasetListResponse, {
-          data: [exampleDataset],
-          next: null,
-        }),
-        ...failures,
+        "200": response("The datasets, newest first", DatasetListResponse, page(exampleDataset)),
       },
     }),
     post: operation("createDataset", tag, "Create a dataset", {
@@ -97,8 +85,6 @@ export const datasetPaths: ZodOpenApiPathsObject = {
           "The account has a dataset of this name",
           'There is already a dataset named "kitchen".',
         ),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },
@@ -106,7 +92,7 @@ export const datasetPaths: ZodOpenApiPathsObject = {
     get: operation("getDataset", tag, "Show a dataset", {
       description: "Returns one dataset of the account with its latest revision.",
       requestParams,
-      responses: { "200": response("The dataset", Dataset, exampleDataset), ...notFound, ...failures },
+      responses: { "200": response("The dataset", Dataset, exampleDataset), ...notFound },
     }),
     delete: operation("deleteDataset", tag, "Delete a dataset", {
       description:
@@ -115,7 +101,6 @@ export const datasetPaths: ZodOpenApiPathsObject = {
       responses: {
         "204": { description: "It is deleted." },
         ...notFound,
-        ...failures,
         "409": errorResponse(
           "The dataset has runs, and with_runs was not sent",
           "2 runs of the dataset would lose what they are about. Delete them first, or send with_runs=true.",
@@ -128,12 +113,8 @@ export const datasetPaths: ZodOpenApiPathsObject = {
       description: "Returns the revisions of a dataset, the highest number first.",
       requestParams: { ...requestParams, query: DatasetRevisionListQuery },
       responses: {
-        "200": response("The revisions, newest first", DatasetRevisionListResponse, {
-          data: [exampleRevision],
-          next: null,
-        }),
+        "200": response("The revisions, newest first", DatasetRevisionListResponse, page(exampleRevision)),
         ...notFound,
-        ...failures,
       },
     }),
     post: operation("uploadDatasetRevision", tag, "Upload a revision", {
@@ -159,7 +140,6 @@ export const datasetPaths: ZodOpenApiPathsObject = {
           "The upload was interrupted for too long.",
         ),
         ...notFound,
-        ...failures,
         "413": errorResponse(
           "The upload is larger than PRESAGE_MAX_DATASET_BYTES, or the account's datasets would be larger than its quota",
           "The upload is larger than 17179869184 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
@@ -182,12 +162,8 @@ export const datasetPaths: ZodOpenApiPathsObject = {
       description: "Returns samples of a revision in the order of their lines, page by page.",
       requestParams: { ...requestParams, query: DatasetSampleListQuery },
       responses: {
-        "200": response("A page of samples", DatasetSampleListResponse, {
-          data: [exampleSample],
-          next: null,
-        }),
+        "200": response("A page of samples", DatasetSampleListResponse, page(exampleSample)),
         ...notFound,
-        ...failures,
       },
     }),
   },
@@ -210,7 +186,6 @@ export const datasetPaths: ZodOpenApiPathsObject = {
           next: null,
         }),
         ...notFound,
-        ...failures,
       },
     }),
   },
@@ -228,7 +203,6 @@ export const datasetPaths: ZodOpenApiPathsObject = {
           "The account has no such dataset, or it has no such revision or trajectory",
           "The revision has no such trajectory.",
         ),
-        ...failures,
       },
     }),
   },
@@ -245,7 +219,6 @@ export const datasetPaths: ZodOpenApiPathsObject = {
           },
         },
         ...notFound,
-        ...failures,
       },
     }),
   },

@@ -1,6 +1,6 @@
 import { DeploymentListResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { operation, response, unauthorized, unavailable } from "../docs/describe.ts";
+import { operation, response } from "../docs/describe.ts";
 
 export const deploymentPaths: ZodOpenApiPathsObject = {
   "/v1/deployments": {
@@ -30,8 +30,6 @@ export const deploymentPaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...unauthorized,
-        ...unavailable,
       },
     }),
   },

@@ -61,17 +61,14 @@ export const idempotencyHeader = z.object({
     }),
 });
 
-/** Responses to requests that may use old names. All of them have the header, except 401. */
-export function withDeprecation({ "401": unauthorizedResponse, ...responses }: ZodOpenApiResponsesObject) {
-  const Deprecation = {
-    description: "Since when a name in the request has been deprecated (RFC 9745). Absent if it uses none.",
-    schema: { type: "string", pattern: "^@\\d+$" },
-  } as const;
-  const described = Object.entries(responses).map(([status, response]) => [
-    status,
-    { ...response, headers: { ...response.headers, Deprecation } },
-  ]);
-  return { ...Object.fromEntries(described), "401": unauthorizedResponse } as ZodOpenApiResponsesObject;
+/** The beginning of a list, as an example. */
+export function page<Item>(...data: Item[]) {
+  return { data, next: null };
+}
+
+/** The response if the account has nothing of this kind with the requested id. */
+export function noSuch(what: string, nameInDetail = what) {
+  return { "404": errorResponse(`The account has no such ${what}`, `There is no such ${nameInDetail}.`) };
 }
 
 export const unauthorized = {
@@ -80,12 +77,12 @@ export const unauthorized = {
     "Authentication required: send an API key or sign in.",
   ),
 };
-export const invalidRequest = {
+const invalidRequest = {
   "422": response("The request is not valid; up to 100 issues are listed", HTTPValidationError, {
     detail: [{ type: "missing", loc: ["body", "name"], msg: "Field required", input: {} }],
   }),
 };
-export const tooLarge = {
+const tooLarge = {
   "413": errorResponse("The request body is too large", "The request body is larger than 1048576 bytes."),
 };
 export const pageTooLarge = {
@@ -154,14 +151,29 @@ function forbiddenResponse(isChange: boolean) {
   );
 }
 
-/** An operation that needs an API key or a session. */
+/**
+ * An operation that needs an API key or a session. `responses` leaves out the failures that all of these have in
+ * common, unless it has more to say about one.
+ */
 export function operation(
   operationId: string,
   tag: string,
   summary: string,
   rest: Rest,
 ): ZodOpenApiOperationObject {
-  return { operationId, tags: [tag], summary, ...rest };
+  const responses = { ...commonFailures(rest), ...rest.responses };
+  return operationWithOwnFailures(operationId, tag, summary, { ...rest, responses });
+}
+
+/** An operation whose requests may use old names. */
+export function operationWithOldNames(
+  operationId: string,
+  tag: string,
+  summary: string,
+  rest: Rest,
+): ZodOpenApiOperationObject {
+  const responses = withDeprecation({ ...commonFailures(rest), ...rest.responses });
+  return operationWithOwnFailures(operationId, tag, summary, { ...rest, responses });
 }
 
 /** An operation that needs no authentication. */
@@ -171,8 +183,38 @@ export function openOperation(
   summary: string,
   rest: Rest,
 ): ZodOpenApiOperationObject {
-  return { ...operation(operationId, tag, summary, rest), security: [] };
+  return { ...operationWithOwnFailures(operationId, tag, summary, rest), security: [] };
 }
 
-/** What every call with a key or session, and input, may return. */
-export const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
+/** An operation that fails in no other ways than `responses` says. */
+export function operationWithOwnFailures(
+  operationId: string,
+  tag: string,
+  summary: string,
+  rest: Rest,
+): ZodOpenApiOperationObject {
+  return { operationId, tags: [tag], summary, ...rest };
+}
+
+/** What an operation with a key or session may return, depending on what it reads. */
+function commonFailures({ requestParams, requestBody }: Rest): ZodOpenApiResponsesObject {
+  return {
+    ...unauthorized,
+    ...unavailable,
+    ...((requestParams ?? requestBody) && invalidRequest),
+    ...(requestBody && tooLarge),
+  };
+}
+
+/** Responses to requests that may use old names. All of them have the header, except 401. */
+function withDeprecation({ "401": unauthorizedResponse, ...responses }: ZodOpenApiResponsesObject) {
+  const Deprecation = {
+    description: "Since when a name in the request has been deprecated (RFC 9745). Absent if it uses none.",
+    schema: { type: "string", pattern: "^@\\d+$" },
+  } as const;
+  const described = Object.entries(responses).map(([status, response]) => [
+    status,
+    { ...response, headers: { ...response.headers, Deprecation } },
+  ]);
+  return { ...Object.fromEntries(described), "401": unauthorizedResponse } as ZodOpenApiResponsesObject;
+}

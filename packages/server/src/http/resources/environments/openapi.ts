@@ -18,17 +18,14 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
   errorResponse,
-  failures,
   idempotencyHeader,
+  noSuch,
   operation,
+  page,
   response,
-  tooLarge,
 } from "../docs/describe.ts";
 
 const tag = "environments";
-const notFound = {
-  "404": errorResponse("The account has no such environment", "There is no such environment."),
-};
 const builtIn = "The environment sandbox is built in and cannot be changed.";
 const config: EnvironmentConfig = {
   description: "A kitchen, as qwen-wm knows it.",
@@ -69,8 +66,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
         "Lists the account's environments in their latest revisions, newest first, and at the end the built-in `sandbox`.",
       requestParams: { query: EnvironmentListQuery },
       responses: {
-        "200": response("The environments", EnvironmentListResponse, { data: [example], next: null }),
-        ...failures,
+        "200": response("The environments", EnvironmentListResponse, page(example)),
       },
     }),
     post: operation("createEnvironment", tag, "Create an environment", {
@@ -88,8 +84,6 @@ export const environmentPaths: ZodOpenApiPathsObject = {
           "The account has an environment of this name",
           'There is already an environment named "kitchen".',
         ),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },
@@ -97,7 +91,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
     get: operation("getEnvironment", tag, "Show an environment", {
       description: "Returns an environment in its latest revision.",
       requestParams,
-      responses: { "200": response("The environment", Environment, example), ...notFound, ...failures },
+      responses: { "200": response("The environment", Environment, example), ...noSuch("environment") },
     }),
     patch: operation("reviseEnvironment", tag, "Revise an environment", {
       description:
@@ -111,9 +105,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
           config: { ...config, max_steps: 40 },
         }),
         "409": errorResponse("The environment is built in", builtIn),
-        ...notFound,
-        ...failures,
-        ...tooLarge,
+        ...noSuch("environment"),
       },
     }),
     delete: operation("deleteEnvironment", tag, "Delete an environment", {
@@ -125,8 +117,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
           "The environment is built in, or it has episodes and with_episodes was not sent",
           "2 episodes of the environment would lose what they are about. Delete them first, or send with_episodes=true.",
         ),
-        ...notFound,
-        ...failures,
+        ...noSuch("environment"),
       },
     }),
   },
@@ -140,8 +131,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
           data: [{ revision: 1, config, created_at: "2026-11-22T03:40:12.004Z" }],
           next: null,
         }),
-        ...notFound,
-        ...failures,
+        ...noSuch("environment"),
       },
     }),
   },
@@ -150,9 +140,8 @@ export const environmentPaths: ZodOpenApiPathsObject = {
       description: "Returns the tasks of one split, by index.",
       requestParams: { ...requestParams, query: TaskListQuery },
       responses: {
-        "200": response("A page of tasks", TaskListResponse, { data: [task], next: null }),
-        ...notFound,
-        ...failures,
+        "200": response("A page of tasks", TaskListResponse, page(task)),
+        ...noSuch("environment"),
       },
     }),
     post: operation("addTasks", tag, "Add tasks", {
@@ -174,8 +163,6 @@ export const environmentPaths: ZodOpenApiPathsObject = {
           "The account has no such environment, or no such dataset",
           "There is no such environment.",
         ),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },

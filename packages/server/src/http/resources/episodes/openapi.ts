@@ -16,18 +16,15 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
   errorResponse,
-  failures,
   idempotencyHeader,
+  noSuch,
   operation,
+  page,
   response,
-  tooLarge,
 } from "../docs/describe.ts";
 import { predictionFailures } from "../predictions/openapi.ts";
 
 const tag = "environments";
-const notFound = {
-  "404": errorResponse("The account has no such episode", "There is no such episode."),
-};
 const start =
   "This room is called the workshop. In it, you see: a lantern, which is deactivated. You also see: A door to the yard (that is closed)";
 const step: StepResponse = {
@@ -93,9 +90,8 @@ export const episodePaths: ZodOpenApiPathsObject = {
       description: "Lists the account's episodes, newest first, without their steps.",
       requestParams: { query: EpisodeListQuery },
       responses: {
-        "200": response("The episodes", EpisodeListResponse, { data: [summary], next: null }),
-        "404": errorResponse("The account has no such environment", "There is no such environment."),
-        ...failures,
+        "200": response("The episodes", EpisodeListResponse, page(summary)),
+        ...noSuch("environment"),
       },
     }),
     post: operation("startEpisode", tag, "Start an episode", {
@@ -121,8 +117,6 @@ export const episodePaths: ZodOpenApiPathsObject = {
           "The account has no such environment, or it has no such task",
           "The environment kitchen has no tasks in the split train.",
         ),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },
@@ -133,8 +127,7 @@ export const episodePaths: ZodOpenApiPathsObject = {
       requestParams: { query: EpisodeFiguresQuery },
       responses: {
         "200": response("The groups", EpisodeFiguresResponse, { data: [figures] }),
-        "404": errorResponse("The account has no such environment", "There is no such environment."),
-        ...failures,
+        ...noSuch("environment"),
       },
     }),
   },
@@ -150,14 +143,13 @@ export const episodePaths: ZodOpenApiPathsObject = {
           goal: "The lantern is now activated.",
           steps: [{ action: "activate lantern", ...step }],
         }),
-        ...notFound,
-        ...failures,
+        ...noSuch("episode"),
       },
     }),
     delete: operation("deleteEpisode", tag, "Delete an episode", {
       description: "Deletes an episode with its steps.",
       requestParams,
-      responses: { "204": { description: "It is deleted." }, ...notFound, ...failures },
+      responses: { "204": { description: "It is deleted." }, ...noSuch("episode") },
     }),
   },
   "/v1/episodes/{id}/step": {
@@ -172,7 +164,7 @@ export const episodePaths: ZodOpenApiPathsObject = {
           "The episode has ended or expired, or another step was taken at the same time",
           "The episode has expired: nothing happened for 15 minutes. Start a new one.",
         ),
-        ...notFound,
+        ...noSuch("episode"),
         ...predictionFailures,
       },
     }),

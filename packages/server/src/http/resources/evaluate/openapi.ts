@@ -1,16 +1,7 @@
 import { EvaluateRequest, EvaluateResponse } from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  body,
-  errorResponse,
-  invalidRequest,
-  operation,
-  response,
-  unauthorized,
-  unavailable,
-  withDeprecation,
-} from "../docs/describe.ts";
+import { body, errorResponse, operationWithOldNames, response, unavailable } from "../docs/describe.ts";
 import { exampleEvaluation, exampleResult } from "../results/example-result.ts";
 
 const headers = z.object({
@@ -26,12 +17,12 @@ const headers = z.object({
 
 export const evaluatePaths: ZodOpenApiPathsObject = {
   "/v1/evaluate": {
-    post: operation("evaluate", "evaluation", "Evaluate a sample with one or more evaluators", {
+    post: operationWithOldNames("evaluate", "evaluation", "Evaluate a sample with one or more evaluators", {
       description:
         "Runs 1 to 20 evaluators on one sample, concurrently, and stores the results before it responds. Which texts an evaluator reads is in `required_input_fields` and `optional_input_fields` of its family. An evaluator that fails does not make the request fail: its outcome has a status and an error message instead of a verdict.",
       requestParams: { header: headers },
       requestBody: body(EvaluateRequest, exampleEvaluation),
-      responses: withDeprecation({
+      responses: {
         "200": response("The outcome of each evaluator, in request order", EvaluateResponse, {
           results: [
             {
@@ -46,8 +37,6 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...unauthorized,
-        ...invalidRequest,
         "409": errorResponse(
           "evaluation_run_id is a run whose results Presage makes",
           "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
@@ -66,7 +55,7 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
           description:
             "The database is unavailable, too many evaluations are in progress, or the server is out of memory for this request, and nothing was stored; or the database did not confirm the results, which may or may not be stored",
         },
-      }),
+      },
     }),
   },
 };

@@ -1,8 +1,6 @@
 import { EvaluatorFamilyListResponse, EvaluatorListQuery, EvaluatorListResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { invalidRequest, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
-
-const failures = { ...unauthorized, ...unavailable };
+import { operation, response } from "../docs/describe.ts";
 
 export const evaluatorPaths: ZodOpenApiPathsObject = {
   "/v1/evaluators": {
@@ -27,8 +25,6 @@ export const evaluatorPaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...invalidRequest,
-        ...failures,
       },
     }),
   },
@@ -61,7 +57,6 @@ export const evaluatorPaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...failures,
       },
     }),
   },

@@ -8,22 +8,10 @@ import {
   ExperimentUpdateRequest,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  body,
-  errorResponse,
-  failures,
-  idempotencyHeader,
-  operation,
-  pageTooLarge,
-  response,
-  tooLarge,
-} from "../docs/describe.ts";
+import { body, idempotencyHeader, noSuch, operation, pageTooLarge, response } from "../docs/describe.ts";
 import { exampleProject } from "../projects/openapi.ts";
 
 const tag = "experiments";
-const experimentNotFound = {
-  "404": errorResponse("The account has no such experiment", "There is no such experiment."),
-};
 const exampleExperiment: Experiment = {
   id: "019aa5f3-1b42-7000-9d1e-6a0c4f7e8d22",
   project_id: exampleProject.id,
@@ -44,7 +32,6 @@ export const experimentPaths: ZodOpenApiPathsObject = {
           experiments: [exampleExperiment],
         }),
         ...pageTooLarge,
-        ...failures,
       },
     }),
     post: operation("createExperiment", tag, "Create an experiment", {
@@ -59,8 +46,6 @@ export const experimentPaths: ZodOpenApiPathsObject = {
       }),
       responses: {
         "201": response("The new experiment", ExperimentResponse, { experiment: exampleExperiment }),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },
@@ -70,8 +55,7 @@ export const experimentPaths: ZodOpenApiPathsObject = {
       requestParams,
       responses: {
         "200": response("The experiment", ExperimentResponse, { experiment: exampleExperiment }),
-        ...experimentNotFound,
-        ...failures,
+        ...noSuch("experiment"),
       },
     }),
     post: operation("updateExperiment", tag, "Replace an experiment's metadata", {
@@ -82,9 +66,7 @@ export const experimentPaths: ZodOpenApiPathsObject = {
         "200": response("The experiment with its new metadata", ExperimentResponse, {
           experiment: { ...exampleExperiment, metadata: { seed: 7, finished: true } },
         }),
-        ...experimentNotFound,
-        ...failures,
-        ...tooLarge,
+        ...noSuch("experiment"),
       },
     }),
   },

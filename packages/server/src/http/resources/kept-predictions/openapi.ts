@@ -12,7 +12,7 @@ import {
   maxCountedPredictions,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, failures, operation, response } from "../docs/describe.ts";
+import { errorResponse, noSuch, operation, page, response } from "../docs/describe.ts";
 
 const example: KeptPrediction = {
   id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
@@ -35,10 +35,6 @@ const example: KeptPrediction = {
   request_id: "0b9a1f4e-6f0c-4b61-9a3e-52b0d1a7c9de",
 };
 
-const notFound = {
-  "404": errorResponse("The account has no such prediction", "There is no such prediction."),
-};
-
 export const keptPredictionPaths: ZodOpenApiPathsObject = {
   "/v1/predictions": {
     get: operation("listPredictions", "kept predictions", "List kept predictions", {
@@ -46,11 +42,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
         "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, but for the beginning that `text_limit` asks for.",
       requestParams: { query: KeptPredictionListQuery },
       responses: {
-        "200": response("The predictions, newest first", KeptPredictionListResponse, {
-          data: [example],
-          next: null,
-        }),
-        ...failures,
+        "200": response("The predictions, newest first", KeptPredictionListResponse, page(example)),
       },
     }),
     delete: operation("deletePredictions", "kept predictions", "Delete kept predictions of live traffic", {
@@ -62,7 +54,6 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
           deleted: 1200,
           has_more: false,
         }),
-        ...failures,
       },
     }),
   },
@@ -72,7 +63,6 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
       requestParams: { query: KeptPredictionCountQuery },
       responses: {
         "200": response("How many match", KeptPredictionCountResponse, { count: 1200, has_more: false }),
-        ...failures,
       },
     }),
   },
@@ -92,7 +82,6 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
           model: [{ value: "Qwen/Qwen3-8B-wm", count: 1200 }],
           api_key_id: [{ value: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59", count: 1200 }],
         }),
-        ...failures,
       },
     }),
   },
@@ -113,8 +102,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
           reasoning: null,
           error_message: null,
         }),
-        ...notFound,
-        ...failures,
+        ...noSuch("prediction"),
       },
     }),
     delete: operation("deletePrediction", "kept predictions", "Delete a kept prediction", {
@@ -122,12 +110,11 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
       requestParams: { path: KeptPredictionPath },
       responses: {
         "204": { description: "The prediction is deleted" },
-        ...notFound,
+        ...noSuch("prediction"),
         "409": errorResponse(
           "The prediction belongs to a run or an episode, and goes with it",
           "This prediction belongs to a run. Delete the run.",
         ),
-        ...failures,
       },
     }),
   },

@@ -1,6 +1,6 @@
 import { MeResponse, WhoAmIResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
+import { errorResponse, operation, response } from "../docs/describe.ts";
 
 export const mePaths: ZodOpenApiPathsObject = {
   "/v1/me": {
@@ -17,9 +17,7 @@ export const mePaths: ZodOpenApiPathsObject = {
           capture: { setting: "off", max_age_days: 30 },
           server_version: "0.1.0",
         }),
-        ...unauthorized,
         "404": errorResponse("The calling user no longer exists", "The calling user no longer exists."),
-        ...unavailable,
       },
     }),
   },
@@ -38,8 +36,6 @@ export const mePaths: ZodOpenApiPathsObject = {
           },
         }),
         "404": errorResponse("The key's account no longer exists", "The caller's account no longer exists."),
-        ...unauthorized,
-        ...unavailable,
       },
     }),
   },

@@ -6,16 +6,7 @@ import {
   MemberUpdateRequest,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  body,
-  errorResponse,
-  invalidRequest,
-  operation,
-  response,
-  tooLarge,
-  unauthorized,
-  unavailable,
-} from "../docs/describe.ts";
+import { body, errorResponse, noSuch, operation, page, response } from "../docs/describe.ts";
 
 const exampleMember: Member = {
   id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
@@ -31,10 +22,7 @@ export const memberPaths: ZodOpenApiPathsObject = {
       description: "Lists the users of the caller's account with their roles. For owners.",
       requestParams: { query: MemberListQuery },
       responses: {
-        "200": response("The users, newest first", MemberListResponse, { data: [exampleMember], next: null }),
-        ...unauthorized,
-        ...invalidRequest,
-        ...unavailable,
+        "200": response("The users, newest first", MemberListResponse, page(exampleMember)),
       },
     }),
   },
@@ -46,15 +34,11 @@ export const memberPaths: ZodOpenApiPathsObject = {
       requestBody: body(MemberUpdateRequest, { role: "viewer" }),
       responses: {
         "200": response("The user", Member, { ...exampleMember, role: "viewer" }),
-        ...unauthorized,
-        "404": errorResponse("The account has no such user", "There is no such user."),
+        ...noSuch("user"),
         "409": errorResponse(
           "The user is the last owner who can sign in",
           "Nobody else who can sign in is an owner of this account. Make somebody else an owner first.",
         ),
-        ...tooLarge,
-        ...invalidRequest,
-        ...unavailable,
       },
     }),
   },

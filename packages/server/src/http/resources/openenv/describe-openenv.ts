@@ -1,15 +1,12 @@
 import { EnvironmentPath } from "@presage/contract";
 import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-openapi";
-import { errorResponse, invalidRequest, operation, unauthorized, unavailable } from "../docs/describe.ts";
+import { errorResponse, noSuch, operation } from "../docs/describe.ts";
 
 const key =
   "The key may also be the password of Basic authentication, which it becomes in `http://any:KEY@HOST/…`. Sessions and web pages are not let in.";
 const failures = {
-  ...unauthorized,
   "403": errorResponse("The request has an `Origin`", "Web pages may not call this address."),
-  "404": errorResponse("The account has no such environment", "There is no such environment."),
-  ...invalidRequest,
-  ...unavailable,
+  ...noSuch("environment"),
 } satisfies ZodOpenApiResponsesObject;
 
 interface Described extends Pick<ZodOpenApiOperationObject, "requestParams" | "requestBody"> {

@@ -9,7 +9,7 @@ import {
   OrsTaskRange,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, errorResponse, response, tooLarge } from "../docs/describe.ts";
+import { body, errorResponse, response } from "../docs/describe.ts";
 import { describeOpenEnv } from "./describe-openenv.ts";
 
 const path = "/v1/environments/{name}/openenv/{env_name}";
@@ -19,14 +19,12 @@ const noSuchSplit = {
     "The environment has no such split",
     "Invalid split: the environment kitchen has the splits train, test.",
   ),
-  ...tooLarge,
 };
 const noSuchTask = {
   "400": errorResponse(
     "The environment has no such split or task",
     "Invalid index: the split train of the environment kitchen has 120 tasks, counted from 0.",
   ),
-  ...tooLarge,
 };
 const task = {
   split: "train",

@@ -13,8 +13,8 @@ import type { ZodOpenApiPathsObject, ZodOpenApiResponsesObject } from "zod-opena
 import {
   body,
   errorResponse,
-  invalidRequest,
   operation,
+  operationWithOwnFailures,
   response,
   shouldRetryHeader,
   unauthorized,
@@ -60,8 +60,6 @@ const timeout = errorResponse(
 );
 
 export const predictionFailures: ZodOpenApiResponsesObject = {
-  ...unauthorized,
-  ...invalidRequest,
   "413": errorResponse(
     "The input exceeds the model's context length (context_exceeded), or the body is too large (no category)",
     "The input exceeds the upstream model's context length.",
@@ -235,7 +233,7 @@ export const predictionPaths: ZodOpenApiPathsObject = {
     }),
   },
   "/v1/models": {
-    get: operation("listModels", "prediction", "List the upstream's models", {
+    get: operationWithOwnFailures("listModels", "prediction", "List the upstream's models", {
       description:
         "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments these come first, and then what the default one lists.",
       responses: {
@@ -254,7 +252,7 @@ export const predictionPaths: ZodOpenApiPathsObject = {
     }),
   },
   "/v1/models/{id}": {
-    get: operation("getModel", "prediction", "Get one of the upstream's models", {
+    get: operationWithOwnFailures("getModel", "prediction", "Get one of the upstream's models", {
       description: "Shows one of the models in `GET /v1/models`, as OpenAI's clients expect it.",
       requestParams: { path: ModelPath },
       responses: {

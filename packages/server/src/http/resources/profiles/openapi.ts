@@ -18,21 +18,18 @@ import type { ProfileNaming } from "../../request/old-names.ts";
 import {
   body,
   errorResponse,
-  failures,
   idempotencyHeader,
+  noSuch,
   operation,
+  operationWithOldNames,
   optionalBody,
   pageTooLarge,
   query,
   response,
-  tooLarge,
-  withDeprecation,
 } from "../docs/describe.ts";
 
 const tag = "evaluator profiles";
-const profileNotFound = {
-  "404": errorResponse("The account has no such profile", "There is no such evaluator profile."),
-};
+const profileNotFound = noSuch("profile", "evaluator profile");
 const exampleProfile: EvaluatorProfile = {
   public_id: "01a2015d-186e-7532-bc58-42568ddb915f",
   evaluator_family: "contains",
@@ -111,19 +108,18 @@ function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
     wording;
   return {
     [path]: {
-      get: operation(`list${idOfMany}`, tag, `List revisions of ${many}`, {
+      get: operationWithOldNames(`list${idOfMany}`, tag, `List revisions of ${many}`, {
         description: `Lists the account's profiles, archived ones only on request, and the built-in ones, whose names begin with \`system:\`.${sameAs("GET /v1/evaluator-profiles")}`,
         requestParams: { query: query(EvaluatorProfileListQuery) },
-        responses: withDeprecation({
+        responses: {
           "200": respondWithMany("The account's profiles, newest first, then the built-in ones", [
             exampleRevision,
             exampleProfile,
           ]),
           ...pageTooLarge,
-          ...failures,
-        }),
+        },
       }),
-      post: operation(`create${idOfOne}`, tag, `Create ${one}`, {
+      post: operationWithOldNames(`create${idOfOne}`, tag, `Create ${one}`, {
         description: `Creates a named configuration of an evaluator family. Evaluations name it as \`profile_name\`. \`config\` must match \`profile_config_schema\` of the family.${sameAs("POST /v1/evaluator-profiles")}`,
         requestParams: { header: idempotencyHeader },
         requestBody: body(EvaluatorProfileCreateRequest, {
@@ -132,23 +128,21 @@ function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
           config: exampleProfile.config,
           description: exampleProfile.description,
         }),
-        responses: withDeprecation({
+        responses: {
           "201": respondWithOne("The profile's first revision", { ...exampleProfile, name: exampleName }),
           "409": errorResponse(
             "The family already has a profile of this name, possibly archived",
             "The family contains already has a profile of this name; it may be archived.",
           ),
-          ...failures,
-          ...tooLarge,
-        }),
+        },
       }),
     },
     [`${path}/{public_id}/archive`]: {
-      patch: operation(`archive${idOfOne}`, tag, `Archive ${one} permanently`, {
+      patch: operationWithOldNames(`archive${idOfOne}`, tag, `Archive ${one} permanently`, {
         description: `Archives all revisions of a profile. Evaluations can no longer use it; its results stay. Archiving an archived profile changes nothing.${sameAs("PATCH /v1/evaluator-profiles/{public_id}/archive")}`,
         requestParams,
         requestBody: optionalBody(EvaluatorProfileArchiveRequest, { evaluator_family: "contains" }),
-        responses: withDeprecation({
+        responses: {
           "200": respondWithMany("Every revision of the profile, newest first", [
             { ...exampleRevision, archived_at },
             { ...exampleProfile, archived_at },
@@ -158,26 +152,22 @@ function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
             "system:default is built in and cannot be changed.",
           ),
           ...profileNotFound,
-          ...failures,
-          ...tooLarge,
-        }),
+        },
       }),
     },
     [`${path}/{public_id}/revision`]: {
-      post: operation(`revise${idOfOne}`, tag, `Add a revision to ${one}`, {
+      post: operationWithOldNames(`revise${idOfOne}`, tag, `Add a revision to ${one}`, {
         description: `Replaces the config of a profile. Evaluations use the newest revision; a result keeps the revision that it was made with.${sameAs("POST /v1/evaluator-profiles/{public_id}/revision")}`,
         requestParams: { ...requestParams, header: idempotencyHeader },
         requestBody: body(EvaluatorProfileRevisionRequest, { config: exampleRevision.config }),
-        responses: withDeprecation({
+        responses: {
           "201": respondWithOne("The new revision", exampleRevision),
           "409": errorResponse(
             "The profile is archived or built-in",
             "The profile is archived and cannot be revised.",
           ),
           ...profileNotFound,
-          ...failures,
-          ...tooLarge,
-        }),
+        },
       }),
     },
     [`${path}/{public_id}/agreement`]: {
@@ -206,7 +196,6 @@ function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
             ],
           }),
           ...profileNotFound,
-          ...failures,
         },
       }),
     },
@@ -235,7 +224,6 @@ function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
             ],
           }),
           ...profileNotFound,
-          ...failures,
         },
       }),
     },

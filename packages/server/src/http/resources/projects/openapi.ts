@@ -7,15 +7,7 @@ import {
   ProjectResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  body,
-  errorResponse,
-  failures,
-  idempotencyHeader,
-  operation,
-  response,
-  tooLarge,
-} from "../docs/describe.ts";
+import { body, idempotencyHeader, noSuch, operation, response } from "../docs/describe.ts";
 
 const tag = "experiments";
 export const exampleProject: Project = {
@@ -32,7 +24,6 @@ export const projectPaths: ZodOpenApiPathsObject = {
       requestParams: { query: ProjectListQuery },
       responses: {
         "200": response("The projects, newest first", ProjectListResponse, { projects: [exampleProject] }),
-        ...failures,
       },
     }),
     post: operation("createProject", tag, "Create a project, or get the one of this name", {
@@ -43,8 +34,6 @@ export const projectPaths: ZodOpenApiPathsObject = {
       responses: {
         "200": response("The project that already had this name", Project, exampleProject),
         "201": response("The new project", Project, exampleProject),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },
@@ -54,8 +43,7 @@ export const projectPaths: ZodOpenApiPathsObject = {
       requestParams: { path: ProjectPath },
       responses: {
         "200": response("The project", ProjectResponse, { project: exampleProject }),
-        "404": errorResponse("The account has no such project", "There is no such project."),
-        ...failures,
+        ...noSuch("project"),
       },
     }),
   },

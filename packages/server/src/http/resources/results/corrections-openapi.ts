@@ -5,21 +5,11 @@ import {
   EvaluationResultPath,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  body,
-  errorResponse,
-  failures,
-  idempotencyHeader,
-  operation,
-  response,
-  tooLarge,
-} from "../docs/describe.ts";
+import { body, errorResponse, idempotencyHeader, noSuch, operation, response } from "../docs/describe.ts";
 import { exampleResult } from "./example-result.ts";
 
 const tag = "evaluation results";
-export const resultNotFound = {
-  "404": errorResponse("The account has no such result", "There is no such evaluation result."),
-};
+export const resultNotFound = noSuch("result", "evaluation result");
 export const requestParams = { path: EvaluationResultPath };
 const exampleCorrection: Correction = {
   pass: true,
@@ -41,8 +31,6 @@ export const correctionPaths: ZodOpenApiPathsObject = {
         }),
         "409": errorResponse("The evaluation has no verdict", "The evaluation has no verdict to correct."),
         ...resultNotFound,
-        ...failures,
-        ...tooLarge,
       },
     }),
     delete: operation("withdrawEvaluationCorrection", tag, "Take back a correction", {
@@ -57,7 +45,6 @@ export const correctionPaths: ZodOpenApiPathsObject = {
           "The account has no such result, or its latest correction is not the caller's",
           "The latest correction of the result is not yours, or there is none.",
         ),
-        ...failures,
       },
     }),
   },

@@ -19,13 +19,11 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
   errorResponse,
-  failures,
   idempotencyHeader,
   operation,
+  operationWithOldNames,
   query,
   response,
-  tooLarge,
-  withDeprecation,
 } from "../docs/describe.ts";
 import { correctionPaths, requestParams, resultNotFound } from "./corrections-openapi.ts";
 import { exampleResult } from "./example-result.ts";
@@ -34,7 +32,7 @@ import { deleteResultOperation } from "./result-deletions-openapi.ts";
 const tag = "evaluation results";
 export const evaluationResultPaths: ZodOpenApiPathsObject = {
   "/v1/evaluation-results/search": {
-    post: operation("searchEvaluationResults", tag, "Search results, a page at a time", {
+    post: operationWithOldNames("searchEvaluationResults", tag, "Search results, a page at a time", {
       description:
         "Finds the account's results, newest first by default. For the next page, send the last id of this one as `before_id`, or as `after_id` if the order is `created_at`. Without a `status`, only results with a verdict are found.",
       requestBody: body(EvaluationResultSearchRequest, {
@@ -44,24 +42,23 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
         limit: 100,
         text_limit: 500,
       }),
-      responses: withDeprecation({
+      responses: {
         "200": response("The results, in the requested order", EvaluationResultSearchResponse, {
           results: [exampleResult],
         }),
-        ...failures,
         "413": errorResponse(
           "The body is too large, or the page has more than 64 MB of text; lower text_limit or limit",
           "The 1000 results of this page have 70.1 MB of text; the limit is 64 MB. Use text_limit, or a lower limit.",
         ),
-      }),
+      },
     }),
   },
   "/v1/evaluation-results/export": {
-    get: operation("exportEvaluationResults", tag, "Export all results of a search", {
+    get: operationWithOldNames("exportEvaluationResults", tag, "Export all results of a search", {
       description:
         "Sends all results that match the filters, as fast as the client takes them. The filters are those of the search. CSV has a header, leaves out deprecated names, and puts a quote before texts that a spreadsheet would run as formulas.",
       requestParams: { query: query(EvaluationResultExportQuery) },
-      responses: withDeprecation({
+      responses: {
         "200": {
           description:
             "All results of the search, without a limit, one per line, as JSON or CSV. If the connection breaks, the export is incomplete.",
@@ -73,12 +70,11 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
             },
           },
         },
-        ...failures,
-      }),
+      },
     }),
   },
   "/v1/evaluation-results/batch": {
-    post: operation("importEvaluationResults", tag, "Import results from other tools", {
+    post: operationWithOldNames("importEvaluationResults", tag, "Import results from other tools", {
       description:
         "Stores up to 1,000 verdicts that another tool gave, all or none. They can be searched, summarised, corrected and exported like the account's own.",
       requestParams: { header: idempotencyHeader },
@@ -94,7 +90,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
           },
         ],
       }),
-      responses: withDeprecation({
+      responses: {
         "201": response("The stored results, in the same order", EvaluationResultBatchResponse, {
           evaluation_results: [
             {
@@ -105,13 +101,11 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...failures,
-        ...tooLarge,
         "409": errorResponse(
           "An evaluation_run_id is a run whose results Presage makes",
           "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
         ),
-      }),
+      },
     }),
   },
   "/v1/evaluations/batch": {
@@ -147,20 +141,18 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },
   "/v1/evaluation-results/summary": {
-    post: operation("summariseEvaluationResults", tag, "Summarise results by group", {
+    post: operationWithOldNames("summariseEvaluationResults", tag, "Summarise results by group", {
       description:
         "Counts results and gives pass rates, mean scores and quantiles, by evaluator, profile, app, tag, UTC day or run. Without a `status`, all results are counted.",
       requestBody: body(EvaluationSummaryRequest, {
         group_by: ["evaluator", "day"],
         app: "night-runs",
       }),
-      responses: withDeprecation({
+      responses: {
         "200": response("The groups, by day if requested, then largest first", EvaluationSummaryResponse, {
           source: "rollups",
           groups: [
@@ -191,13 +183,11 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...failures,
-        ...tooLarge,
-      }),
+      },
     }),
   },
   "/v1/evaluation-results/review": {
-    post: operation("listReviewQueue", tag, "List results for a person to review", {
+    post: operationWithOldNames("listReviewQueue", tag, "List results for a person to review", {
       description:
         "Of the newest 5,000 verdicts that match, lists those that nobody has corrected or confirmed, least certain first or in a random order. Send a verdict on each as its correction.",
       requestBody: body(ReviewQueueRequest, {
@@ -205,7 +195,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
         order: "least-certain",
         limit: 20,
       }),
-      responses: withDeprecation({
+      responses: {
         "200": response("What to look at, in this order", ReviewQueueResponse, {
           considered: 480,
           has_more: false,
@@ -219,9 +209,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...failures,
-        ...tooLarge,
-      }),
+      },
     }),
   },
   "/v1/evaluation-results/tags": {
@@ -241,7 +229,6 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
           ],
           next: null,
         }),
-        ...failures,
       },
     }),
   },
@@ -255,7 +242,6 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
           evaluation_results: [exampleResult],
         }),
         ...resultNotFound,
-        ...failures,
       },
     }),
     delete: deleteResultOperation,

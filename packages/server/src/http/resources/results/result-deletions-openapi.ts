@@ -6,7 +6,14 @@ import {
   EvaluationResultPath,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, failures, operation, query, response, withDeprecation } from "../docs/describe.ts";
+import {
+  errorResponse,
+  noSuch,
+  operation,
+  operationWithOldNames,
+  query,
+  response,
+} from "../docs/describe.ts";
 
 const tag = "evaluation results";
 
@@ -25,22 +32,21 @@ export const deleteResultOperation = operation("deleteEvaluationResult", tag, "D
   requestParams: { path: EvaluationResultPath },
   responses: {
     "204": { description: "Deleted" },
-    "404": errorResponse("The account has no such result", "There is no such evaluation result."),
+    ...noSuch("result", "evaluation result"),
     "409": errorResponse(
       "The result belongs to a run",
       "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
     ),
-    ...failures,
   },
 });
 
 export const resultDeletionPaths: ZodOpenApiPathsObject = {
   "/v1/evaluation-results": {
-    delete: operation("deleteEvaluationResults", tag, "Delete the results of a search", {
+    delete: operationWithOldNames("deleteEvaluationResults", tag, "Delete the results of a search", {
       description:
         "Deletes all results that match the filters, which are those of the search. First ask with `dry_run=true` how many that are, then send that number as `expected_count`. Deletion continues in the background, also after a restart of the server; results that are stored later stay. Results of runs and experiments stay as long as these do.",
       requestParams: { query: query(EvaluationResultDeleteQuery) },
-      responses: withDeprecation({
+      responses: {
         "200": response("With dry_run: how many results would be deleted", EvaluationResultDeletionCount, {
           count: 41_200,
           kept: 300,
@@ -54,8 +60,7 @@ export const resultDeletionPaths: ZodOpenApiPathsObject = {
           "Another number of results matches",
           "41201 results match by now, not 41200. Nothing was deleted. Ask for the count again.",
         ),
-        ...failures,
-      }),
+      },
     }),
   },
   "/v1/evaluation-result-deletions/{id}": {
@@ -69,8 +74,7 @@ export const resultDeletionPaths: ZodOpenApiPathsObject = {
           deleted: 41_200,
           finished_at: "2026-11-22T03:47:30.512Z",
         }),
-        "404": errorResponse("The account has no such deletion", "There is no such deletion of results."),
-        ...failures,
+        ...noSuch("deletion", "deletion of results"),
       },
     }),
   },

@@ -17,15 +17,14 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
   errorResponse,
-  failures,
   idempotencyHeader,
+  noSuch,
   operation,
+  page,
   response,
-  tooLarge,
 } from "../docs/describe.ts";
 
 const tag = "runs";
-const notFound = { "404": errorResponse("The account has no such run", "There is no such run.") };
 const conflict = (description: string, detail: string) => ({ "409": errorResponse(description, detail) });
 const requestParams = { path: RunPath };
 
@@ -112,8 +111,7 @@ function changing(id: string, summary: string, description: string, refused: str
       requestParams,
       responses: {
         "200": response("The run", Run, exampleRun),
-        ...failures,
-        ...notFound,
+        ...noSuch("run"),
         ...conflict("The run has ended, or its target is external", refused),
       },
     }),
@@ -127,8 +125,7 @@ export const runPaths: ZodOpenApiPathsObject = {
         "Returns the runs of the account, newest first. Experiments that clients make are among them, with the target `external`.",
       requestParams: { query: RunListQuery },
       responses: {
-        "200": response("The runs, newest first", RunListResponse, { data: [exampleRun], next: null }),
-        ...failures,
+        "200": response("The runs, newest first", RunListResponse, page(exampleRun)),
       },
     }),
     post: operation("createRun", tag, "Predict and evaluate a dataset", {
@@ -138,8 +135,6 @@ export const runPaths: ZodOpenApiPathsObject = {
       requestBody: body(RunCreateRequest, exampleRequest),
       responses: {
         "201": response("The run, which starts soon", Run, exampleRun),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },
@@ -147,12 +142,12 @@ export const runPaths: ZodOpenApiPathsObject = {
     get: operation("getRun", tag, "Get one run", {
       description: "Returns the run with its progress.",
       requestParams,
-      responses: { "200": response("The run", Run, exampleRun), ...failures, ...notFound },
+      responses: { "200": response("The run", Run, exampleRun), ...noSuch("run") },
     }),
     delete: operation("deleteRun", tag, "Delete a run", {
       description: "Deletes the run with its predictions. Its evaluation results stay.",
       requestParams,
-      responses: { "204": { description: "Deleted" }, ...failures, ...notFound },
+      responses: { "204": { description: "Deleted" }, ...noSuch("run") },
     }),
   },
   "/v1/runs/{id}/events": {
@@ -175,8 +170,7 @@ export const runPaths: ZodOpenApiPathsObject = {
             },
           },
         },
-        ...failures,
-        ...notFound,
+        ...noSuch("run"),
         "429": errorResponse(
           "The user has 10 streams open",
           "A user may have at most 10 streams of events open. Close one, and try again.",
@@ -190,12 +184,8 @@ export const runPaths: ZodOpenApiPathsObject = {
         "Returns the predictions of a run with the verdicts of all its evaluators, page by page: in the order of the dataset, or sorted by a figure.",
       requestParams: { ...requestParams, query: RunSampleListQuery },
       responses: {
-        "200": response("The predictions, without their texts", RunSampleListResponse, {
-          data: [exampleSample],
-          next: null,
-        }),
-        ...failures,
-        ...notFound,
+        "200": response("The predictions, without their texts", RunSampleListResponse, page(exampleSample)),
+        ...noSuch("run"),
         ...conflict("The run's target is external", "The run's target is external."),
       },
     }),
@@ -217,8 +207,7 @@ export const runPaths: ZodOpenApiPathsObject = {
       },
       responses: {
         "200": response("They are stored, and the run has started", RunUpload, { predictions: 394 }),
-        ...failures,
-        ...notFound,
+        ...noSuch("run"),
         ...conflict(
           "The run makes its predictions itself, has them already, or another upload is in progress",
           "The run makes its predictions itself; none can be uploaded.",
@@ -240,8 +229,7 @@ export const runPaths: ZodOpenApiPathsObject = {
           description: "The predictions, one a line",
           content: { "application/x-ndjson": { schema: RunExportLine, example: exampleLine } },
         },
-        ...failures,
-        ...notFound,
+        ...noSuch("run"),
         ...conflict("The run's target is external", "The run's target is external."),
       },
     }),
@@ -254,9 +242,7 @@ export const runPaths: ZodOpenApiPathsObject = {
       requestBody: body(RunEvaluatorsRequest, { evaluators: [{ evaluator: "state-change" }] }),
       responses: {
         "200": response("The run, which resumes if it was finished", Run, exampleRun),
-        ...failures,
-        ...tooLarge,
-        ...notFound,
+        ...noSuch("run"),
         ...conflict(
           "The run was cancelled, or has too many evaluators",
           "A run may have at most 20 evaluators.",

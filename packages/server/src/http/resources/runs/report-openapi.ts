@@ -7,7 +7,7 @@ import {
   RunReportQuery,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, failures, operation } from "../docs/describe.ts";
+import { noSuch, operation } from "../docs/describe.ts";
 
 const figures: RunFigures = {
   count: 388,
@@ -114,8 +114,7 @@ export const runReportPaths: ZodOpenApiPathsObject = {
             "text/markdown": { schema: { type: "string" }, example: "# Run sandbox, teacher-forced" },
           },
         },
-        "404": errorResponse("The account has no such run", "There is no such run."),
-        ...failures,
+        ...noSuch("run"),
       },
     }),
   },

@@ -1,13 +1,6 @@
 import { SessionListQuery, SessionListResponse, SessionPath, SignOutResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  errorResponse,
-  invalidRequest,
-  operation,
-  response,
-  unauthorized,
-  unavailable,
-} from "../docs/describe.ts";
+import { errorResponse, operation, response } from "../docs/describe.ts";
 
 export const sessionPaths: ZodOpenApiPathsObject = {
   "/v1/sessions": {
@@ -28,9 +21,6 @@ export const sessionPaths: ZodOpenApiPathsObject = {
           ],
           next: null,
         }),
-        ...unauthorized,
-        ...invalidRequest,
-        ...unavailable,
       },
     }),
   },
@@ -40,10 +30,7 @@ export const sessionPaths: ZodOpenApiPathsObject = {
       requestParams: { path: SessionPath },
       responses: {
         "204": { description: "The session has ended; ending an ended session changes nothing" },
-        ...unauthorized,
         "404": errorResponse("The user has no such session", "There is no such session."),
-        ...invalidRequest,
-        ...unavailable,
       },
     }),
   },
@@ -55,8 +42,6 @@ export const sessionPaths: ZodOpenApiPathsObject = {
         "200": response("The session has ended", SignOutResponse, {
           redirect_to: "/sign-in?signed_out",
         }),
-        ...unauthorized,
-        ...unavailable,
       },
     }),
   },

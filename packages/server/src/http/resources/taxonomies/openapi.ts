@@ -15,12 +15,11 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
   errorResponse,
-  failures,
   idempotencyHeader,
+  noSuch,
   operation,
   pageTooLarge,
   response,
-  tooLarge,
 } from "../docs/describe.ts";
 
 const tag = "error taxonomies";
@@ -44,9 +43,7 @@ const exampleRevision: ErrorTaxonomyRevision = {
   created_at: "2026-11-22T03:46:48.062Z",
 };
 const revision = { "200": response("The revision", ErrorTaxonomyRevision, exampleRevision) };
-const revisionNotFound = {
-  "404": errorResponse("The account has no such revision", "There is no such revision of an error taxonomy."),
-};
+const revisionNotFound = noSuch("revision", "revision of an error taxonomy");
 const builtIn = {
   "409": errorResponse(
     "The revision is built-in and cannot be changed",
@@ -65,7 +62,6 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
           data: [exampleRevision],
         }),
         ...pageTooLarge,
-        ...failures,
       },
     }),
     post: operation("createErrorTaxonomyRevision", tag, "Create a revision, and its taxonomy if it is new", {
@@ -87,8 +83,6 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
           "The account already has a taxonomy of this name, or the name begins with `system:`, which is reserved for built-in taxonomies",
           "An error taxonomy of this name already exists.",
         ),
-        ...failures,
-        ...tooLarge,
       },
     }),
   },
@@ -96,7 +90,7 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
     get: operation("getErrorTaxonomyRevision", tag, "Show a revision", {
       description: "Shows a revision of one of the account's taxonomies, or of a built-in one.",
       requestParams,
-      responses: { ...revision, ...revisionNotFound, ...failures },
+      responses: { ...revision, ...revisionNotFound },
     }),
   },
   "/v1/error-taxonomy-revision/{revision_id}/findings": {
@@ -110,7 +104,6 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
           findings: [{ path: ["doors", "opened by itself"], count: 7, last_found_on: "2026-11-22" }],
         }),
         ...revisionNotFound,
-        ...failures,
       },
     }),
   },
@@ -153,7 +146,6 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
           ],
         }),
         ...revisionNotFound,
-        ...failures,
       },
     }),
   },
@@ -163,7 +155,7 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
         "Sets labels, which move here if another revision of the taxonomy has them. Other labels stay.",
       requestParams,
       requestBody: body(ErrorTaxonomySetLabelsRequest, { labels: ["production"] }),
-      responses: { ...revision, ...revisionNotFound, ...builtIn, ...failures, ...tooLarge },
+      responses: { ...revision, ...revisionNotFound, ...builtIn },
     }),
   },
   "/v1/error-taxonomy-revision/{revision_id}/remove-labels": {
@@ -171,7 +163,7 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
       description: "Removes labels. Labels that the revision does not have are ignored.",
       requestParams,
       requestBody: body(ErrorTaxonomyRemoveLabelsRequest, { labels: ["draft"] }),
-      responses: { ...revision, ...revisionNotFound, ...builtIn, ...failures, ...tooLarge },
+      responses: { ...revision, ...revisionNotFound, ...builtIn },
     }),
   },
 };

@@ -1,6 +1,6 @@
 import { LatencyQuery, LatencyResponse, UsageQuery, UsageResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { failures, operation, response } from "../docs/describe.ts";
+import { operation, response } from "../docs/describe.ts";
 
 const period = {
   since: "2026-11-15T00:00:00.000Z",
@@ -48,7 +48,6 @@ export const usagePaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
-        ...failures,
       },
     }),
   },
@@ -63,7 +62,6 @@ export const usagePaths: ZodOpenApiPathsObject = {
           overall: latency,
           data: [{ start: "2026-11-22T00:00:00.000Z", ...latency }],
         }),
-        ...failures,
       },
     }),
   },
