@@ -5,6 +5,7 @@ import { countProcesses } from "../limits/count-processes.ts";
 import { createSharedTokenBuckets } from "../limits/shared-token-buckets.ts";
 import { createTokenBuckets, type TakeTokens } from "../limits/token-buckets.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { watchProcesses } from "../observability/watched-metrics.ts";
 import type { Redis } from "../redis/connect-redis.ts";
 import { shareOf } from "../workers/share-limits.ts";
 
@@ -50,7 +51,7 @@ function composeBuckets(
   // Processes share limits if they share a database; others may use the same Redis.
   const prefix = `presage:${keyDigest("limits in Redis").slice(0, 16)}:`;
   const seen = countProcesses(redis, `${prefix}processes`);
-  metrics.watchProcesses(seen.count);
+  watchProcesses(metrics.registry, seen.count);
   const takeTokens = createSharedTokenBuckets({
     redis,
     prefix: `${prefix}rate:`,

@@ -12,6 +12,7 @@ import { createLongWork } from "../limits/long-work.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
+import { watchRedis } from "../observability/watched-metrics.ts";
 import { connectRedis } from "../redis/connect-redis.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { createCompletionCache } from "../upstream/cache/completion-cache.ts";
@@ -78,7 +79,7 @@ export async function composeServer(
   const store = await openStore(config, log);
   const { database, keyDigest } = store;
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
-  if (redis !== undefined) metrics.watchRedis(redis.isUp);
+  if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
   const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);

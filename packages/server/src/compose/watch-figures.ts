@@ -1,7 +1,8 @@
 import type { Services } from "../http/services.ts";
 import type { OpenSockets } from "../http/sockets/open-sockets.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
-import type { Metrics, ReplicaFigures } from "../observability/metrics.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import { type ReplicaFigures, watchCounts, watchReplicas } from "../observability/watched-metrics.ts";
 import type { Capture } from "../prediction/kept/capture.ts";
 import type { CompletionCache } from "../upstream/cache/completion-cache.ts";
 import type { Deployment } from "../upstream/deployments/create-deployments.ts";
@@ -21,11 +22,11 @@ interface Watched {
 
 /** Figures that `/metrics` reads at the moment when it is asked for. */
 export function watchFigures(
-  metrics: Metrics,
+  { registry }: Pick<Metrics, "registry">,
   { deployments, limits, sockets, judgeCalls, memory, capture, completions }: Watched,
 ): void {
-  metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
-  metrics.watch({
+  watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
+  watchCounts(registry, {
     presage_predictions_in_flight: limits.predictions.inFlight,
     presage_evaluations_in_flight: limits.evaluations.inFlight,
     presage_openenv_sockets: sockets.count,

@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Gauge, Histogram, Registry } from "prom-client";
 import { createCounter } from "./counter.ts";
+import { addProcessMetrics } from "./process-metrics.ts";
 
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -7,55 +8,59 @@ const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 3
 /** Keys are free, and each would be kept, and shown, until the process ends. */
 const maxKeysApart = 1_000;
 
-const watched = {
-  presage_predictions_in_flight: "Predictions in flight.",
-  presage_evaluations_in_flight: "Evaluation requests in flight.",
-  presage_openenv_sockets: "Open WebSockets of OpenEnv's clients.",
-  presage_judge_calls_in_flight: "Judge calls in flight.",
-  presage_judge_calls_waiting: "Judge calls that wait for their turn.",
-  presage_memory_held_bytes:
-    "Estimated memory of request bodies, of responses being written and of results waiting to be stored.",
-  presage_memory_budget_bytes: "Limit of presage_memory_held_bytes; beyond it requests get 503.",
-  presage_capture_held_bytes:
-    "Memory of captured predictions that wait for their response or to be stored; part of presage_memory_held_bytes.",
-  presage_cache_bytes:
-    "Memory of predictions that are kept and of what recognises bodies (at most PRESAGE_CACHE_MAX_BYTES).",
-} as const;
-
-const watchedReplicas = {
-  presage_replica_in_flight: "Requests that a replica has not answered yet.",
-  presage_replica_up: "1 if the replica is asked like any other, 0 if it is ejected or returning.",
-  presage_replica_ejections_total: "How often the replica was ejected.",
-  presage_replica_requests_total: "Requests that the replica was sent.",
-  presage_replica_prefix_requests_total:
-    "Those of presage_replica_requests_total that came to the replica because of their trajectory.",
-  presage_replica_latency_seconds:
-    "Moving average of the replica's latency. Absent before its first response.",
-} as const;
-
-/** Each process has a state and an average of its own; of several processes the mean is shown. Everything else is added up. */
-const averaged: readonly string[] = ["presage_replica_up", "presage_replica_latency_seconds"];
-
-/** The figures of one replica, by metric. */
-export type ReplicaFigures = { deployment: string; replica: string } & Record<
-  keyof typeof watchedReplicas,
-  number | undefined
->;
-
 /** Names and units follow Prometheus' conventions. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
   const registry = new Registry();
-  const registers = [registry];
   addProcessMetrics(registry);
   return {
     registry,
+    ...requestMetrics(registry),
+    ...predictionMetrics(registry),
+    ...deletionMetrics(registry),
+  };
+}
+
+function requestMetrics(registry: Registry) {
+  return {
     requests: createCounter(registry, {
       name: "presage_http_requests_total",
       help: "HTTP requests, by route and status.",
       labelNames: ["route", "status"],
     }),
+    failures: createCounter(registry, {
+      name: "presage_failures_total",
+      help: "Failed requests by category (context_exceeded, rate_limit, upstream, unavailable, timeout).",
+      labelNames: ["category"],
+    }),
+    oldNames: createCounter(registry, {
+      name: "presage_deprecated_requests_total",
+      help: "Requests with deprecated field names, by API key id (other: of keys beyond the first 1,000).",
+      labelNames: ["key_id"],
+      maxSeries: maxKeysApart,
+    }),
+    keyVerifications: createCounter(registry, {
+      name: "presage_key_verifications_total",
+      help: "API key checks by outcome (cached, looked_up, refused, unavailable).",
+      labelNames: ["outcome"],
+    }),
+    rateChecks: createCounter(registry, {
+      name: "presage_rate_checks_total",
+      help: "Requests checked against rates in Redis, by who decided (shared: Redis for all processes; own: this process by its share, as Redis did not answer).",
+      labelNames: ["decided_by"],
+    }),
+    openEnvMessages: createCounter(registry, {
+      name: "presage_openenv_messages_total",
+      help: "Messages of OpenEnv's clients, by type (reset, step, state, close, other) and outcome (ok, disconnected, or the code of the error).",
+      labelNames: ["type", "outcome"],
+    }),
+  };
+}
+
+function predictionMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
     upstreamSeconds: new Histogram({
       name: "presage_upstream_duration_seconds",
       help: "Time that predictions waited for the upstream, including retries.",
@@ -78,16 +83,22 @@ export function createMetrics() {
       help: "Predictions by where they are from (hit: kept; shared: of an equal request at the same time; miss: asked for; off: not cached).",
       labelNames: ["result"],
     }),
-    openEnvMessages: createCounter(registry, {
-      name: "presage_openenv_messages_total",
-      help: "Messages of OpenEnv's clients, by type (reset, step, state, close, other) and outcome (ok, disconnected, or the code of the error).",
-      labelNames: ["type", "outcome"],
-    }),
     captured: createCounter(registry, {
       name: "presage_captured_predictions_total",
       help: "Predictions that were to be kept, by what became of them (written, dropped: no memory for them, or refused by the store).",
       labelNames: ["outcome"],
     }),
+    upstreamUnreachable: createCounter(registry, {
+      name: "presage_upstream_unreachable_total",
+      help: "Calls that did not reach the upstream, by upstream (predictions, judges) and reason (refused, reset, name, certificate, tls, network, other).",
+      labelNames: ["upstream", "reason"],
+    }),
+  };
+}
+
+function deletionMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
     deletedRows: createCounter(registry, {
       name: "presage_deleted_rows_total",
       help: "Rows that were deleted because of their age or by a filter, by kind (results, predictions, episodes, usage, audit).",
@@ -105,120 +116,5 @@ export function createMetrics() {
       aggregator: "max",
       registers,
     }),
-    failures: createCounter(registry, {
-      name: "presage_failures_total",
-      help: "Failed requests by category (context_exceeded, rate_limit, upstream, unavailable, timeout).",
-      labelNames: ["category"],
-    }),
-    upstreamUnreachable: createCounter(registry, {
-      name: "presage_upstream_unreachable_total",
-      help: "Calls that did not reach the upstream, by upstream (predictions, judges) and reason (refused, reset, name, certificate, tls, network, other).",
-      labelNames: ["upstream", "reason"],
-    }),
-    oldNames: createCounter(registry, {
-      name: "presage_deprecated_requests_total",
-      help: "Requests with deprecated field names, by API key id (other: of keys beyond the first 1,000).",
-      labelNames: ["key_id"],
-      maxSeries: maxKeysApart,
-    }),
-    keyVerifications: createCounter(registry, {
-      name: "presage_key_verifications_total",
-      help: "API key checks by outcome (cached, looked_up, refused, unavailable).",
-      labelNames: ["outcome"],
-    }),
-    rateChecks: createCounter(registry, {
-      name: "presage_rate_checks_total",
-      help: "Requests checked against rates in Redis, by who decided (shared: Redis for all processes; own: this process by its share, as Redis did not answer).",
-      labelNames: ["decided_by"],
-    }),
-    /** Reads how many processes share Redis whenever the metrics are read. */
-    watchProcesses(count: () => number) {
-      new Gauge({
-        name: "presage_processes",
-        help: "Processes that share the limits in Redis, seen in the last minute. Absent without Redis.",
-        // All workers see the same processes.
-        aggregator: "max",
-        registers,
-        collect() {
-          this.set(count());
-        },
-      });
-    },
-    /** Reads whether Redis answers whenever the metrics are read. */
-    watchRedis(isUp: () => boolean) {
-      new Gauge({
-        name: "presage_redis_up",
-        help: "1 if Redis (PRESAGE_REDIS_URL) is connected and answers in time, otherwise 0. Absent without one.",
-        aggregator: "min",
-        registers,
-        collect() {
-          this.set(isUp() ? 1 : 0);
-        },
-      });
-    },
-    /** Reads the figures of all replicas whenever the metrics are read. */
-    watchReplicas(read: () => ReplicaFigures[]) {
-      for (const name of Object.keys(watchedReplicas) as (keyof typeof watchedReplicas)[]) {
-        // Counts of a worker that has ended remain, unlike gauges.
-        const Metric = name.endsWith("_total") ? Counter : Gauge;
-        new Metric({
-          name,
-          help: watchedReplicas[name],
-          labelNames: ["deployment", "replica"],
-          aggregator: averaged.includes(name) ? "average" : "sum",
-          registers,
-          collect() {
-            // A deployment may have been removed.
-            this.reset();
-            for (const { deployment, replica, ...figures } of read()) {
-              const value = figures[name];
-              if (value !== undefined) this.inc({ deployment, replica }, value);
-            }
-          },
-        });
-      }
-    },
-    /** Reads these numbers whenever the metrics are read. */
-    watch(counts: Record<keyof typeof watched, () => number>) {
-      for (const name of Object.keys(watched) as (keyof typeof watched)[]) {
-        new Gauge({
-          name,
-          help: watched[name],
-          registers,
-          collect() {
-            this.set(counts[name]());
-          },
-        });
-      }
-    },
   };
-}
-
-function addProcessMetrics(registry: Registry): void {
-  const registers = [registry];
-  new Gauge({
-    name: "process_resident_memory_bytes",
-    help: "Resident memory of the process in bytes.",
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
-  new Counter({
-    name: "process_cpu_seconds_total",
-    help: "Processor time of the process, user and system, in seconds.",
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
-  });
-  const startedAtSeconds = performance.timeOrigin / 1000;
-  new Gauge({
-    name: "process_start_time_seconds",
-    help: "Start of the process, in seconds since 1970-01-01 UTC.",
-    aggregator: "min",
-    registers,
-  }).set(startedAtSeconds);
 }

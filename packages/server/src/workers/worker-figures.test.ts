@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMetrics } from "../observability/metrics.ts";
+import { watchProcesses, watchReplicas } from "../observability/watched-metrics.ts";
 import type { Figures } from "./messages.ts";
 import { createWorkerFigures } from "./worker-figures.ts";
 
@@ -24,7 +25,7 @@ test("a worker that ends after its answer, before that of another, counts once, 
   const [ends, stays] = [createWorker(), createWorker()];
   ends.metrics.tokens(["prompt"], 10);
   stays.metrics.tokens(["prompt"], 5);
-  ends.metrics.watchProcesses(() => 7);
+  watchProcesses(ends.metrics.registry, () => 7);
   const tokens = 'presage_tokens_total{kind="prompt"}';
   expect(readSeries(await figures.read([ends, stays]), tokens)).toBe(15);
 
@@ -52,7 +53,7 @@ test("a worker that ends after its answer, before that of another, counts once, 
 
 test("all workers see the same processes, so the largest number counts", async () => {
   const workers = [createWorker(), createWorker()];
-  for (const [index, { metrics }] of workers.entries()) metrics.watchProcesses(() => 2 + index);
+  for (const [index, { metrics }] of workers.entries()) watchProcesses(metrics.registry, () => 2 + index);
   expect(readSeries(await createWorkerFigures<TestWorker>().read(workers), "presage_processes")).toBe(3);
 });
 
@@ -60,7 +61,7 @@ test("the counts of a replica remain when a worker ends, its gauges do not", asy
   const figures = createWorkerFigures<TestWorker>();
   const workers = [createWorker(), createWorker()] as const;
   for (const { metrics } of workers)
-    metrics.watchReplicas(() => [
+    watchReplicas(metrics.registry, () => [
       {
         deployment: "wm",
         replica: "http://a/v1",

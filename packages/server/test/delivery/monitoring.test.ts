@@ -4,6 +4,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
 import { createMetrics } from "../../src/observability/metrics.ts";
+import {
+  watchCounts,
+  watchProcesses,
+  watchRedis,
+  watchReplicas,
+} from "../../src/observability/watched-metrics.ts";
 import { createWorkerFigures } from "../../src/workers/worker-figures.ts";
 
 const folder = resolve(import.meta.dir, "../../../../deploy/monitoring");
@@ -54,17 +60,17 @@ interface Known {
 
 /** Every series that a server can have, by name. */
 async function knownSeries(): Promise<Map<string, Known>> {
-  const metrics = createMetrics();
-  metrics.watchProcesses(() => 1);
-  metrics.watchRedis(() => true);
-  metrics.watchReplicas(() => []);
-  metrics.watch(new Proxy({} as Parameters<typeof metrics.watch>[0], { get: () => () => 0 }));
+  const { registry } = createMetrics();
+  watchProcesses(registry, () => 1);
+  watchRedis(registry, () => true);
+  watchReplicas(registry, () => []);
+  watchCounts(registry, new Proxy({} as Parameters<typeof watchCounts>[1], { get: () => () => 0 }));
   const known = new Map<string, Known>([["up", { labels: [], help: "" }]]);
-  for (const metric of metrics.registry.getMetricsAsArray()) {
+  for (const metric of registry.getMetricsAsArray()) {
     const { name, help, labelNames = [] } = metric as typeof metric & { labelNames?: readonly string[] };
     known.set(name, { labels: labelNames, help });
   }
-  for (const { name, type } of await metrics.registry.getMetricsAsJSON()) {
+  for (const { name, type } of await registry.getMetricsAsJSON()) {
     if (String(type) !== "histogram") continue;
     known.set(`${name}_bucket`, { labels: ["le"], help: "" });
     known.set(`${name}_count`, { labels: [], help: "" });
