@@ -1,10 +1,10 @@
 import { EpisodeSelection } from "@presage/contract";
 import type { Config } from "../../config/config.ts";
 import { CommandError } from "../command-error.ts";
-import { findByName, type TargetOptions, withDatasets } from "./dataset-target.ts";
+import { findDataset, type PlaceOptions, withPlace } from "../places/place.ts";
 import { describeRevision } from "./import.ts";
 
-interface EpisodesOptions extends TargetOptions, EpisodeSelection {
+interface EpisodesOptions extends PlaceOptions, EpisodeSelection {
   name: string;
   append?: boolean;
 }
@@ -16,15 +16,17 @@ export async function importEpisodes(
 ): Promise<void> {
   const checked = EpisodeSelection.safeParse(selection);
   if (!checked.success) throw new CommandError(checked.error.issues[0]?.message ?? "This selects nothing.");
-  const target = server === undefined ? {} : { server };
-  await withDatasets(config, target, async (datasets) => {
-    const known = await findByName(datasets, name);
-    const dataset = known ?? (await datasets.create(name));
+  await withPlace(config, { server }, async (place) => {
+    const known = await findDataset(place, name);
+    const dataset = known ?? (await place.datasets.create(name));
     try {
-      describeRevision(dataset, await datasets.uploadEpisodes(dataset.id, checked.data, append === true));
+      describeRevision(
+        dataset,
+        await place.datasets.uploadEpisodes(dataset.id, checked.data, append === true),
+      );
     } catch (error) {
       // A dataset that was made for nothing is not left behind.
-      if (known === undefined) await datasets.delete(dataset.id).catch(() => {});
+      if (known === undefined) await place.datasets.delete(dataset.id).catch(() => {});
       throw error;
     }
   });

@@ -3,10 +3,10 @@ import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import { printable } from "../../printable.ts";
 import { checkFiles } from "../files/file-options.ts";
-import { type TargetOptions, withDatasets } from "./dataset-target.ts";
+import { type PlaceOptions, withPlace } from "../places/place.ts";
 import { uploadFile } from "./upload-file.ts";
 
-interface ImportOptions extends TargetOptions {
+interface ImportOptions extends PlaceOptions {
   name: string;
   file: string;
   format?: DatasetFormat;
@@ -18,8 +18,8 @@ export async function importDataset(
   { name, file, format, ...options }: ImportOptions,
 ): Promise<void> {
   checkFiles(file, undefined);
-  await withDatasets(config, options, async (target) => {
-    const { dataset, revision: uploaded } = await uploadFile(target, name, { path: file, format });
+  await withPlace(config, options, async (place) => {
+    const { dataset, revision: uploaded } = await uploadFile(place, name, { path: file, format });
     describeRevision(dataset, uploaded);
   });
 }

@@ -1,17 +1,17 @@
 import type { Dataset } from "@presage/contract";
 import type { Config } from "../../config/config.ts";
 import { printable } from "../../printable.ts";
+import { type PlaceOptions, withPlace } from "../places/place.ts";
 import { printList } from "../terminal/print-list.ts";
 import type { Column } from "../terminal/text-table.ts";
-import { type TargetOptions, withDatasets } from "./dataset-target.ts";
 
 /** Prints the datasets, newest first. */
 export async function showDatasets(
   config: Config,
-  { json, ...options }: TargetOptions & { json?: boolean },
+  { json, ...options }: PlaceOptions & { json?: boolean },
 ): Promise<void> {
-  await withDatasets(config, options, async (target) => {
-    printList(await target.list(), { columns, json: json ? (dataset) => dataset : undefined });
+  await withPlace(config, options, async ({ datasets }) => {
+    printList(await datasets.list(), { columns, json: json ? (dataset) => dataset : undefined });
   });
 }
 

@@ -2,20 +2,20 @@ import type { DatasetRevision } from "@presage/contract";
 import type { Config } from "../../config/config.ts";
 import { printable, printableJson } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
+import { findDataset, type PlaceOptions, withPlace } from "../places/place.ts";
 import { printList } from "../terminal/print-list.ts";
 import type { Column } from "../terminal/text-table.ts";
-import { findByName, type TargetOptions, withDatasets } from "./dataset-target.ts";
 
 /** Prints a dataset and its revisions. */
 export async function showDataset(
   config: Config,
   nameOrId: string,
-  { json, ...options }: TargetOptions & { json?: boolean },
+  { json, ...options }: PlaceOptions & { json?: boolean },
 ): Promise<void> {
-  await withDatasets(config, options, async (target) => {
-    const dataset = await findByName(target, nameOrId);
+  await withPlace(config, options, async (place) => {
+    const dataset = await findDataset(place, nameOrId);
     if (dataset === undefined) throw new CommandError(`There is no dataset ${nameOrId}.`);
-    const revisions = await target.listRevisions(dataset.id);
+    const revisions = await place.datasets.listRevisions(dataset.id);
     if (json) {
       process.stdout.write(`${printableJson({ ...dataset, revisions })}\n`);
       return;

@@ -1,15 +1,15 @@
 import type { Dataset, DatasetFormat, DatasetRevision } from "@presage/contract";
-import { type DatasetTarget, findByName } from "./dataset-target.ts";
+import { findDataset, type Place } from "../places/place.ts";
 
 /** Uploads a file's lines as a revision of the dataset of this name, which is created if there is none. */
 export async function uploadFile(
-  target: DatasetTarget,
+  place: Pick<Place, "datasets">,
   name: string,
   { path, format }: { path: string; format: DatasetFormat | undefined },
 ): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
   const isGzip = await startsLikeGzip(path);
-  const dataset = (await findByName(target, name)) ?? (await target.create(name));
-  return { dataset, revision: await target.upload(dataset.id, { path, format, isGzip }) };
+  const dataset = (await findDataset(place, name)) ?? (await place.datasets.create(name));
+  return { dataset, revision: await place.datasets.upload(dataset.id, { path, format, isGzip }) };
 }
 
 export async function startsLikeGzip(path: string): Promise<boolean> {

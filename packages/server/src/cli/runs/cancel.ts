@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { printable } from "../../printable.ts";
-import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
+import { findRun, type PlaceOptions, withPlace } from "../places/place.ts";
 
 /** Ends a run; what it has done stays. */
 export async function cancelRunCommand(
@@ -8,9 +8,9 @@ export async function cancelRunCommand(
   nameOrId: string,
   options: PlaceOptions,
 ): Promise<void> {
-  await withRuns(config, options, async (place) => {
-    const { id, name } = await findByName(place, nameOrId);
-    await place.cancel(id);
+  await withPlace(config, options, async (place) => {
+    const { id, name } = await findRun(place, nameOrId);
+    await place.runs.cancel(id);
     process.stdout.write(`Cancelled ${printable(name)}.\n`);
   });
 }

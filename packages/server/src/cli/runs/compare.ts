@@ -1,8 +1,8 @@
 import type { Config } from "../../config/config.ts";
 import { printableJson } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
+import { findRun, type PlaceOptions, withPlace } from "../places/place.ts";
 import { printComparison } from "./comparison-table.ts";
-import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
 
 /** Prints how runs differ from the first one. */
 export async function compareCommand(
@@ -11,10 +11,10 @@ export async function compareCommand(
   { json, ...options }: PlaceOptions & { json?: boolean },
 ): Promise<void> {
   if (names.length < 2) throw new CommandError("compare needs two or more runs");
-  await withRuns(config, options, async (place) => {
+  await withPlace(config, options, async (place) => {
     const ids: string[] = [];
-    for (const name of names) ids.push((await findByName(place, name)).id);
-    const comparison = await place.compare(ids);
+    for (const name of names) ids.push((await findRun(place, name)).id);
+    const comparison = await place.runs.compare(ids);
     if (json) process.stdout.write(`${printableJson(comparison)}\n`);
     else printComparison(comparison);
   });

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { printable } from "../../printable.ts";
-import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
+import { findRun, type PlaceOptions, withPlace } from "../places/place.ts";
 
 /** Deletes a run with its predictions and verdicts. */
 export async function deleteRunCommand(
@@ -8,9 +8,9 @@ export async function deleteRunCommand(
   nameOrId: string,
   options: PlaceOptions,
 ): Promise<void> {
-  await withRuns(config, options, async (place) => {
-    const { id, name } = await findByName(place, nameOrId);
-    await place.delete(id);
+  await withPlace(config, options, async (place) => {
+    const { id, name } = await findRun(place, nameOrId);
+    await place.runs.delete(id);
     process.stdout.write(`Deleted ${printable(name)}.\n`);
   });
 }

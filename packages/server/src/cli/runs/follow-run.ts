@@ -4,8 +4,8 @@ import { ServiceError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
 import { nextSignal } from "../next-signal.ts";
+import type { Workplace } from "../places/workplace.ts";
 import { printNotice } from "../terminal/print-notice.ts";
-import type { Workplace } from "./places/workplace.ts";
 import { showProgress } from "./show-progress.ts";
 
 /** A person stopped the command; the run can be resumed. */
@@ -55,7 +55,7 @@ export async function followRun(place: Workplace, run: Run, server: string | und
 
 /** A run that has just ended cannot be paused any more. */
 async function pause(place: Workplace, id: string): Promise<void> {
-  await place.pause(id).catch((error: unknown) => {
+  await place.runs.pause(id).catch((error: unknown) => {
     const isConflict =
       (error instanceof PresageError && error.category === "conflict") ||
       (error instanceof ServiceError && error.code === "conflict");

@@ -1,17 +1,17 @@
 import type { Run } from "@presage/contract";
 import type { Config } from "../../config/config.ts";
 import { printable } from "../../printable.ts";
+import { type PlaceOptions, withPlace } from "../places/place.ts";
 import { printList } from "../terminal/print-list.ts";
 import type { Column } from "../terminal/text-table.ts";
-import { type PlaceOptions, withRuns } from "./places/run-place.ts";
 
 /** Prints the runs, newest first. */
 export async function showRuns(
   config: Config,
   { json, ...options }: PlaceOptions & { json?: boolean },
 ): Promise<void> {
-  await withRuns(config, options, async (place) => {
-    printList(await place.list(), { columns, json: json ? (run) => run : undefined });
+  await withPlace(config, options, async ({ runs }) => {
+    printList(await runs.list(), { columns, json: json ? (run) => run : undefined });
   });
 }
 

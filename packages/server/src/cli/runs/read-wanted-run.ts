@@ -4,8 +4,8 @@ import { InvalidRequestError, validate } from "../../http/request/validate.ts";
 import { CommandError } from "../command-error.ts";
 import { toReference } from "../evaluate/evaluate-remotely.ts";
 import { describeIssues } from "../files/read-lines.ts";
+import type { WantedRun } from "../places/workplace.ts";
 import { readTags } from "../read-tags.ts";
-import type { WantedRun } from "./places/workplace.ts";
 import { type Protocol, protocols } from "./protocols.ts";
 import { type RunOptions, readNumber, toFlag } from "./run-options.ts";
 

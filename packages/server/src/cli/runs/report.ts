@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
 import { checkOutputFile } from "../files/file-options.ts";
-import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
+import { findRun, type PlaceOptions, withPlace } from "../places/place.ts";
 
 interface ReportOptions extends PlaceOptions {
   format: "html" | "md" | "json";
@@ -15,12 +15,12 @@ export async function reportCommand(
   { format, out, ...options }: ReportOptions,
 ): Promise<void> {
   if (out !== undefined) checkOutputFile(out);
-  await withRuns(config, options, async (place) => {
-    const { id } = await findByName(place, nameOrId);
+  await withPlace(config, options, async (place) => {
+    const { id } = await findRun(place, nameOrId);
     const text =
       format === "json"
-        ? `${JSON.stringify(await place.report(id), undefined, 2)}\n`
-        : await place.reportAs(id, format);
+        ? `${JSON.stringify(await place.runs.report(id), undefined, 2)}\n`
+        : await place.runs.reportAs(id, format);
     if (out === undefined) process.stdout.write(text);
     else await writeFile(out, text);
   });

@@ -7,10 +7,11 @@ import { countOf } from "../../count-of.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
 import { printable, printableJson } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
-import { findByName as findDataset } from "../datasets/dataset-target.ts";
 import { startsLikeGzip, uploadFile } from "../datasets/upload-file.ts";
 import { readEvaluator } from "../evaluate/wanted-evaluators.ts";
 import { checkFiles } from "../files/file-options.ts";
+import { findDataset, findRun } from "../places/place.ts";
+import { openWorkplace, type Workplace } from "../places/workplace.ts";
 import { printSandboxNotice } from "../server/print-sandbox-notice.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import { printComparison } from "./comparison-table.ts";
@@ -24,8 +25,6 @@ import {
   readMinimum,
 } from "./gate.ts";
 import { hasEnded } from "./has-ended.ts";
-import { findByName } from "./places/run-place.ts";
-import { openWorkplace, type Workplace } from "./places/workplace.ts";
 import { protocolOf, readWantedRun } from "./read-wanted-run.ts";
 import { printReport } from "./report-table.ts";
 import { type RunOptions, readNumber, refuseContradictions } from "./run-options.ts";
@@ -82,7 +81,7 @@ function isFile(path: string): boolean {
 
 async function findReference(place: Workplace, nameOrId: string | undefined): Promise<Run | undefined> {
   if (nameOrId === undefined) return undefined;
-  const run = await findByName(place, nameOrId);
+  const run = await findRun(place, nameOrId);
   if (run.status === "finished") return run;
   throw new CommandError(`--against: the run is ${run.status}; only a finished one can be compared with`);
 }
@@ -141,10 +140,10 @@ async function findSamples(
       .replace(/\.gz$/, "")
       .replace(/\.jsonl?$/, "");
     const format = options.format ?? protocolOf(options)?.format;
-    const uploaded = await uploadFile(place.datasets, name, { path: dataset, format });
+    const uploaded = await uploadFile(place, name, { path: dataset, format });
     return { dataset_id: uploaded.dataset.id, revision: uploaded.revision.revision };
   }
-  const found = await findDataset(place.datasets, dataset);
+  const found = await findDataset(place, dataset);
   if (found === undefined) throw new CommandError(`There is neither a file nor a dataset ${dataset}`);
   if (options.format !== undefined)
     throw new CommandError("--format is for a file; the dataset has been read already");
@@ -164,11 +163,11 @@ async function resumeRun(
   nameOrId: string,
   { predictions, minimums }: { predictions: string | undefined; minimums: readonly Minimum[] },
 ): Promise<Run> {
-  const run = await findByName(place, nameOrId);
+  const run = await findRun(place, nameOrId);
   checkMinimums(minimums, run.evaluators);
   if (run.status === "finished") return run;
   if (hasEnded(run)) throw new CommandError(`The run is ${run.status} and cannot be resumed.`);
-  const resumed = run.status === "paused" ? await place.resume(run.id) : run;
+  const resumed = run.status === "paused" ? await place.runs.resume(run.id) : run;
   const lacksPredictions = "predictions" in run.target && resumed.status === "queued";
   if (!lacksPredictions) return resumed;
   if (predictions === undefined)
@@ -184,12 +183,12 @@ async function conclude(
   { minimums, maxRegression, against }: Gates,
   { json }: RunOptions,
 ): Promise<void> {
-  const report = await place.report(run.id);
+  const report = await place.runs.report(run.id);
   if (json) process.stdout.write(`${printableJson(report)}\n`);
   else printReport(report);
   const missed = findShortfalls(report.evaluators, minimums);
   if (against !== undefined) {
-    const comparison = await place.compare([against.id, run.id]);
+    const comparison = await place.runs.compare([against.id, run.id]);
     if (comparison.evaluators.length === 0)
       throw new CommandError("--against: the two runs have no evaluator in common");
     if (!json) {
@@ -198,7 +197,7 @@ async function conclude(
     }
     if (maxRegression !== undefined) missed.push(...findRegressions(comparison, maxRegression));
   }
-  const origin = await place.findOrigin();
+  const origin = await place.runs.findOrigin();
   if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}/runs/${run.id}`);
   if (missed.length > 0) {
     printNotice(missed.join("\n"));

@@ -1,6 +1,6 @@
 import type { DatasetFormat, RunMode } from "@presage/contract";
 import { CommandError } from "../command-error.ts";
-import type { PlaceOptions } from "./places/run-place.ts";
+import type { PlaceOptions } from "../places/place.ts";
 import type { ProtocolName } from "./protocols.ts";
 
 /** The options of `presage run`, as Commander reads them. */

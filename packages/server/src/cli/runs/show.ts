@@ -2,8 +2,8 @@ import type { Run } from "@presage/contract";
 import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import { printable, printableJson } from "../../printable.ts";
+import { findRun, type PlaceOptions, withPlace } from "../places/place.ts";
 import { targetName } from "./list.ts";
-import { findByName, type PlaceOptions, withRuns } from "./places/run-place.ts";
 import { printReport } from "./report-table.ts";
 
 /** Prints a run and its figures so far. */
@@ -12,8 +12,8 @@ export async function showRun(
   nameOrId: string,
   { json, ...options }: PlaceOptions & { json?: boolean },
 ): Promise<void> {
-  await withRuns(config, options, async (place) => {
-    const run = await findByName(place, nameOrId);
+  await withPlace(config, options, async (place) => {
+    const run = await findRun(place, nameOrId);
     if (json) {
       process.stdout.write(`${printableJson(run)}\n`);
       return;
@@ -21,7 +21,7 @@ export async function showRun(
     const lines = describe(run);
     process.stdout.write(`${lines.map(printable).join("\n")}\n\n`);
     // A client's run has results, and no figures of its own.
-    if (run.dataset_id !== null) printReport(await place.report(run.id));
+    if (run.dataset_id !== null) printReport(await place.runs.report(run.id));
   });
 }
 

@@ -12,21 +12,12 @@ import { noEpisodes, toWantedEpisodes } from "../../http/resources/datasets/revi
 import type { Keyset } from "../../storage/keyset.ts";
 import { CommandError } from "../command-error.ts";
 import { commandLineActor } from "../command-line-actor.ts";
-import { withDatabase } from "../with-database.ts";
-import type { DatasetTarget } from "./dataset-target.ts";
+import type { PlaceDatasets } from "./place.ts";
 
 const limit = 1_000;
 
-/** Works on the owner's datasets in the configured database. */
-export async function localDatasets(
-  config: Config,
-  work: (target: DatasetTarget) => Promise<void>,
-): Promise<void> {
-  await withDatabase(config, (store) => work(datasetsOf(store, config)));
-}
-
 /** The owner's datasets in an opened database. */
-export function datasetsOf(store: OpenedStore, config: Pick<Config, "datasets">): DatasetTarget {
+export function localDatasets(store: OpenedStore, config: Pick<Config, "datasets">): PlaceDatasets {
   const { owner, database } = store;
   const { signal } = new AbortController();
   const actor = commandLineActor();

@@ -1,12 +1,11 @@
 import type { Run, RunCreateRequest } from "@presage/contract";
-import type { Config } from "../../../config/config.ts";
-import type { WantedEvaluator } from "../../../evaluation/evaluate/evaluation-request.ts";
-import { inMemoryUrl } from "../../../storage/opening/open-database.ts";
-import { NoDatabaseError } from "../../../storage/opening/open-database-error.ts";
-import type { DatasetTarget } from "../../datasets/dataset-target.ts";
+import type { Config } from "../../config/config.ts";
+import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
+import { inMemoryUrl } from "../../storage/opening/open-database.ts";
+import { NoDatabaseError } from "../../storage/opening/open-database-error.ts";
 import { openLocalWorkplace } from "./local-workplace.ts";
+import type { Place } from "./place.ts";
 import { openRemoteWorkplace } from "./remote-workplace.ts";
-import type { RunPlace } from "./run-place.ts";
 
 /** What a run asks for, besides its evaluators. */
 export type WantedRun = Omit<RunCreateRequest, "evaluators">;
@@ -17,8 +16,7 @@ export interface PredictionsFile {
 }
 
 /** A place where runs are made. */
-export interface Workplace extends RunPlace {
-  datasets: DatasetTarget;
+export interface Workplace extends Place {
   /** Refuses evaluators that cannot be used, before anything is stored. */
   checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
   findDefaultDeployment(): Promise<string>;

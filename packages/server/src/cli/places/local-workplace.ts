@@ -1,18 +1,18 @@
-import { composeRunner } from "../../../compose/compose-command-line.ts";
-import type { Config } from "../../../config/config.ts";
-import { createRun, InvalidRunError } from "../../../evaluation/runs/create-run.ts";
-import { uploadPredictions } from "../../../evaluation/runs/imported/upload-predictions.ts";
-import { readNewRun } from "../../../http/resources/runs/read-new-run.ts";
-import { toRun } from "../../../http/resources/runs/run-response.ts";
-import { createLog } from "../../../observability/logger.ts";
-import { readDatabaseClock } from "../../../storage/database-clock.ts";
-import { microsPerSecond } from "../../../storage/micros.ts";
-import type { OpenOptions } from "../../../storage/opening/open-database.ts";
-import { CommandError } from "../../command-error.ts";
-import { commandLineActor } from "../../command-line-actor.ts";
-import { datasetsOf, nameFile } from "../../datasets/local-datasets.ts";
-import { checkEvaluatorsLocally, namingOptions } from "../../evaluate/evaluate-locally.ts";
-import { hasEnded } from "../has-ended.ts";
+import { composeRunner } from "../../compose/compose-command-line.ts";
+import type { Config } from "../../config/config.ts";
+import { createRun, InvalidRunError } from "../../evaluation/runs/create-run.ts";
+import { uploadPredictions } from "../../evaluation/runs/imported/upload-predictions.ts";
+import { readNewRun } from "../../http/resources/runs/read-new-run.ts";
+import { toRun } from "../../http/resources/runs/run-response.ts";
+import { createLog } from "../../observability/logger.ts";
+import { readDatabaseClock } from "../../storage/database-clock.ts";
+import { microsPerSecond } from "../../storage/micros.ts";
+import type { OpenOptions } from "../../storage/opening/open-database.ts";
+import { CommandError } from "../command-error.ts";
+import { commandLineActor } from "../command-line-actor.ts";
+import { checkEvaluatorsLocally, namingOptions } from "../evaluate/evaluate-locally.ts";
+import { hasEnded } from "../runs/has-ended.ts";
+import { localDatasets, nameFile } from "./local-datasets.ts";
 import { localRuns } from "./local-runs.ts";
 import type { Workplace } from "./workplace.ts";
 
@@ -29,11 +29,11 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
   const actor = commandLineActor();
   const requester = { accountId, signal: new AbortController().signal, actor };
   const leaseId = Bun.randomUUIDv7();
-  const place = localRuns(store, config, services.runs);
+  const runs = localRuns(store, config, services.runs);
 
   return {
-    ...place,
-    datasets: datasetsOf(store, config),
+    datasets: localDatasets(store, config),
+    runs,
     checkEvaluators: (evaluators) =>
       checkEvaluatorsLocally(services, accountId, evaluators, services.hasModel),
     findDefaultDeployment: async () => runner.defaultDeployment,
@@ -59,7 +59,7 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
     start: (id) => runner.start({ id, leaseId }),
     async waitUntilEnded(id, onProgress, signal) {
       for (;;) {
-        const run = await place.get(id);
+        const run = await runs.get(id);
         onProgress(run);
         if (hasEnded(run)) return run;
         await Bun.sleep(pollEveryMs);

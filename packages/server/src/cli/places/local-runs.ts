@@ -1,27 +1,27 @@
-import type { OpenedStore } from "../../../compose/compose-command-line.ts";
-import { composePrices } from "../../../compose/compose-prices.ts";
-import type { Config } from "../../../config/config.ts";
-import { cancelRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
-import { compareRuns } from "../../../evaluation/runs/compare/compare-runs.ts";
-import { deleteRun } from "../../../evaluation/runs/delete-run.ts";
-import { createExternalCounts } from "../../../evaluation/runs/external/external-counts.ts";
-import { findRun } from "../../../evaluation/runs/find-run.ts";
-import { listRuns } from "../../../evaluation/runs/list-runs.ts";
-import { reportRun } from "../../../evaluation/runs/report/report-run.ts";
-import type { Run } from "../../../evaluation/runs/run.ts";
-import type { RunServices } from "../../../evaluation/runs/run-services.ts";
-import { sweepRun } from "../../../evaluation/runs/sweep-run.ts";
-import { reportDocument } from "../../../http/resources/runs/report/report-document.ts";
-import { toHtml } from "../../../http/resources/runs/report/to-html.ts";
-import { toMarkdown } from "../../../http/resources/runs/report/to-markdown.ts";
-import { toRun } from "../../../http/resources/runs/run-response.ts";
-import { createLog } from "../../../observability/logger.ts";
-import type { Keyset } from "../../../storage/keyset.ts";
-import { isInMemory } from "../../../storage/opening/open-database.ts";
-import { commandLineActor } from "../../command-line-actor.ts";
-import { readAll } from "../../datasets/local-datasets.ts";
-import { findServer } from "../../find-server.ts";
-import type { RunPlace } from "./run-place.ts";
+import type { OpenedStore } from "../../compose/compose-command-line.ts";
+import { composePrices } from "../../compose/compose-prices.ts";
+import type { Config } from "../../config/config.ts";
+import { cancelRun, pauseRun, resumeRun } from "../../evaluation/runs/change-status.ts";
+import { compareRuns } from "../../evaluation/runs/compare/compare-runs.ts";
+import { deleteRun } from "../../evaluation/runs/delete-run.ts";
+import { createExternalCounts } from "../../evaluation/runs/external/external-counts.ts";
+import { findRun } from "../../evaluation/runs/find-run.ts";
+import { listRuns } from "../../evaluation/runs/list-runs.ts";
+import { reportRun } from "../../evaluation/runs/report/report-run.ts";
+import type { Run } from "../../evaluation/runs/run.ts";
+import type { RunServices } from "../../evaluation/runs/run-services.ts";
+import { sweepRun } from "../../evaluation/runs/sweep-run.ts";
+import { reportDocument } from "../../http/resources/runs/report/report-document.ts";
+import { toHtml } from "../../http/resources/runs/report/to-html.ts";
+import { toMarkdown } from "../../http/resources/runs/report/to-markdown.ts";
+import { toRun } from "../../http/resources/runs/run-response.ts";
+import { createLog } from "../../observability/logger.ts";
+import type { Keyset } from "../../storage/keyset.ts";
+import { isInMemory } from "../../storage/opening/open-database.ts";
+import { commandLineActor } from "../command-line-actor.ts";
+import { findServer } from "../find-server.ts";
+import { readAll } from "./local-datasets.ts";
+import type { PlaceRuns } from "./place.ts";
 
 const limit = 1_000;
 
@@ -30,7 +30,7 @@ export function localRuns(
   store: OpenedStore,
   config: Config,
   runs: Pick<RunServices, "wake"> = { wake() {} },
-): RunPlace {
+): PlaceRuns {
   const services = { store, runs, externalCounts: createExternalCounts() };
   const { signal } = new AbortController();
   const requester = { accountId: store.owner.account_id, signal, actor: commandLineActor() };

@@ -1,8 +1,7 @@
-import { CommandError } from "../../command-error.ts";
-import { connectToServer } from "../../connect-to-server.ts";
-import { datasetsBehind } from "../../datasets/remote-datasets.ts";
-import { checkEvaluatorsRemotely, toReference } from "../../evaluate/evaluate-remotely.ts";
-import { runsBehind } from "./remote-runs.ts";
+import { CommandError } from "../command-error.ts";
+import { connectToServer } from "../connect-to-server.ts";
+import { checkEvaluatorsRemotely, toReference } from "../evaluate/evaluate-remotely.ts";
+import { remotePlace } from "./remote-place.ts";
 import type { Workplace } from "./workplace.ts";
 
 /** The runs of the Presage at `server`, which works on them. */
@@ -10,8 +9,7 @@ export function openRemoteWorkplace(server: string, apiKey: string | undefined):
   const connection = connectToServer(server, apiKey);
   const { call } = connection;
   return {
-    ...runsBehind(connection),
-    datasets: datasetsBehind(connection),
+    ...remotePlace(connection),
     checkEvaluators: (evaluators) => checkEvaluatorsRemotely(call, evaluators),
     async findDefaultDeployment() {
       const found = (await call(({ deployments }) => deployments.list())).find((one) => one.is_default);
