@@ -15,9 +15,9 @@ export interface BackgroundTurns {
 }
 
 /**
- * Turns on the main thread for work that may wait, in the order in which they are asked for. What becomes possible at the same time,
- * when a commit ends for instance, would otherwise be done in one turn of the event loop, in which nothing else is answered. While
- * there are live requests, each turn of the loop has one turn of background work at most, and some have none.
+ * Turns on the main thread for work that may wait, in the order in which they are asked for. What becomes possible at the
+ * same time, when a commit ends for instance, would otherwise be done in one turn of the event loop, in which nothing else is
+ * answered.
  */
 export function createBackgroundTurns(
   hasLiveRequests: () => boolean,

@@ -32,9 +32,8 @@ interface Account {
 }
 
 /**
- * A semaphore that is fair between accounts: a released slot goes to the account that uses the fewest, among equals to the one
- * that released a slot longest ago, and within an account to the caller that has waited longest. So a single account can use all slots, and
- * another one waits for one slot, not for the first one's queue.
+ * A semaphore that is fair between accounts: a released slot goes to the account that uses the fewest. So a single account can
+ * use all slots, and another one waits for one slot, not for the first one's queue.
  */
 export function createFairSlots({ slots, slotsEach = slots, queue: limits }: FairSlotLimits): FairSlots {
   /** Accounts that use slots or wait, in the order of their last release. */

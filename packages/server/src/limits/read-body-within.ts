@@ -4,9 +4,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const shortBytes = 64 * 1024;
 
 /**
- * Reads a whole body; undefined as soon as it is longer than `maxBytes`. `onLength` is called with the length so far before more
- * is read, and may throw to stop. It is first called with a long body's declared length, so that a body without room is refused
- * before it is sent, and then with 0: senders can declare anything, so only bytes that arrived count.
+ * Reads a whole body; undefined as soon as it is longer than `maxBytes`. `onLength` is called with the length so far before
+ * more is read, and may throw to stop: first with the declared length, so that a body without room is refused before it is
+ * sent, and then from 0, as senders can declare anything.
  */
 export async function readBodyWithin(
   message: Request | Response,

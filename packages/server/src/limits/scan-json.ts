@@ -33,9 +33,8 @@ const code = {
 } as const;
 
 /**
- * Scans the bytes of a body once, before it is parsed, for its depth, the number of its values and the length of its numbers.
- * Values take up to a hundred times the memory of their text, so too many have to be refused before they are made. Invalid JSON
- * passes; the parser says what is wrong with it.
+ * Scans the bytes of a body, before it is parsed, for its depth, the number of its values and the length of its numbers: values
+ * take up to a hundred times the memory of their text. Invalid JSON passes; the parser says what is wrong with it.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
   const { length } = bytes;

@@ -6,9 +6,9 @@ export interface HeldAddress {
 }
 
 /**
- * Makes sure that nobody else listens at the address, or throws a `ListenError`. Workers share their port (SO_REUSEPORT), so the system
- * would let those of a second server join them. A first look without SO_REUSEPORT finds everybody who listens already; a name of the
- * abstract namespace, which one process can have and the system releases, keeps two supervisors from looking at once.
+ * Makes sure that nobody else listens at the address, or throws a `ListenError`. Workers share their port (SO_REUSEPORT), so the
+ * system would let those of a second server join them. A name of the abstract namespace, which the system releases with the
+ * process, keeps two supervisors from looking at once.
  */
 export async function holdAddress({ host, port }: { host: string; port: number }): Promise<HeldAddress> {
   // The system gives the first worker a port that nobody has.

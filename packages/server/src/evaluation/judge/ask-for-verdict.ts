@@ -26,11 +26,10 @@ export interface GivenVerdict<Value> {
 export type AskForVerdict = ReturnType<typeof createAskForVerdict>;
 
 /**
- * Returns a function that asks a model for a verdict in a form. It throws an `EvaluationError` or a `ClientDisconnectedError`.
- *
- * It finds for each model the most reliable format in which it gives a verdict, by real questions only, and keeps to it: a less reliable
- * format is remembered once it has worked. Each profile of each account has its own: an output that manipulates the
- * model must not affect other profiles.
+ * Asks a model for a verdict in a form. Throws an `EvaluationError` or a `ClientDisconnectedError`.
+ * 
+ * The most reliable format in which the model gives a verdict is found by real questions only. It is remembered by profile
+ * and account: an output that manipulates the model must not affect other profiles.
  */
 export function createAskForVerdict(model: JudgeModel) {
   const capabilitiesFor = rememberCapabilities();

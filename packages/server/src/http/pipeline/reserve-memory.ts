@@ -3,9 +3,8 @@ import { pullStream } from "../response/pull-stream.ts";
 import type { Exchange } from "./exchange.ts";
 
 /**
- * A body is in memory several times while it is read: as bytes, as text, as the parsed value and as copies made from it, partly
- * as garbage not yet collected. Measured with one body of 16 MB: 100 MB, 170 MB if one character of an ASCII text is not
- * ASCII; with 40 at once, far less for each.
+ * A body is in memory several times while it is read, partly as garbage not yet collected. Measured with one body of 16 MB:
+ * 100 MB, 170 MB if one character of an ASCII text is not ASCII; with 40 at once, far less for each.
  */
 const bytesPerBodyByte = 6;
 
@@ -73,9 +72,9 @@ export interface NewResults {
 }
 
 /**
- * Reserves memory for what is made of a body that has been read, in place of the body's: its texts, and the larger of the results
- * to store and the response after them. Called before the work, so that nothing is refused after it. Returns a function that
- * reserves memory for the response alone.
+ * Reserves memory for what is made of a body that has been read, in place of the body's: its texts, and the larger of the
+ * results and the response. Called before the work, so that nothing is refused after it. Returns a function that reserves
+ * memory for the response alone.
  */
 export function reserveResults(
   holder: Holder,

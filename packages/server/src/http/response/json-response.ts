@@ -14,9 +14,8 @@ export function isLongResponse(value: unknown): boolean {
 }
 
 /**
- * A value as a JSON response. A result contains its texts twice, an evaluation its results twice again, and a text may have 16 MB:
- * a long value is written in pieces as its reader takes them, so that it delays no other request and is never in memory as a
- * whole. `onBroken` is given the error if the response breaks off.
+ * A value as a JSON response. A long one, as a text may have 16 MB and is in a response several times, is written in pieces as
+ * its reader takes them, so that it delays no other request. `onBroken` is given the error if the response breaks off.
  */
 export function jsonResponse(
   value: unknown,

@@ -29,8 +29,7 @@ interface Session extends DatabaseConnection {
 
 /**
  * Kysely's own driver reuses a connection after a statement timed out or a rollback failed: the old transaction is still open on
- * it, and the next callers' commits are lost with that transaction. This driver closes a connection in an unknown state at once,
- * so that the server rolls back, and no further statement runs on it.
+ * it, and the next callers' commits are lost with it. This driver closes such a connection, so that the server rolls back.
  */
 export function postgresDriver(
   pool: pg.Pool,

@@ -12,8 +12,8 @@ const maxPauseMs = 10;
 
 /**
  * Kysely's driver, with transactions that take the write lock at their start. Waits for locks of other processes by retrying
- * statements instead of inside SQLite, so that the thread stays free. After one statement times out, those queued
- * behind it are tried only once each: one after the other, the last of them would wait for minutes.
+ * statements instead of inside SQLite, so that the thread stays free. After a timeout, statements queued behind it are tried
+ * only once: the last of them would wait for minutes.
  */
 export class RetryingSqliteDriver extends SqliteDriver {
   readonly #database: BunDatabase;

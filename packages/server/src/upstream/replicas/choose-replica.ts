@@ -27,9 +27,9 @@ export interface Candidate {
 /**
  * Rendezvous hashing with bounded loads: of the replicas with room, the one that ranks highest for the key. Without any such
  * replica, the one with the least load; undefined if all have as many requests as they may.
- *
- * `movedTo` is where the key went when the replica that it prefers was full. It stays there, because that has its prefix now, while there is
- * room and the better one is not clearly below its share.
+ * 
+ * `movedTo`, where the key went when its replica was full, has its prefix now: the key stays there while there is room and the
+ * better one is not clearly below its share.
  */
 export function chooseReplica<Chosen extends Candidate>(
   candidates: readonly Chosen[],
@@ -104,9 +104,9 @@ export function findPreferred<Chosen extends Candidate>(
 }
 
 /**
- * How slow each replica is: its latency over the median of those that have one, from 1 to 10, and 1 below 1.25. Where requests wait
- * for each other, one with more of them takes longer without being slow. So it counts as slow only as far as its latency over the requests
- * that it held is above the median too.
+ * How slow each replica is: its latency over the median, from 1 to 10, and 1 below 1.25. One that holds more requests takes
+ * longer without being slow, so it counts as slow only as far as its latency over the requests that it held is above the
+ * median too.
  */
 export function slownessOf(latencies: readonly (AverageLatency | undefined)[]): number[] {
   const medianMs = medianOf(latencies.map((latency) => latency?.ms));

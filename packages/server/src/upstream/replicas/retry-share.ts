@@ -19,9 +19,9 @@ export interface RetryShare {
 }
 
 /**
- * At any time, at most a fifth of the calls in flight are retries, or 3. As calls that fail at once are hardly ever in flight, retries also
- * have to be earned by calls that are answered, one by every five. In an
- * outage only a reserve of 30 is left, which fills by one each second.
+ * At any time, at most a fifth of the calls in flight are retries, or 3. Calls that fail at once are hardly ever in flight, so
+ * retries also have to be earned by calls that are answered, one by every five. In an outage a reserve of 30 is left, which
+ * fills by one each second.
  */
 export function createRetryShare(nowMs: () => number): RetryShare {
   let retrying = 0;

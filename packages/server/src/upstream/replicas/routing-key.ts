@@ -2,8 +2,8 @@ import type { CompletionRequest, SessionHeader } from "../upstream.ts";
 
 /**
  * What requests of one trajectory have in common, so that they come to one replica: the client's session, or the part of the
- * prompt that no step changes. That is the system turn and, in a chat of three or more messages, the first user turn. In a shorter chat
- * the user turn is the step itself, and stands in only where there is no system turn.
+ * prompt that no step changes, which is the system turn and, in a chat of three or more messages, the first user turn. In a
+ * shorter chat the user turn is the step itself.
  */
 export function routingKeyOf(
   { messages }: Pick<CompletionRequest, "messages">,

@@ -28,11 +28,9 @@ export interface ChangeComparison {
 
 /**
  * Compares the change from the state before to the gold answer with the change from there to the output.
- *
- * If lines were added, removed ones earn nothing: otherwise any new text would be half right wherever one observation replaces
- * another. They still cost like any other mistake. A wrong line in place of an added one, or an old line that was kept in its
- * place, is one mistake. So the score is 1 for exactly the gold answer's lines, and 0 for a copy of the state before, unless
- * nothing changed.
+ * 
+ * Where lines were added, removed ones earn nothing: otherwise any new text would be half right wherever one observation
+ * replaces another. A wrong line in place of an added one, or an old line kept in its place, is one mistake.
  */
 export function compareChanges({ before, gold, output }: States): ChangeComparison {
   const came = subtract(gold, before);

@@ -36,9 +36,8 @@ export interface ImportReceipt {
 }
 
 /**
- * Stores external results, all or none. A repeated request gets what the first one stored: the import is recorded
- * under a name first, and its results have that name and their position as request keys, which are unique. So they are committed with
- * their identity, on any thread and in any batch, and nothing is stored twice.
+ * Stores external results, all or none. A repeated request gets what the first one stored: the import is recorded under a
+ * name, which with their positions makes the results' request keys, and these are unique.
  */
 export async function importResults(
   services: ImportServices,

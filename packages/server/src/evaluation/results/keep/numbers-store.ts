@@ -103,9 +103,8 @@ export async function selectLastNumber(transaction: Database): Promise<number> {
 
 /**
  * The number up to which no further result can appear, or undefined if that holds for all results. A reader that pages by
- * ascending id must stop there, or it would miss a result with a smaller number that is committed later. A search that starts after
- * this query sees all results up to that number: the locks are read after the sequence, and a writer releases its lock only when its
- * results are visible.
+ * ascending id must stop there, or it would miss a smaller number that is committed later. The locks are read after the
+ * sequence, so a search that starts after this query sees all results up to that number.
  */
 export async function selectLastSettled(reader: Database): Promise<number | undefined> {
   if (!isPostgres(reader)) return undefined;

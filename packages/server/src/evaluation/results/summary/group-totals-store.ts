@@ -55,9 +55,9 @@ interface WantedTotals {
 }
 
 /**
- * The totals of at most `limit` groups of cells. The database adds them up: there may be millions of cells, which would block the main
- * thread. One statement, so that cells and clusters are of the same state. Cells are added up by verdict first, as this takes the most
- * time and is faster with few columns; verdicts become columns afterwards.
+ * The totals of at most `limit` groups of cells. The database adds them up, as millions of cells would block the main thread,
+ * and in one statement, so that cells and clusters are of the same state. Cells are added up by verdict first, which is faster
+ * with few columns.
  */
 export async function selectGroupTotals(
   reader: Database,

@@ -32,9 +32,8 @@ export async function isCountedByTag(reader: Database, accountId: string, name: 
 }
 
 /**
- * An account's counts of results with a tag, as a statement yet to be run: what is counted, and the results since then one by one. What
- * is counted has the evaluators' verdicts; people's corrections are few, and exchanged here. All in one statement, so that each
- * result is in it once. Results without the tag are all results less those with it.
+ * An account's counts of results with a tag, as a statement yet to be run. What is counted has the evaluators' verdicts;
+ * people's corrections are few, and exchanged here. All in one statement, so that each result is in it once.
  */
 export function tagCells(
   reader: Database,
