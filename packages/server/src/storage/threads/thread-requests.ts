@@ -1,6 +1,5 @@
 import { parentPort, type Worker } from "node:worker_threads";
 import { ServiceError, type ServiceErrorCode } from "../../errors.ts";
-import { isStoreUncertain, storeUncertain } from "../store-error.ts";
 
 /** An error's parts: the copy that another thread receives would lose its code. */
 interface ThreadError {
@@ -115,27 +114,4 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
 function threadEnded(cause: unknown): Error {
   const message = "The database's thread ended before it responded";
   return Object.assign(new Error(message, { cause }), { code: "ERR_WORKER_NOT_RUNNING" });
-}
-
-/** Sends requests to a writing thread, which starts with the first one and is replaced if it dies. */
-export function writerThread<Request, Result>(
-  start: (isReplacement: boolean) => Worker,
-): Pick<ThreadClient<Request, Result>, "send" | "end"> {
-  let thread: ThreadClient<Request, Result> | undefined;
-  return {
-    async send(request) {
-      if (thread === undefined || thread.hasEnded()) thread = threadClient(start(thread !== undefined));
-      const current = thread;
-      return await current.send(request).catch((error: unknown) => {
-        // A thread that dies may already have committed.
-        throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
-      });
-    },
-    async end() {
-      // A later request starts another one.
-      const ending = thread;
-      thread = undefined;
-      await ending?.end();
-    },
-  };
 }

@@ -130,8 +130,8 @@ test("a file that cannot be opened fails a call as an unavailable store, and is 
 test("a thread that dies leaves calls in progress uncertain, and the next call starts another thread", async () => {
   await migrateFile();
   const workers: Worker[] = [];
-  const { write, end } = writeInThread(path, (sqlitePath) => {
-    const worker = startResultsWorker(sqlitePath);
+  const { write, end } = writeInThread(path, (workerData) => {
+    const worker = startResultsWorker(workerData);
     workers.push(worker);
     return worker;
   });

@@ -1,16 +1,12 @@
 import { Worker } from "node:worker_threads";
-import { writerData } from "../../../storage/sqlite/write-turn.ts";
+import { writerThread } from "../../../storage/sqlite/writer-thread.ts";
 import { smallHeap } from "../../../storage/threads/small-heap.ts";
-import { writerThread } from "../../../storage/threads/thread-requests.ts";
 
 /** Counts results of an SQLite file by tag on a thread of its own. */
 export function rollUpInThread(sqlitePath: string): { rollUpSome(): Promise<boolean>; end(): Promise<void> } {
   const thread = writerThread<"roll up", boolean>(
-    (isReplacement) =>
-      new Worker(
-        new URL("./roll-up-thread.ts", import.meta.url),
-        smallHeap(writerData(sqlitePath, isReplacement)),
-      ),
+    sqlitePath,
+    (workerData) => new Worker(new URL("./roll-up-thread.ts", import.meta.url), smallHeap(workerData)),
   );
   return { rollUpSome: () => thread.send("roll up"), end: thread.end };
 }

@@ -1,0 +1,8 @@
+import { openSqliteWriter } from "../../storage/sqlite/open-sqlite-database.ts";
+import { serveWrites } from "../../storage/sqlite/serve-writes.ts";
+import { applyWrites, type EpisodeWrite } from "./apply-writes.ts";
+
+// Runs in a worker: it writes what happens in episodes.
+serveWrites<string, boolean[]>(openSqliteWriter, (database, writes) =>
+  applyWrites(database, JSON.parse(writes) as EpisodeWrite[]),
+);
