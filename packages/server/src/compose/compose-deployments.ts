@@ -6,13 +6,13 @@ import { defined } from "../defined.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { CompletionCache } from "../upstream/cache/completion-cache.ts";
-import { createUpstream } from "../upstream/create-upstream.ts";
 import {
   createDeployments,
   type DeploymentSettings,
   type Deployments,
   type NamedDeploymentSettings,
-} from "../upstream/deployments/create-deployments.ts";
+} from "../upstream/create-deployments.ts";
+import { createUpstream } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";

@@ -26,7 +26,7 @@ import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
 import { startSweeper } from "../storage/sweeper.ts";
-import type { Deployments } from "../upstream/deployments/create-deployments.ts";
+import type { Deployments } from "../upstream/create-deployments.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {
   dispose(): Promise<void>;

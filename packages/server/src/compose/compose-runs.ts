@@ -21,7 +21,7 @@ import { readAnswer } from "../prediction/read-answer.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
-import type { Deployments } from "../upstream/deployments/create-deployments.ts";
+import type { Deployments } from "../upstream/create-deployments.ts";
 import { traceCompletion } from "../upstream/trace-completion.ts";
 
 interface RunOptions {

@@ -5,7 +5,7 @@ import type { Metrics } from "../observability/metrics.ts";
 import { type ReplicaFigures, watchCounts, watchReplicas } from "../observability/watched-metrics.ts";
 import type { Capture } from "../prediction/kept/capture.ts";
 import type { CompletionCache } from "../upstream/cache/completion-cache.ts";
-import type { Deployment } from "../upstream/deployments/create-deployments.ts";
+import type { Deployment } from "../upstream/create-deployments.ts";
 import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { ComposedEvaluation } from "./compose-evaluation.ts";
 import type { ComposedLimits } from "./compose-limits.ts";

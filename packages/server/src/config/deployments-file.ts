@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { DeploymentSettings } from "../upstream/deployments/create-deployments.ts";
+import type { DeploymentSettings } from "../upstream/create-deployments.ts";
 import { cachePolicies } from "./environment.ts";
 import type { RawEnvironment } from "./environment-values.ts";
 import { areDifferentUrls, httpUrl } from "./environment-values.ts";

@@ -30,6 +30,7 @@ import { projectRoutes } from "./resources/projects/projects.ts";
 import { evaluationResultRoutes } from "./resources/results/evaluation-results.ts";
 import { resultDeletionRoutes } from "./resources/results/result-deletions.ts";
 import { resultImportRoutes } from "./resources/results/result-imports.ts";
+import { resultSearchRoutes } from "./resources/results/result-searches.ts";
 import { runReportRoutes } from "./resources/runs/report-routes.ts";
 import { runRoutes } from "./resources/runs/runs.ts";
 import { sessionRoutes } from "./resources/sessions/sessions.ts";
@@ -72,6 +73,7 @@ export function createApp(services: Services): App {
     ...errorTaxonomyRoutes(services),
     ...evaluateRoutes(services),
     ...evaluationResultRoutes(services),
+    ...resultSearchRoutes(services),
     ...resultDeletionRoutes(services),
     ...resultImportRoutes(services),
     ...projectRoutes(services),

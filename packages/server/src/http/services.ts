@@ -10,7 +10,7 @@ import type { Tracing } from "../observability/tracing.ts";
 import type { Capture } from "../prediction/kept/capture.ts";
 import type { PriceList } from "../prices/price-list.ts";
 import type { Store } from "../storage/store.ts";
-import type { Deployments } from "../upstream/deployments/create-deployments.ts";
+import type { Deployments } from "../upstream/create-deployments.ts";
 import type { Use } from "../usage/usage-totals.ts";
 import type { SessionCookie } from "./pipeline/session-cookie.ts";
 import type { SignIn } from "./resources/sign-in/sign-in.ts";

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { writerThread } from "../../storage/sqlite/writer-thread.ts";
 import { smallHeap } from "../../storage/threads/small-heap.ts";
+import { writerThread } from "../../storage/threads/thread-requests.ts";
 import type { DeletedBatch } from "../../storage/writing/delete-in-batches.ts";
 import type { DeletionStep, Place } from "./deletion-step.ts";
 

@@ -1,6 +1,6 @@
 import { copyLog } from "../../storage/sqlite/copy-log.ts";
 import { openSqliteBackgroundWriter } from "../../storage/sqlite/open-sqlite-database.ts";
-import { serveWrites } from "../../storage/sqlite/serve-writes.ts";
+import { serveWrites } from "../../storage/threads/thread-requests.ts";
 import type { DeletedBatch } from "../../storage/writing/delete-in-batches.ts";
 import { type DeletionStep, type Place, takeDeletionStep } from "./deletion-step.ts";
 

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { writerThread } from "../../storage/sqlite/writer-thread.ts";
+import { writerThread } from "../../storage/threads/thread-requests.ts";
 import type { EpisodeWrite } from "./apply-writes.ts";
 
 /** Makes changes together. Says of each whether it was made. */

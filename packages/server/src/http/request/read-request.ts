@@ -6,7 +6,7 @@ import { reserveBody } from "../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, requestAddress } from "../pipeline/route.ts";
 import type { JsonReading } from "./read-json.ts";
 import { readBytes, readJsonInTurn } from "./read-json.ts";
-import { InvalidRequestError, validate } from "./validate.ts";
+import { InvalidRequestError, refuseUnknownFields, validate } from "./validate.ts";
 
 /** A request's body, checked. It is undefined if there is none and the schema allows that. */
 export function readBody<Schema extends z.ZodType>(
@@ -84,6 +84,13 @@ export function readQuery<Schema extends z.ZodType>(
   const query = Object.fromEntries(requestAddress(request).searchParams);
   exchange.usesOldNames = usesOldNames(schema, query);
   return validate(schema, query, "query");
+}
+
+/** Like `readQuery`, for queries whose unknown parameters are refused. */
+export function readKnownQuery<Schema extends z.ZodObject>(call: Call, schema: Schema): z.input<Schema> {
+  const query = readQuery(call, schema);
+  refuseUnknownFields(schema, query, "query");
+  return query;
 }
 
 /** The parameters in a request's path, checked. */

@@ -1,5 +1,5 @@
 import { openSqliteWriter } from "../../storage/sqlite/open-sqlite-database.ts";
-import { serveWrites } from "../../storage/sqlite/serve-writes.ts";
+import { serveWrites } from "../../storage/threads/thread-requests.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 import { insertCaptured } from "./kept-predictions-store.ts";
 

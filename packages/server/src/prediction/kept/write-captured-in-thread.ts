@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { writerThread } from "../../storage/sqlite/writer-thread.ts";
+import { writerThread } from "../../storage/threads/thread-requests.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 
 export type WriteCaptured = (rows: CapturedRows) => Promise<void>;

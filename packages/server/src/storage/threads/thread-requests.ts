@@ -1,5 +1,8 @@
-import { parentPort, type Worker } from "node:worker_threads";
+import { parentPort, type Worker, workerData } from "node:worker_threads";
 import { ServiceError, type ServiceErrorCode } from "../../errors.ts";
+import type { Database } from "../schema/tables.ts";
+import { type WriterData, writerData } from "../sqlite/write-turn.ts";
+import { isStoreUncertain, storeUncertain } from "../store-error.ts";
 
 /** An error's parts: the copy that another thread receives would lose its code. */
 interface ThreadError {
@@ -114,4 +117,49 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
 function threadEnded(cause: unknown): Error {
   const message = "The database's thread ended before it responded";
   return Object.assign(new Error(message, { cause }), { code: "ERR_WORKER_NOT_RUNNING" });
+}
+
+/**
+ * Sends requests to a thread that writes into the SQLite file at `path`, so that only that thread waits for the disk. It starts with the
+ * first request and is replaced if it dies.
+ */
+export function writerThread<Request, Result>(
+  path: string,
+  start: (workerData: WriterData) => Worker,
+): Pick<ThreadClient<Request, Result>, "send" | "end"> {
+  let thread: ThreadClient<Request, Result> | undefined;
+  return {
+    async send(request) {
+      if (thread === undefined || thread.hasEnded())
+        thread = threadClient(start(writerData(path, thread !== undefined)));
+      const current = thread;
+      return await current.send(request).catch((error: unknown) => {
+        // A thread that dies may already have committed.
+        throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
+      });
+    },
+    async end() {
+      // A later request starts another one.
+      const ending = thread;
+      thread = undefined;
+      await ending?.end();
+    },
+  };
+}
+
+/** A thread's side of `writerThread`. If the file cannot be opened, the request fails and nothing was stored; the next one tries again. */
+export function serveWrites<Request, Result>(
+  open: (data: WriterData) => Database,
+  write: (database: Database, request: Request) => Promise<Result>,
+): void {
+  let database: Database | undefined;
+  serveRequests<Request, Result>({
+    respond(request) {
+      database ??= open(workerData);
+      return write(database, request);
+    },
+    async close() {
+      await database?.destroy();
+    },
+  });
 }

@@ -1,6 +1,6 @@
 import type { Database } from "../../../storage/schema/tables.ts";
 import { openSqliteWriter } from "../../../storage/sqlite/open-sqlite-database.ts";
-import { serveWrites } from "../../../storage/sqlite/serve-writes.ts";
+import { serveWrites } from "../../../storage/threads/thread-requests.ts";
 import { toRecords } from "./records-as-text.ts";
 import { createWriteInParts, type WriteResults, type Written } from "./write-results.ts";
 

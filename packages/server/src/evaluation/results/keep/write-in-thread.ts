@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { WriterData } from "../../../storage/sqlite/write-turn.ts";
-import { writerThread } from "../../../storage/sqlite/writer-thread.ts";
+import { writerThread } from "../../../storage/threads/thread-requests.ts";
 import { toText } from "./records-as-text.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { writerThread } from "../../../storage/sqlite/writer-thread.ts";
 import { smallHeap } from "../../../storage/threads/small-heap.ts";
+import { writerThread } from "../../../storage/threads/thread-requests.ts";
 
 /** Counts results of an SQLite file by tag on a thread of its own. */
 export function rollUpInThread(sqlitePath: string): { rollUpSome(): Promise<boolean>; end(): Promise<void> } {

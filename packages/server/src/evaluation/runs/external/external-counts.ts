@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { EvaluatorNames } from "../run.ts";
+import { evaluatorNamesOf } from "./evaluator-names-of.ts";
 import type { ResultCountsRow } from "./external-results-store.ts";
-import { namesOf } from "./names-of.ts";
 
 /** What has been counted of external runs, by their ids. Results are only added, so the next request counts only those added since. */
 export interface ExternalCounts extends CountingLimits {
@@ -62,7 +62,7 @@ export function createExternalCounts(limits = defaults): ExternalCounts {
 export function addUp(known: CountedEvaluators, rows: readonly ResultCountsRow[]): CountedEvaluators {
   return merge(
     known,
-    rows.map((row) => ({ ...row, names: namesOf(row) })),
+    rows.map((row) => ({ ...row, names: evaluatorNamesOf(row) })),
   );
 }
 

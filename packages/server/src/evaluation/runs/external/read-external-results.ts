@@ -4,8 +4,8 @@ import type { Database } from "../../../storage/schema/tables.ts";
 import { type Outcomes, outcome } from "../outcomes/read-outcomes.ts";
 import { createTexts, inTrajectories, type RunSamples } from "../outcomes/run-samples.ts";
 import { type EvaluatorNames, type Run, sampleName } from "../run.ts";
+import { evaluatorNamesOf } from "./evaluator-names-of.ts";
 import { type ExternalResultRow, resultsParts, selectExternalResults } from "./external-results-store.ts";
-import { namesOf } from "./names-of.ts";
 
 /** Rows of one statement. They are parsed on the main thread, so they must be few. */
 const rowsAtOnce = 2_000;
@@ -37,7 +37,7 @@ export async function readExternalResults(
     for (let after = 0; ; ) {
       const rows = await selectExternalResults(reader, run, part, { after, limit: rowsAtOnce });
       for (const row of rows) {
-        const names = namesOf(row);
+        const names = evaluatorNamesOf(row);
         const key = JSON.stringify(names);
         const collected = evaluators.get(key) ?? { names, of: [], results: [] };
         evaluators.set(key, collected);

@@ -3,9 +3,9 @@ import { nowMicros } from "../../../storage/micros.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../../storage/schema/predictions.ts";
 import { toStorableText } from "../../../storage/storable-text.ts";
 import { answerColumns } from "../../../storage/writing/answer-columns.ts";
-import type { MostFrequent } from "../baselines/most-frequent.ts";
 import type { Run } from "../run.ts";
 import type { Step } from "./missing-work.ts";
+import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import {
   type PredictStep,

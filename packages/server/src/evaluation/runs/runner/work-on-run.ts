@@ -4,7 +4,6 @@ import type { SampleTraitsTable } from "../../../storage/schema/runs.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import { countNextStates, type MostFrequent } from "../baselines/most-frequent.ts";
 import type { Run, RunDataset } from "../run.ts";
 import { evaluateStep, readTraits, type StepServices } from "./evaluate-step.ts";
 import {
@@ -14,6 +13,7 @@ import {
   stepsOfTrajectory,
   trajectoriesOf,
 } from "./missing-work.ts";
+import { countNextStates, type MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predictor.ts";
 import { resolveRunEvaluators } from "./resolve-run-evaluators.ts";

@@ -1,5 +1,5 @@
 import { openSqliteWriter } from "../../../storage/sqlite/open-sqlite-database.ts";
-import { serveWrites } from "../../../storage/sqlite/serve-writes.ts";
+import { serveWrites } from "../../../storage/threads/thread-requests.ts";
 import { type RunWork, storeWork } from "../run-work-store.ts";
 
 // Runs in a worker: it writes what was done for runs.

@@ -13,16 +13,14 @@ import { defined } from "../../../defined.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
-import { readQuery } from "../../request/read-request.ts";
+import { readKnownQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
-import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
 export function auditEventRoutes({ store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/audit-events", "manage", async (call) => {
-      const query = readQuery(call, AuditEventListQuery);
-      refuseUnknownFields(AuditEventListQuery, query, "query");
+      const query = readKnownQuery(call, AuditEventListQuery);
       const { action, actor_user_id, object_id, from, to } = query;
       const filter: AuditFilter = defined({
         action,

@@ -16,9 +16,8 @@ import type { Run } from "../../../evaluation/runs/run.ts";
 import { reserveBytes } from "../../../limits/byte-budget.ts";
 import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { readQuery } from "../../request/read-request.ts";
+import { readKnownQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
-import { refuseUnknownFields } from "../../request/validate.ts";
 import { jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
@@ -40,8 +39,7 @@ export function comparisonRoutes(services: Services): Route[] {
 
   return [
     withCaller("GET", path, "read", async (call) => {
-      const query = readQuery(call, ComparisonQuery);
-      refuseUnknownFields(ComparisonQuery, query, "query");
+      const query = readKnownQuery(call, ComparisonQuery);
       const runs = await findRuns(call, query.runs);
       const external = await externalMemoryBytes(evaluation, requesterOf(call), runs);
       reserveBytes(call.exchange, comparisonMemoryBytes(runs) + external);
@@ -55,8 +53,7 @@ export function comparisonRoutes(services: Services): Route[] {
       return jsonResponse(comparison, undefined, logBrokenResponse(services, call));
     }),
     withCaller("GET", `${path}/samples`, "read", async (call) => {
-      const query = readQuery(call, ComparedSampleListQuery);
-      refuseUnknownFields(ComparedSampleListQuery, query, "query");
+      const query = readKnownQuery(call, ComparedSampleListQuery);
       const [reference, candidate = reference] = await findRuns(call, query.runs);
       const { evaluator, profile_name: profileName, direction } = query;
       const [distance, position] = query.after?.split(".").map(Number) ?? [];

@@ -16,9 +16,8 @@ import { findDataset } from "../../../evaluation/datasets/find-dataset.ts";
 import { listDatasets, listRevisions } from "../../../evaluation/datasets/list-datasets.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
-import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { readBody, readKnownQuery, readOnce, readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
-import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { toDataset, toDatasetRevision } from "./dataset-response.ts";
 import { receiveRevision } from "./receive-revision.ts";
@@ -77,8 +76,7 @@ export function datasetRoutes(services: Services): Route[] {
     }),
     withCaller("POST", `${path}/:id/revisions`, "evaluate", async (call) => {
       const { id } = readPath(call, DatasetPath);
-      const query = readQuery(call, DatasetUploadQuery);
-      refuseUnknownFields(DatasetUploadQuery, query, "query");
+      const query = readKnownQuery(call, DatasetUploadQuery);
       const isAppended = isTrueWord(query.append ?? "false");
       const { revision, isNew } =
         query.from === "episodes"

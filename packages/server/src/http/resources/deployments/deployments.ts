@@ -1,6 +1,6 @@
 import type { DeploymentListResponse, DeploymentStatus, ReplicaStatus } from "@presage/contract";
 import { isOperator } from "../../../identity/users/is-operator.ts";
-import type { Deployment } from "../../../upstream/deployments/create-deployments.ts";
+import type { Deployment } from "../../../upstream/create-deployments.ts";
 import { replicaAddress } from "../../../upstream/replicas/replica-address.ts";
 import type { Replica } from "../../../upstream/replicas/replicas.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";

@@ -36,9 +36,8 @@ import { keepOpen } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
-import { readPath, readQuery } from "../../request/read-request.ts";
+import { readKnownQuery, readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
-import { refuseUnknownFields } from "../../request/validate.ts";
 import { jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
@@ -52,8 +51,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
   const { store } = services;
   return [
     withCaller("GET", path, "read", async (call) => {
-      const query = readQuery(call, KeptPredictionListQuery);
-      refuseUnknownFields(KeptPredictionListQuery, query, "query");
+      const query = readKnownQuery(call, KeptPredictionListQuery);
       const requester = requesterOf(call);
       const page = readKeysetPage({ ...query, limit: query.limit ?? String(defaultPredictionLimit) });
       const reader = store.briefReader(requester);
@@ -66,8 +64,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       return Response.json({ data, next: toCursor(next) } satisfies KeptPredictionListResponse);
     }),
     withCaller("DELETE", path, "manage", async (call) => {
-      const query = readQuery(call, KeptPredictionDeleteQuery);
-      refuseUnknownFields(KeptPredictionDeleteQuery, query, "query");
+      const query = readKnownQuery(call, KeptPredictionDeleteQuery);
       keepOpen(call);
       const { source, before, ...filter } = query;
       const wanted = { before: readInstant(before), filter: readFilter(filter) };
@@ -75,8 +72,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       return Response.json({ deleted, has_more: hasMore } satisfies KeptPredictionDeleteResponse);
     }),
     withCaller("GET", `${path}/count`, "read", async (call) => {
-      const query = readQuery(call, KeptPredictionCountQuery);
-      refuseUnknownFields(KeptPredictionCountQuery, query, "query");
+      const query = readKnownQuery(call, KeptPredictionCountQuery);
       const requester = requesterOf(call);
       const most = maxCountedPredictions + 1;
       const reader = store.briefReader(requester);
@@ -85,8 +81,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       return Response.json({ count, has_more: found > count } satisfies KeptPredictionCountResponse);
     }),
     withCaller("GET", `${path}/values`, "read", async (call) => {
-      const query = readQuery(call, KeptPredictionCountQuery);
-      refuseUnknownFields(KeptPredictionCountQuery, query, "query");
+      const query = readKnownQuery(call, KeptPredictionCountQuery);
       const requester = requesterOf(call);
       const counts = await countValues(store.briefReader(requester), requester.accountId, readFilter(query));
       const values = (wanted: CountedColumn) =>

@@ -3,7 +3,7 @@ import { ServiceError } from "../../../errors.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict, readPrediction } from "../../../prediction/predict.ts";
-import type { Deployment, Deployments } from "../../../upstream/deployments/create-deployments.ts";
+import type { Deployment, Deployments } from "../../../upstream/create-deployments.ts";
 import type { Sharing, UpstreamCompletion } from "../../../upstream/upstream.ts";
 import { admit, countUsage, deploymentHeader } from "../../pipeline/exchange.ts";
 import { measureCompletion } from "../../pipeline/measure-completion.ts";

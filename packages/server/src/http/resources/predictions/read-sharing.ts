@@ -1,4 +1,4 @@
-import type { Deployments } from "../../../upstream/deployments/create-deployments.ts";
+import type { Deployments } from "../../../upstream/create-deployments.ts";
 import type { Sharing } from "../../../upstream/upstream.ts";
 import { deploymentHeader } from "../../pipeline/exchange.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";

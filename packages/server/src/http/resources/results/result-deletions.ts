@@ -18,9 +18,9 @@ import type { ResultDeletionsTable } from "../../../storage/schema/deletion.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { missing } from "../../request/pydantic-issues.ts";
-import { readPath, readQuery } from "../../request/read-request.ts";
+import { readKnownQuery, readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
-import { InvalidRequestError, refuseUnknownFields } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { readExportQuery, readSearchFilter } from "./read-result-filter.ts";
 
@@ -29,8 +29,7 @@ const path = "/v1/evaluation-results";
 export function resultDeletionRoutes({ evaluation }: Services): Route[] {
   return [
     withCaller("DELETE", path, "manage", async (call) => {
-      const query = readQuery(call, EvaluationResultDeleteQuery);
-      refuseUnknownFields(EvaluationResultDeleteQuery, query, "query");
+      const query = readKnownQuery(call, EvaluationResultDeleteQuery);
       const { dry_run, expected_count: expected, ...filters } = query;
       const isDryRun = dry_run !== undefined && isTrueWord(dry_run);
       if (!isDryRun && expected === undefined)

@@ -5,9 +5,8 @@ import { reportMemoryBytes, reportRun } from "../../../evaluation/runs/report/re
 import { reserveBytes } from "../../../limits/byte-budget.ts";
 import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
-import { readPath, readQuery } from "../../request/read-request.ts";
+import { readKnownQuery, readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
-import { refuseUnknownFields } from "../../request/validate.ts";
 import { jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
@@ -24,8 +23,7 @@ export function runReportRoutes(services: Services): Route[] {
   return [
     withCaller("GET", "/v1/runs/:id/report", "read", async (call) => {
       const { id } = readPath(call, RunPath);
-      const query = readQuery(call, RunReportQuery);
-      refuseUnknownFields(RunReportQuery, query, "query");
+      const query = readKnownQuery(call, RunReportQuery);
       const run = await findRun(evaluation, requesterOf(call), id);
       const external = await externalMemoryBytes(evaluation, requesterOf(call), [run]);
       reserveBytes(call.exchange, reportMemoryBytes(run) + external);

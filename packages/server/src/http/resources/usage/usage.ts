@@ -4,9 +4,8 @@ import { type LatencyFigures, type LatencyReport, readLatency } from "../../../u
 import { readUsage, type UsageReport } from "../../../usage/read-usage.ts";
 import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
-import { readQuery } from "../../request/read-request.ts";
+import { readKnownQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
-import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { microsPerHour, type RequestedPeriod, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
 
@@ -17,8 +16,7 @@ const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
 export function usageRoutes({ store, prices }: Services): Route[] {
   return [
     withCaller("GET", "/v1/usage", "read", async (call) => {
-      const query = readQuery(call, UsageQuery);
-      refuseUnknownFields(UsageQuery, query, "query");
+      const query = readKnownQuery(call, UsageQuery);
       const period = readUsagePeriod(query);
       const list = prices.current();
       const keyId = query.api_key_id?.toLowerCase();
@@ -28,8 +26,7 @@ export function usageRoutes({ store, prices }: Services): Route[] {
       return Response.json(toUsageResponse(period, report, list?.currency));
     }),
     withCaller("GET", "/v1/usage/latency", "read", async (call) => {
-      const query = readQuery(call, LatencyQuery);
-      refuseUnknownFields(LatencyQuery, query, "query");
+      const query = readKnownQuery(call, LatencyQuery);
       const period = readUsagePeriod(query);
       const report = await readLatency(store, requesterOf(call), period);
       return Response.json(toLatencyResponse(period, report));

@@ -4,7 +4,7 @@ import type { Database } from "../../../storage/schema/tables.ts";
 import { type PlacedSample, readPlacedSamples } from "../../datasets/read-samples.ts";
 import { selectSizes } from "../../datasets/samples-store.ts";
 import { selectLastPosition } from "../outcomes/outcomes-store.ts";
-import { actionOf } from "../runner/run-sample.ts";
+import { actionOf } from "./run-sample.ts";
 
 /** The commonest next state of a sample's action; undefined if there is none. */
 export type MostFrequent = (placed: PlacedSample) => Promise<string | undefined>;

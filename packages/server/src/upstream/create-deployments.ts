@@ -1,6 +1,6 @@
-import type { CachePolicy } from "../cache/is-repeatable.ts";
-import { isUnserved } from "../replicas/replicas.ts";
-import type { CompletionRequest, Upstream } from "../upstream.ts";
+import type { CachePolicy } from "./cache/is-repeatable.ts";
+import { isUnserved } from "./replicas/replicas.ts";
+import type { CompletionRequest, Upstream } from "./upstream.ts";
 
 /** Models and where they are served. */
 export interface DeploymentSettings {

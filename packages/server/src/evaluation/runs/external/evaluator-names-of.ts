@@ -3,7 +3,7 @@ import type { EvaluatorNames } from "../run.ts";
 import type { NamesRow } from "./external-results-store.ts";
 
 /** The evaluator of results as the API names it. */
-export function namesOf(row: NamesRow): EvaluatorNames {
+export function evaluatorNamesOf(row: NamesRow): EvaluatorNames {
   return {
     evaluator: row.is_external === 1 ? toExternalName(row.evaluator_id) : row.evaluator_id,
     profile_name: row.profile_name,
