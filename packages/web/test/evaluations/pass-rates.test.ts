@@ -1,0 +1,182 @@
+import { expect } from "bun:test";
+import type { Presage } from "@presage/sdk";
+import { openStore } from "../../../server/test/support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../../../server/test/support/store/store-results.ts";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+import { showsResults } from "../support/result-rows.ts";
+
+const dashboardTest = dashboardTests();
+
+/** 100 verdicts of the strict evaluator in 10 trajectories, 25 passes, and 50 passes of the lenient one. */
+async function importVerdicts(client: Presage, app: string): Promise<void> {
+  const strict = Array.from({ length: 100 }, (_, index) => ({
+    evaluator_id: "strict",
+    profile_name: "words",
+    pass: index % 4 === 0,
+    tags: { trajectory_id: String(index % 10) },
+    app,
+  }));
+  const lenient = Array.from({ length: 50 }, () => ({ evaluator_id: "lenient", pass: true, app }));
+  await client.results.importBatch([...strict, ...lenient]);
+}
+
+/** What all 150 verdicts together would have. */
+const pooled = "50.0 %";
+
+async function store(databaseUrl: string, fields: readonly StoredFields[]): Promise<void> {
+  await using opened = await openStore(databaseUrl);
+  await storeResults(opened.database, opened.owner.account_id, fields);
+}
+
+dashboardTest(
+  "The overview has one rate for each evaluator and profile, and none of all of them",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    await importVerdicts(client, "overview");
+    const page = await visit("/");
+    const rates = page.getByRole("table", { name: "Pass rates" });
+    const strict = rates.getByRole("row").filter({ hasText: "strict" });
+    await strict.getByText("25.0 %").first().waitFor();
+    await strict.getByText("words").waitFor();
+    await strict.getByText("100 verdicts in 10 clusters").waitFor();
+    const lenient = rates.getByRole("row").filter({ hasText: "lenient" });
+    await lenient.getByText("50 verdicts", { exact: true }).waitFor();
+    expect(await lenient.getByText("100 %").count()).toBeGreaterThan(0);
+    expect(await page.getByText(pooled).count()).toBe(0);
+  },
+);
+
+dashboardTest(
+  "The rate by day is that of one evaluator, and its choice is in the URL",
+  async ({ visit, client, databaseUrl }) => {
+    await importVerdicts(client, "by day");
+    // Of a single day there is no chart.
+    const yesterday = (Date.now() - 86_400_000) * 1000;
+    await store(databaseUrl, [
+      {
+        evaluatorId: "lenient",
+        isExternal: true,
+        profile: undefined,
+        evaluatorFamily: undefined,
+        createdAt: yesterday,
+      },
+    ]);
+    const page = await visit("/?period=30d");
+    const chooser = page.getByRole("combobox", { name: "Evaluator and profile" });
+    await page
+      .getByRole("figure", { name: "Pass rate by day of external:strict, words" })
+      .getByText("25.0 %")
+      .waitFor();
+    await chooser.selectOption("external:lenient");
+    const figure = page.getByRole("figure", { name: "Pass rate by day of external:lenient" });
+    await figure.getByText("100 %").first().waitFor();
+    await figure.getByRole("button", { name: "Show as table" }).click();
+    expect(await figure.getByRole("row").count()).toBe(31);
+
+    await page.reload();
+    await page.getByRole("figure", { name: "Pass rate by day of external:lenient" }).waitFor();
+    await page.getByRole("radio", { name: "7 days" }).click();
+    await page.getByRole("figure", { name: "Pass rate by day of external:lenient" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("period")).toBeNull();
+  },
+);
+
+dashboardTest(
+  "Within 24 hours, evaluations of the last 24 hours are counted",
+  async ({ visit, databaseUrl }) => {
+    const longAgo = (Date.now() - 86_400_000 - 300_000) * 1000;
+    const recently = (Date.now() - 3_600_000) * 1000;
+    await store(databaseUrl, [
+      ...Array.from({ length: 7 }, () => ({ evaluatorId: "hourly", createdAt: longAgo })),
+      ...Array.from({ length: 3 }, () => ({ evaluatorId: "hourly", createdAt: recently })),
+    ]);
+    const page = await visit("/?period=24h");
+    await page
+      .getByRole("row")
+      .filter({ hasText: "hourly" })
+      .getByText("3 verdicts", { exact: true })
+      .waitFor();
+    await page
+      .getByRole("term")
+      .filter({ hasText: /^Evaluations$/ })
+      .waitFor();
+    await page.goto(new URL("/?period=7d", page.url()).href);
+    await page
+      .getByRole("row")
+      .filter({ hasText: "hourly" })
+      .getByText("10 verdicts", { exact: true })
+      .waitFor();
+  },
+);
+
+dashboardTest(
+  "Evaluations of several evaluators have a list of rates, and those of one have its rate",
+  async ({ visit, client }) => {
+    await importVerdicts(client, "explorer");
+    const page = await visit("/evaluations?app=explorer");
+    await page.getByText("150", { exact: true }).waitFor();
+    expect(await page.getByText(pooled).count()).toBe(0);
+    await page.getByRole("button", { name: "Pass rates of 2 evaluators and profiles" }).click();
+    const list = page.getByRole("dialog", { name: "Pass rates" });
+    await list.getByText("100 verdicts in 10 clusters").waitFor();
+    await list.getByRole("link", { name: "strict" }).click();
+    await page.getByText("25.0 %").waitFor();
+    await page.getByText("100 verdicts in 10 clusters").waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      evaluator: "external:strict",
+      profile: "words",
+    });
+  },
+);
+
+dashboardTest("A corrected score is shown beside the evaluator’s", async ({ visit, client }) => {
+  const [result] = await client.results.importBatch([
+    { evaluator_id: "theirs", pass: false, score_raw: 0.063, app: "scores" },
+  ]);
+  await client.results.correct(result?.id ?? "", { pass: false });
+  const page = await visit("/evaluations?app=scores");
+  await showsResults(page, 1);
+  const cell = page.getByRole("cell", { name: "0.063" });
+  expect(await cell.textContent()).toBe("The evaluator’s score: 0.063, corrected: 0");
+});
+
+dashboardTest("A corrected score that equals the evaluator’s is shown once", async ({ visit, client }) => {
+  const [result] = await client.results.importBatch([
+    { evaluator_id: "theirs", pass: true, score_raw: 0, app: "same score" },
+  ]);
+  await client.results.correct(result?.id ?? "", { pass: false });
+  const page = await visit("/evaluations?app=same+score");
+  await showsResults(page, 1);
+  expect(await page.getByRole("cell").first().textContent()).toBe("0");
+});
+
+dashboardTest(
+  "Different evaluators with one profile have rates of their own",
+  async ({ visit, client, databaseUrl }) => {
+    const profile = await client.profiles.create({
+      evaluator_family: "rouge-l",
+      name: "shared",
+      config: { threshold: 0.5 },
+    });
+    const used = { name: "shared", publicId: profile.public_id, revision: 1 };
+    await store(databaseUrl, [
+      ...Array.from({ length: 10 }, (_, index) => ({
+        evaluatorId: "rouge-l-2026-01-01",
+        profile: used,
+        outcome: { status: "success" as const, pass: index < 2, score: 0.5 },
+      })),
+      ...Array.from({ length: 20 }, () => ({ evaluatorId: "rouge-l-2026-11-21", profile: used })),
+    ]);
+    const page = await visit(`/evaluators/profiles/${profile.public_id}`);
+    const revision = page.getByRole("region", { name: "Revisions" }).getByRole("row").nth(1);
+    await revision.getByText("rouge-l-2026-01-01").waitFor();
+    await revision.getByText("20.0 %").first().waitFor();
+    await revision.getByText("20 verdicts").waitFor();
+    // 22 of 30.
+    expect(await revision.getByText("73.3 %").count()).toBe(0);
+    await page.goto(new URL("/evaluators?q=shared", page.url()).href);
+    await page.getByText("rouge-l-2026-01-01").filter({ visible: true }).first().waitFor();
+    expect(await page.getByText("73.3 %").count()).toBe(0);
+  },
+);

@@ -1,0 +1,149 @@
+import { expect } from "bun:test";
+import { eventually } from "../../../server/test/support/eventually.ts";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+import { expectAccessible, wide } from "../support/expect-accessible.ts";
+
+const dashboardTest = dashboardTests(() => ({ environment: { PRESAGE_CAPTURE: "all" } }));
+
+const kitchen = { environment_state: "A kitchen with a fridge. The fridge door is closed." };
+
+dashboardTest("An empty log says how predictions come into it", async ({ visit }) => {
+  const page = await visit("/predictions");
+  await page.getByText("No predictions are stored").waitFor();
+  await page.getByText("PRESAGE_CAPTURE=all npm start").waitFor();
+});
+
+dashboardTest(
+  "What the agent saw: a request is found, read as it was sent, asked again and kept as a sample",
+  async (visitor) => {
+    const { client, visit } = visitor;
+    let requestId = "";
+    for (const action of ["open fridge", "close fridge", "look around"]) {
+      await client.predict(
+        {
+          context: kitchen,
+          interaction: { state: "You are in the kitchen.", action },
+          params: { temperature: 0 },
+        },
+        {
+          onResponse({ headers }) {
+            requestId = headers.get("x-request-id") ?? "";
+          },
+        },
+      );
+    }
+    await eventually(
+      () => client.keptPredictions.count(),
+      ({ count }) => count === 3,
+      20_000,
+    );
+
+    const page = await visit("/");
+    await page.getByRole("link", { name: "Predictions", exact: true }).click();
+    await page.getByText("3 predictions", { exact: true }).waitFor();
+    // What was predicted is in sight.
+    await page.getByRole("row").filter({ hasText: "fridge" }).first().waitFor();
+    // The values there are, with how many have them.
+    const chosen = page.getByLabel("Source").locator("option");
+    expect(
+      await eventually(
+        () => chosen.allTextContents(),
+        (texts) => texts.length === 2,
+      ),
+    ).toEqual(["Any source", "Live traffic · 3"]);
+    await page.getByRole("button", { name: "More filters" }).press("Enter");
+    await page.getByRole("textbox", { name: "Request id" }).fill(requestId);
+    await page.keyboard.press("Enter");
+    await page.getByText("1 prediction match", { exact: false }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("textbox", { name: "Request id" }).waitFor({ state: "hidden" });
+    await page.getByRole("row").getByRole("link").first().click();
+    const drawer = page.getByRole("dialog");
+    await drawer.getByText("Action: look around").waitFor();
+    await drawer.getByText("## ENVIRONMENT STATE").waitFor();
+    await drawer.getByText(requestId).waitFor();
+
+    // The link opens the same in a fresh browser.
+    const other = await visit(new URL(page.url()).pathname + new URL(page.url()).search, {
+      viewport: wide,
+      reducedMotion: "reduce",
+    });
+    await other.getByRole("dialog").getByText("Action: look around").waitFor();
+    await expectAccessible(other);
+
+    await drawer.getByRole("button", { name: "Add to dataset" }).click();
+    const form = page.getByRole("dialog", { name: "Add to a dataset" });
+    await form.getByRole("textbox", { name: "Its name" }).fill("found in traffic");
+    await form.getByRole("textbox", { name: "Trajectory" }).fill("kitchen");
+    await form.getByRole("textbox", { name: "Next state" }).fill("You see a closed fridge.");
+    await form.getByRole("button", { name: "Add sample" }).click();
+    await form.getByText("Revision 1 has 1 sample.").waitFor();
+    await form.getByRole("button", { name: "Close" }).last().click();
+    const [dataset] = await client.datasets.list();
+    const kept = await Array.fromAsync(client.datasets.iterateSamples(dataset?.id ?? ""));
+    expect(kept).toMatchObject([
+      {
+        trajectory_id: "kitchen",
+        context: kitchen,
+        interaction: { action: "look around" },
+        next_state: "You see a closed fridge.",
+      },
+    ]);
+
+    await drawer.getByRole("button", { name: "Open in playground" }).click();
+    await page.getByRole("heading", { name: "Playground", level: 1 }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Action", exact: true }).inputValue()).toBe("look around");
+  },
+);
+
+dashboardTest(
+  "A next page that fails is asked for once, and again when the user retries",
+  async (visitor) => {
+    visitor.expectErrors(/status of 400/);
+    const page = await visitor.visit("/");
+    let first = 0;
+    let asked = 0;
+    let isBroken = true;
+    await page.route(/\/v1\/predictions\?/, async (route) => {
+      if (!route.request().url().includes("after=")) {
+        first += 1;
+        const response = await route.fetch();
+        return await route.fulfill({ response, json: { ...(await response.json()), next: "next" } });
+      }
+      asked += 1;
+      if (isBroken) return await route.fulfill({ status: 400, json: { detail: "Out of order" } });
+      return await route.fulfill({ json: { data: [], next: null } });
+    });
+    await page.getByRole("link", { name: "Predictions", exact: true }).click();
+    await page.getByRole("alert").getByText("Out of order").waitFor();
+    await page.evaluate(async () => {
+      for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);
+    });
+    expect(asked).toBe(1);
+    isBroken = false;
+    const loaded = first;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    await eventually(
+      () => asked,
+      (count) => count > 1,
+    );
+    // What is there already stays.
+    expect(first).toBe(loaded);
+  },
+);
+
+dashboardTest(
+  "Predictions are deleted by the filters, after their number is said",
+  async ({ visit, client }) => {
+    const page = await visit("/predictions?status=success&source=live", { reducedMotion: "reduce" });
+    await page.getByText("3 predictions match").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    const dialog = page.getByRole("alertdialog");
+    await dialog.getByText("3 predictions of live traffic match the filters.").waitFor();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No stored prediction matches these filters").waitFor();
+    expect(await client.keptPredictions.count()).toEqual({ count: 0, has_more: false });
+  },
+);

@@ -1,0 +1,152 @@
+import { expect } from "bun:test";
+import type { Presage } from "@presage/sdk";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+import { expectAccessible, wide } from "../support/expect-accessible.ts";
+
+const dashboardTest = dashboardTests();
+
+const rooms = [
+  "kitchen",
+  "hall",
+  "attic",
+  "cellar",
+  "pantry",
+  "loft",
+  "yard",
+  "shed",
+  "study",
+  "porch",
+  "den",
+  "bath",
+];
+const steps = ["open window", "close window", "sing"];
+const samples = rooms.flatMap((room) =>
+  steps.map((action, step) => ({
+    trajectory_id: room,
+    step,
+    interaction: { state: `You are in the ${room}, step ${step}.`, action },
+    next_state: `The ${room} hears ${action}.`,
+  })),
+);
+const toLines = (objects: readonly unknown[]) =>
+  objects.map((object) => `${JSON.stringify(object)}\n`).join("");
+
+/** Two runs: the second is right on all but the songs of some rooms, the first only on windows that open. */
+let filling: Promise<{ reference: string; candidate: string }> | undefined;
+async function fill(client: Presage) {
+  const { id: dataset_id } = await client.datasets.create({ name: "houses" });
+  await client.datasets.upload(dataset_id, toLines(samples));
+  async function run(name: string, isRight: (sample: (typeof samples)[number]) => boolean): Promise<string> {
+    const { id } = await client.runs.create({
+      name,
+      dataset_id,
+      target: { predictions: "imported" },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    const predictions = samples.map((sample) => ({
+      trajectory_id: sample.trajectory_id,
+      step: sample.step,
+      prediction: isRight(sample) ? sample.next_state : `Nothing happens, says ${name}.`,
+    }));
+    await client.runs.uploadPredictions(id, toLines(predictions));
+    await client.runs.waitUntilEnded(id, { pollEveryMs: 200 });
+    return id;
+  }
+  const reference = await run("old model", ({ step }) => step === 0);
+  const candidate = await run("new model", ({ step, trajectory_id }) => step < 2 && trajectory_id.length < 7);
+  return { reference, candidate };
+}
+
+dashboardTest(
+  "Which of two is better: chosen from the list, the page ends on the figure",
+  async ({ visit, client }) => {
+    filling ??= fill(client);
+    await filling;
+    const page = await visit("/");
+    await page.getByRole("link", { name: "Compare" }).click();
+    await page.getByRole("checkbox", { name: "old model" }).check();
+    await page.getByRole("checkbox", { name: "new model" }).check();
+    await page.getByRole("button", { name: "Compare 2 runs" }).click();
+    const said = page.getByRole("list", { name: "What the comparison says" });
+    await said
+      .getByText(/^new model is better than old model on exact-match by 27\.8 points, 95 % interval/)
+      .waitFor();
+
+    const table = page.getByRole("region", { name: "Differences from the reference" });
+    const row = table.getByRole("row").filter({ hasText: "new model" });
+    expect(await row.textContent()).toContain("+27.8");
+    await row.getByText("+27.8").focus();
+    await page
+      .getByRole("tooltip")
+      .getByText(/over 36 samples in 12 trajectories/)
+      .first()
+      .waitFor();
+
+    // The first is the reference; it can be the other one.
+    await page.getByRole("button", { name: "Make reference" }).click();
+    await said.getByText(/^old model is worse than new model on exact-match by 27\.8 points/).waitFor();
+  },
+);
+
+dashboardTest(
+  "The samples that changed sides show both outputs beside what was recorded",
+  async (visitor) => {
+    filling ??= fill(visitor.client);
+    const { reference, candidate } = await filling;
+    const page = await visitor.visit(`/compare?runs=${reference},${candidate}`);
+    await page.getByRole("radio", { name: /Got better/ }).click();
+    await page.getByRole("link", { name: "hall/1" }).click();
+    const drawer = page.getByRole("dialog", { name: "Sample hall, step 1" });
+    await drawer
+      .getByRole("region", { name: "Output of A" })
+      .getByText("Nothing happens, says old model.")
+      .first()
+      .waitFor();
+    await drawer.getByRole("region", { name: "Output of B" }).getByText("The texts are identical.").waitFor();
+    await page.keyboard.press("j");
+    await page.getByRole("dialog", { name: "Sample hall, step 1" }).waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.get("open")).not.toBe("hall/1");
+
+    // A colleague who gets the link sees the same, also if the list is not loaded so far.
+    const other = await visitor.visit(
+      `/compare?runs=${reference},${candidate}&direction=better&open=attic%2F2`,
+    );
+    const theirs = other.getByRole("dialog", { name: "Sample attic, step 2" });
+    await theirs
+      .getByRole("region", { name: "Output of B" })
+      .getByText("Nothing happens, says new model.")
+      .first()
+      .waitFor();
+    await other.keyboard.press("Escape");
+    await theirs.waitFor({ state: "detached" });
+  },
+);
+
+dashboardTest("A comparison is copied as Markdown and downloaded", async (visitor) => {
+  filling ??= fill(visitor.client);
+  const { reference, candidate } = await filling;
+  const page = await visitor.visit(`/compare?runs=${reference},${candidate}`);
+  await page.getByRole("button", { name: "Download" }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("menuitem", { name: "Markdown" }).click(),
+  ]);
+  const text = await Bun.file(await download.path()).text();
+  expect(text).toContain("- new model is better than old model on exact-match by 27.8 points");
+  expect(text).toContain("+27.8");
+});
+
+dashboardTest("The comparison is accessible, with and without an open sample", async (visitor) => {
+  filling ??= fill(visitor.client);
+  const { reference, candidate } = await filling;
+  for (const open of ["", "&direction=better&open=hall%2F1"]) {
+    const page = await visitor.visit(`/compare?runs=${reference},${candidate}${open}`, {
+      viewport: wide,
+      reducedMotion: "reduce",
+    });
+    await page.getByRole("cell", { name: "36 in 12" }).first().waitFor({ state: "attached" });
+    if (open !== "") await page.getByText("The texts are identical.").waitFor();
+    await expectAccessible(page);
+    await page.close();
+  }
+});

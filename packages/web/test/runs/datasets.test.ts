@@ -1,0 +1,127 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+
+/** Steps of trajectories by their names. */
+function linesOf(lengths: Record<string, number>): string {
+  return Object.entries(lengths)
+    .flatMap(([trajectory_id, steps]) =>
+      Array.from({ length: steps }, (_, step) => ({
+        trajectory_id,
+        step,
+        context: { task_context: "Count the doors." },
+        interaction: { state: `${step} doors are open.\nIt rains.`, action: `open door ${step}` },
+        next_state: `${step + 1} doors are open.\nIt rains.`,
+        tags: { house: trajectory_id },
+      })),
+    )
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join("");
+}
+
+const longestFirst = (page: Page) => page.locator("tbody tr").first().getByRole("link", { name: "long" });
+
+async function choose(page: Page, name: string, text: string): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("File").setInputFiles({ name, mimeType: "", buffer: Buffer.from(text) });
+  await dialog.getByRole("button", { name: "Upload", exact: true }).click();
+}
+
+dashboardTest("A file is uploaded once its wrong line is mended", async ({ visit, client, expectErrors }) => {
+  expectErrors(/status of 422/);
+  const page = await visit("/datasets");
+  await page.getByRole("heading", { name: "No datasets yet" }).waitFor();
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  await choose(page, "doors.jsonl", `${linesOf({ hall: 2 })}{"trajectory_id": "hall", "stop": 2}\n`);
+  const alert = page.getByRole("alert");
+  await alert.getByText("Line 3, step: Field required").waitFor();
+  await alert.getByText(`"stop"`).first().waitFor();
+  expect(await client.datasets.list()).toEqual([]);
+
+  await choose(page, "doors.jsonl", linesOf({ hall: 2, attic: 3, cellar: 1 }));
+  await page.getByRole("heading", { level: 1, name: "doors" }).waitFor();
+  await page.getByText("3 trajectories", { exact: true }).waitFor();
+  expect((await client.datasets.list())[0]?.latest_revision?.samples).toBe(6);
+});
+
+dashboardTest("A step of a trajectory is reached by keyboard and shared by its address", async (visitor) => {
+  const { visit, client } = visitor;
+  const { id } = await client.datasets.create({ name: "house" });
+  await client.datasets.upload(id, linesOf({ hall: 2, attic: 5, cellar: 1 }));
+  const page = await visit("/datasets");
+  await page.getByRole("link", { name: "house" }).press("Enter");
+  await page.getByRole("searchbox", { name: "Find trajectories" }).fill("ATT");
+  await page.getByRole("link", { name: "hall" }).waitFor({ state: "detached" });
+  expect(new URL(page.url()).search).toBe("?q=ATT");
+  await page.getByRole("link", { name: "attic" }).press("Enter");
+  await page.getByRole("heading", { name: "Step 0" }).waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await page.getByRole("heading", { name: "Step 1" }).waitFor();
+  await page.keyboard.press("End");
+  await page.getByRole("heading", { name: "Step 4" }).waitFor();
+  await page.keyboard.press("Home");
+  await page.getByRole("heading", { name: "Step 0" }).waitFor();
+  // Two keys before anything is drawn are two steps.
+  await page.evaluate(() => {
+    for (const key of ["j", "j"])
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  });
+  await page.getByRole("heading", { name: "Step 2" }).waitFor();
+  await page.keyboard.press("End");
+  await page.getByRole("heading", { name: "Step 4" }).waitFor();
+  await page.keyboard.press("k");
+  await page.getByText("open door 3").waitFor();
+
+  const { pathname, search } = new URL(page.url());
+  expect(search).toBe("?step=3");
+  const elsewhere = await visit(pathname + search);
+  await elsewhere.getByText("open door 3").waitFor();
+  await elsewhere.getByText("house=attic").waitFor();
+  // What changed is marked, without colours as well.
+  await elsewhere.locator("del", { hasText: "3" }).waitFor();
+  await elsewhere.locator("ins", { hasText: "4" }).waitFor();
+  expect(await elsewhere.locator("[data-current]").textContent()).toBe("3");
+});
+
+dashboardTest("Revisions are kept apart, and the longest trajectories come first", async (visitor) => {
+  const { visit, client } = visitor;
+  const { id } = await client.datasets.create({ name: "revised" });
+  await client.datasets.upload(id, linesOf({ first: 1 }));
+  const page = await visit(`/datasets/${id}`);
+  await page.getByRole("button", { name: "Upload revision" }).click();
+  await choose(page, "more.jsonl", linesOf({ short: 1, long: 4, middle: 2 }));
+  await page.getByRole("link", { name: "middle" }).waitFor();
+  await page.getByRole("columnheader", { name: "Steps" }).getByRole("button").click();
+  const names = () => page.locator("[data-row-link]").allInnerTexts();
+  await longestFirst(page).waitFor();
+  expect(await names()).toEqual(["long", "middle", "short"]);
+  const { searchParams, pathname, search } = new URL(page.url());
+  expect([searchParams.get("revision"), searchParams.get("sort")]).toEqual(["2", "-steps"]);
+  await page.getByRole("link", { name: /^Revision 1/ }).click();
+  await page.getByRole("link", { name: "first" }).waitFor();
+  const elsewhere = await visit(pathname + search);
+  await longestFirst(elsewhere).waitFor();
+});
+
+dashboardTest("A deletion names the runs that go with the dataset", async ({ visit, client }) => {
+  const { id } = await client.datasets.create({ name: "doomed" });
+  await client.datasets.upload(id, linesOf({ hall: 1 }));
+  const run = await client.runs.create({
+    name: "on the doomed",
+    dataset_id: id,
+    target: { baseline: "no-change" },
+    evaluators: [{ evaluator: "exact-match" }],
+  });
+  await client.runs.waitUntilEnded(run.id, { pollEveryMs: 50 });
+  const page = await visit(`/datasets/${id}`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("alertdialog").getByText("on the doomed").waitFor();
+  await page.getByRole("button", { name: "Delete dataset and 1 run" }).click();
+  await page.getByRole("heading", { level: 1, name: "Datasets" }).waitFor();
+  expect((await client.datasets.list()).map(({ name }) => name)).not.toContain("doomed");
+  expect(await client.runs.list({ dataset_id: id })).toEqual([]);
+});

@@ -1,0 +1,159 @@
+import { expect } from "bun:test";
+import type { Presage, RunCreateRequest } from "@presage/sdk";
+import type { Page } from "playwright-core";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+
+interface Line {
+  trajectory_id: string;
+  step: number;
+  state: string;
+  next_state: string;
+}
+
+/** A run on lines of its own, to its end. Predictions of `undefined` are those of a baseline. */
+async function runOn(
+  client: Presage,
+  name: string,
+  lines: readonly Line[],
+  predicted: ((line: Line) => string | null) | undefined,
+  more: Partial<RunCreateRequest> = {},
+): Promise<string> {
+  const toJson = (objects: readonly object[]) => objects.map((one) => `${JSON.stringify(one)}\n`).join("");
+  const { id } = await client.datasets.create({ name });
+  const samples = lines.map(({ state, ...line }) => ({ ...line, interaction: { state, action: "go on" } }));
+  await client.datasets.upload(id, toJson(samples));
+  const run = await client.runs.create({
+    name,
+    dataset_id: id,
+    target: predicted === undefined ? { baseline: "no-change" } : { predictions: "imported" },
+    evaluators: [{ evaluator: "exact-match" }, { evaluator: "rouge-l" }],
+    ...more,
+  });
+  if (predicted !== undefined) {
+    const predictions = lines.map((line) => ({
+      trajectory_id: line.trajectory_id,
+      step: line.step,
+      prediction: predicted(line),
+    }));
+    await client.runs.uploadPredictions(run.id, toJson(predictions));
+  }
+  await client.runs.waitUntilEnded(run.id, { pollEveryMs: 50 });
+  return run.id;
+}
+
+const walk = ["a", "b"].flatMap((trajectory_id) =>
+  [0, 1, 2, 3].map((step) => ({
+    trajectory_id,
+    step,
+    state: `${trajectory_id} stands in room ${step}`,
+    next_state: `${trajectory_id} stands in room ${step + 1}`,
+  })),
+);
+
+/** Right but for step 2 of `a`, and step 3 of `b` failed. */
+const mostlyRight = ({ trajectory_id, step, next_state }: Line) => {
+  if (trajectory_id === "b" && step === 3) return null;
+  return trajectory_id === "a" && step === 2 ? "a stands in the garden" : next_state;
+};
+
+const rows = (page: Page) => page.locator("[data-row-link]");
+
+dashboardTest("The matrix is filtered, sorted and browsed, and shared by its address", async (visitor) => {
+  const { visit, client } = visitor;
+  const id = await runOn(client, "matrix", walk, mostlyRight);
+  const page = await visit(`/runs/${id}?tab=samples`);
+  await page.getByText("8 of 8 predictions").waitFor();
+  await page.getByRole("columnheader", { name: "rouge-l" }).getByRole("button").press("Enter");
+  await page.waitForURL(/sort=/);
+  await page.getByRole("columnheader", { name: "rouge-l" }).getByRole("button").press("Enter");
+  await rows(page).first().getByText("b/3").waitFor();
+  const names = await rows(page).allTextContents();
+  expect(names.slice(0, 2)).toEqual(["b/3", "a/2"]);
+  await page.getByRole("combobox", { name: "Verdict" }).selectOption("exact-match: fail");
+  await page.getByText("1 of 8 predictions").waitFor();
+  await rows(page).first().press("Enter");
+  const drawer = page.getByRole("dialog", { name: "Sample a/2" });
+  await drawer.getByText("Recorded", { exact: false }).first().waitFor();
+  await drawer.locator("ins", { hasText: "garden" }).waitFor();
+  await drawer.getByRole("list", { name: "Verdicts" }).getByText("Fail").first().waitFor();
+
+  const { pathname, search } = new URL(page.url());
+  const elsewhere = await visit(pathname + search);
+  await elsewhere.getByRole("dialog", { name: "Sample a/2" }).locator("ins", { hasText: "garden" }).waitFor();
+  await elsewhere.getByText("1 of 8 predictions").waitFor();
+  await elsewhere.getByRole("dialog").press("Escape");
+  await elsewhere.getByRole("dialog").waitFor({ state: "hidden" });
+  await elsewhere.getByRole("button", { name: "Clear" }).click();
+  await elsewhere.getByText("8 of 8 predictions").waitFor();
+  expect(new URL(elsewhere.url()).search).toBe("?tab=samples&sort=e1");
+  await rows(elsewhere).first().press("Enter");
+  await elsewhere
+    .getByText("No prediction for this sample", { exact: false })
+    .or(elsewhere.getByText("The prediction failed"))
+    .first()
+    .waitFor();
+  await elsewhere.keyboard.press("j");
+  await elsewhere.getByRole("dialog", { name: "Sample a/2" }).waitFor();
+});
+
+dashboardTest("What the agent saw: a trajectory names where it diverged, step by step", async (visitor) => {
+  const { visit, client } = visitor;
+  const id = await runOn(client, "trajectory", walk, mostlyRight);
+  const page = await visit(`/runs/${id}?tab=samples&sample=a%2F1`);
+  await page.getByRole("link", { name: "Whole trajectory" }).click();
+  await page.getByRole("heading", { level: 1, name: "a" }).waitFor();
+  await page.getByRole("heading", { name: /^Step 1/ }).waitFor();
+  await page.getByText("Recorded and predicted, identical").waitFor();
+  const where = page.getByRole("listitem").filter({ hasText: "exact-match" }).first();
+  await where.getByRole("link", { name: "step 2" }).click();
+  await page.getByRole("heading", { name: /^Step 2/ }).waitFor();
+  await page.locator("ins", { hasText: "garden" }).waitFor();
+  await page.getByRole("link", { name: "Step 2: fail, the first divergence" }).first().waitFor();
+  await page.keyboard.press("j");
+  await page.getByRole("heading", { name: /^Step 3/ }).waitFor();
+  const { pathname, search } = new URL(page.url());
+  expect(search).toBe("?step=3");
+  const elsewhere = await visit(pathname + search);
+  await elsewhere.getByRole("heading", { name: /^Step 3/ }).waitFor();
+  // Without a step, the page opens at the divergence.
+  const again = await visit(pathname);
+  await again.getByRole("heading", { name: /^Step 2/ }).waitFor();
+
+  const failed = await visit(`/runs/${id}/trajectories/b?step=3`);
+  await failed.getByText("The prediction failed").waitFor();
+  await failed.getByText("not known after step 3").first().waitFor();
+});
+
+dashboardTest("Of a free-running run the page shows what the model was told", async ({ visit, client }) => {
+  const id = await runOn(client, "free", walk, undefined, { mode: "free-running" });
+  const page = await visit(`/runs/${id}/trajectories/a?step=2`);
+  const seen = page.getByRole("region", { name: "What the model saw" });
+  await seen.getByText("Its own prediction for step 1, in place of the recorded state.").waitFor();
+  await seen.locator("ins", { hasText: "0" }).waitFor();
+  await seen.locator("del", { hasText: "2" }).waitFor();
+  await page.keyboard.press("Home");
+  await seen.getByText("The recorded state.").waitFor();
+});
+
+dashboardTest("Of many samples at most 200 rows are in the page", async ({ visit, client }) => {
+  const many = Array.from({ length: 900 }, (_, index) => ({
+    trajectory_id: `t${index % 30}`,
+    step: Math.floor(index / 30),
+    state: "here",
+    next_state: `there ${index}`,
+  }));
+  const id = await runOn(client, "many", many, ({ next_state }) => next_state);
+  const page = await visit(`/runs/${id}?tab=samples`);
+  const end = page.getByText("900 of 900 predictions");
+  await rows(page).first().waitFor();
+  let most = 0;
+  while (!(await end.isVisible())) {
+    await page.getByRole("table", { name: "Samples" }).hover();
+    await page.mouse.wheel(0, 20_000);
+    most = Math.max(most, await page.getByRole("row").count());
+  }
+  expect(most).toBeGreaterThan(10);
+  expect(most).toBeLessThanOrEqual(200);
+});

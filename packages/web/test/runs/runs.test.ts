@@ -1,0 +1,248 @@
+import { afterAll, expect } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Presage } from "@presage/sdk";
+import { copiedText } from "../support/copied-text.ts";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+import { expectAccessible, wide } from "../support/expect-accessible.ts";
+import { finishRun, uploadHousehold } from "../support/household.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "presage-prices-"));
+const prices = join(folder, "prices.yaml");
+writeFileSync(
+  prices,
+  "currency: EUR\nmodels:\n  presage-sandbox:\n    prompt: 1000000\n    completion: 1000000\n",
+);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const dashboardTest = dashboardTests(() => ({ environment: { PRESAGE_PRICES: prices } }));
+
+const things = Array.from({ length: 12 }, (_, index) => `thing-${index}`);
+const headline = "Pass rate by evaluator";
+
+/** Predictions of a model that opens everything but one thing, and gets each wait right. */
+async function finishModel(client: Presage, dataset_id: string, name: string) {
+  const run = await client.runs.create({
+    name,
+    dataset_id,
+    target: { predictions: "imported" },
+    evaluators: [{ evaluator: "exact-match" }, { evaluator: "rouge-l" }],
+  });
+  const lines = things.flatMap((thing) => [
+    { step: 0, prediction: thing === "thing-7" ? "Nothing happens." : `You open the ${thing}.` },
+    { step: 1, prediction: thing === "thing-8" ? null : `You see an open ${thing}.` },
+  ]);
+  const text = lines.map((line, index) =>
+    JSON.stringify({ trajectory_id: things[Math.floor(index / 2)], ...line }),
+  );
+  await client.runs.uploadPredictions(run.id, `${text.join("\n")}\n`);
+  return await client.runs.waitUntilEnded(run.id, { pollEveryMs: 50 });
+}
+
+dashboardTest(
+  "Is my model good enough: from the list to the difference from doing nothing",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    const { id } = await uploadHousehold(client, "good enough", things);
+    await finishModel(client, id, "our model");
+    const page = await visit("/runs");
+    const row = page.getByRole("row").filter({ hasText: "our model" });
+    await row.getByText("95.7 %").waitFor();
+    await row.getByRole("link", { name: "our model" }).click();
+
+    await page.getByRole("heading", { level: 1, name: "our model" }).waitFor();
+    const figures = page.getByRole("figure", { name: headline }).getByRole("row");
+    const exact = figures.filter({ hasText: "exact-match" });
+    // 22 of 23 with a verdict; no change is right where nothing happens.
+    await exact.getByText("95.7 %").waitFor();
+    expect(await exact.textContent()).toContain("47.8 %");
+    await page.getByText("Difference from no change not tested").waitFor();
+
+    await page.getByRole("button", { name: "Measure the difference" }).click();
+    await page.getByText("Better than predicting no change").waitFor();
+    const difference = page.getByRole("figure", { name: "Difference from no change" });
+    await difference
+      .getByRole("row")
+      .filter({ hasText: "exact-match" })
+      .getByText("+47.8", { exact: true })
+      .waitFor();
+    await page.getByText(/The mean score differs by \+47\.8 points \(95 % interval \+\d/).waitFor();
+  },
+);
+
+dashboardTest(
+  "Where does it fail: step, verb and trajectory, each view at an address of its own",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    const { id } = await uploadHousehold(client, "where", things);
+    const run = await finishModel(client, id, "where it fails");
+    const page = await visit(`/runs/${run.id}`);
+    const verbs = page.getByRole("figure", { name: "By action verb" });
+    await verbs.getByRole("row").filter({ hasText: "open" }).getByText("91.7 %").waitFor();
+
+    // By keyboard: the second step has one failure and no fail.
+    const curve = page.getByRole("slider", { name: "Pass rate by step, by step" });
+    await curve.focus();
+    await page.keyboard.press("End");
+    expect(await curve.getAttribute("aria-valuetext")).toContain("This run: 100 %");
+    await page
+      .getByRole("figure", { name: "Pass rate by step" })
+      .getByRole("button", { name: "Show as table" })
+      .click();
+    await page
+      .getByRole("region", { name: "Pass rate by step, as a table" })
+      .getByText("91.7 %")
+      .first()
+      .waitFor();
+
+    await page.getByRole("combobox", { name: "Evaluator" }).selectOption({ label: "rouge-l" });
+    await page.getByRole("radio", { name: "Mean score" }).click();
+    await page.waitForURL(/evaluator=rouge-l.*measure=mean/);
+    await page.getByRole("figure", { name: "Mean score by step" }).waitFor();
+    const other = await visit(new URL(page.url()).pathname + new URL(page.url()).search);
+    await other.getByRole("figure", { name: "Mean score by step" }).waitFor();
+    expect(await other.getByRole("combobox", { name: "Evaluator" }).inputValue()).toContain("rouge-l");
+
+    const worst = other.getByRole("figure", { name: "Worst trajectories" });
+    const link = worst.getByRole("link", { name: "thing-7" });
+    expect(await link.getAttribute("href")).toBe(`/runs/${run.id}/trajectories/thing-7`);
+    await other.getByRole("region", { name: "Errors by kind" }).getByText("Missing").waitFor();
+  },
+);
+
+dashboardTest(
+  "What did it cost: money, tokens and latency stand in the report",
+  async ({ visit, client }) => {
+    const { id } = await uploadHousehold(client, "cost");
+    const run = await finishRun(client, {
+      name: "priced",
+      dataset_id: id,
+      target: { deployment: "sandbox" },
+    });
+    const { cost } = await client.runs.report(run.id);
+    expect(cost?.total).toBeGreaterThan(0);
+    const page = await visit(`/runs/${run.id}`);
+    const fact = page.locator("dl > div").filter({ has: page.getByText("Cost", { exact: true }) });
+    const shown = new Intl.NumberFormat("en", { style: "currency", currency: "EUR" }).format(
+      cost?.total ?? 0,
+    );
+    await fact.getByText(shown).waitFor();
+    await page.getByText("Latency p95").waitFor();
+
+    // A new one like it says what it will cost before it starts.
+    const form = await visit(`/runs/new?dataset=${id}`);
+    await form.getByText(shown).waitFor();
+    await form.getByText("6 requests to the model").waitFor();
+  },
+);
+
+dashboardTest(
+  "How do I show it: the link shows a colleague the same, and the report can be taken along",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    const { id } = await uploadHousehold(client, "show", things);
+    const run = await finishModel(client, id, "to be shown");
+    const page = await visit(`/runs/${run.id}?measure=mean`);
+    await page.getByRole("button", { name: "Report" }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: "As a page (HTML)" }).click(),
+    ]);
+    expect(await Bun.file(await download.path()).text()).toContain("to be shown");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy link to this view" }).click();
+    const address = await copiedText(page, (text) => text.includes("/runs/"));
+    expect(address).toEndWith(`/runs/${run.id}?measure=mean`);
+    const colleague = await visit(new URL(address).pathname + new URL(address).search);
+    const figures = colleague.getByRole("figure", { name: "Mean score by evaluator" });
+    await figures.getByRole("row").filter({ hasText: "exact-match" }).getByText("95.7 %").waitFor();
+    await figures.getByRole("button", { name: "Copy as a table" }).click();
+    await colleague.context().grantPermissions(["clipboard-read"]);
+  },
+);
+
+dashboardTest(
+  "A run is started from the form, which says what is missing at its field",
+  async ({ visit, client }) => {
+    const { id } = await uploadHousehold(client, "form");
+    const page = await visit(`/runs/new?dataset=${id}`);
+    const exact = page.getByRole("group", { name: "exact-match" }).getByRole("checkbox", { name: "default" });
+    await page.getByRole("textbox", { name: "Repeats" }).fill("40");
+    await page.getByRole("radio", { name: "No change" }).click();
+    expect(await exact.isChecked()).toBe(true);
+    await page.getByRole("button", { name: "Start the run" }).click();
+    await page.getByText("A whole number from 1 to 20.").waitFor();
+    expect(
+      await page
+        .getByRole("textbox", { name: "Repeats" })
+        .evaluate((field) => field === document.activeElement),
+    ).toBe(true);
+
+    await page.getByRole("textbox", { name: "Repeats" }).fill("1");
+    await page.getByRole("textbox", { name: "Name" }).fill("from the form");
+    await page.getByText("6 predictions of a baseline, which ask no model").waitFor();
+    await page.getByRole("button", { name: "Start the run" }).click();
+    await page.getByRole("heading", { level: 1, name: "from the form" }).waitFor();
+    // Live: without a reload it shows that it has finished.
+    await page.getByText("Finished").waitFor();
+    await page.getByRole("figure", { name: headline }).getByText("50.0 %").first().waitFor();
+  },
+);
+
+dashboardTest(
+  "Runs are filtered in the address, chosen and compared; a run is cancelled and deleted",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    const { id } = await uploadHousehold(client, "list");
+    const target = { baseline: "no-change" } as const;
+    await finishRun(client, { name: "first of two", dataset_id: id, target });
+    await finishRun(client, { name: "second of two", dataset_id: id, target, mode: "free-running" });
+    const waiting = await client.runs.create({
+      name: "waiting for predictions",
+      dataset_id: id,
+      target: { predictions: "imported" },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    const page = await visit(`/runs?dataset=${id}`);
+    await page.getByText(/^3 of \d+ runs$/).waitFor();
+    await page.getByRole("combobox", { name: "Status" }).selectOption("finished");
+    await page.waitForURL(/status=finished/);
+    await page.getByRole("checkbox", { name: "Select first of two" }).check();
+    await page.getByRole("checkbox", { name: "Select second of two" }).check();
+    const compare = page.getByRole("link", { name: "Compare 2 runs" });
+    await compare.waitFor();
+    const again = await visit(new URL(page.url()).pathname + new URL(page.url()).search);
+    expect(await again.getByRole("checkbox", { name: "Select first of two" }).isChecked()).toBe(true);
+    await compare.click();
+    await page.waitForURL(/\/compare\?runs=/);
+
+    await page.goto(new URL(`/runs/${waiting.id}`, page.url()).href);
+    await page.getByText("0 of 6 done").waitFor();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Cancel the run" }).click();
+    await page.getByRole("button", { name: "Cancel the run" }).click();
+    await page.getByText("Cancelled").waitFor();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Delete the run" }).click();
+    await page.getByRole("button", { name: "Delete the run" }).click();
+    await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
+    expect((await client.runs.list()).map(({ id }) => id)).not.toContain(waiting.id);
+  },
+);
+
+for (const subject of ["/runs", "/runs/new", "run"]) {
+  dashboardTest(`${subject} is accessible, wide and narrow, light and dark`, async ({ visit, client }) => {
+    const { id } = await uploadHousehold(client, `axe of ${subject}`, things);
+    const baseline = { dataset_id: id, target: { baseline: "no-change" } } as const;
+    const evaluators = [{ evaluator: "exact-match" }, { evaluator: "rouge-l" }];
+    await finishRun(client, { ...baseline, evaluators });
+    const run = await finishRun(client, { ...baseline, name: "axe", mode: "free-running", evaluators });
+    const path = subject === "run" ? `/runs/${run.id}` : subject;
+    const page = await visit(path, { viewport: wide, reducedMotion: "reduce" });
+    const shows = { "/runs": "50.0 %", "/runs/new": "What it will ask for", run: "No change" }[subject] ?? "";
+    await page.getByText(shows).filter({ visible: true }).first().waitFor();
+    if (subject === "run") await page.getByRole("figure", { name: /have not diverged/ }).waitFor();
+    await expectAccessible(page);
+  });
+}

@@ -1,0 +1,33 @@
+import { expect } from "bun:test";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+
+dashboardTest(
+  "An empty Presage loads an example with one click, and removes it with one",
+  async ({ visit, client }) => {
+    const page = await visit("/");
+    await page.getByRole("button", { name: "Load an example" }).click();
+    // It ends where one decides.
+    const said = page.getByRole("list", { name: "What the comparison says" });
+    await said
+      .getByText(/^Example: sandbox without memory is better than Example: no change on exact-match by \d/)
+      .waitFor({ timeout: 120_000 });
+    expect((await client.runs.list()).map(({ status }) => status)).toEqual(["finished", "finished"]);
+
+    await page.getByRole("link", { name: "Datasets" }).click();
+    await page.getByRole("region", { name: "The example" }).waitFor();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("link", { name: "Compare the example’s runs" }).waitFor();
+    // Both runs have their figures: what is still being read of a run that is gone would be an error.
+    const figures = page
+      .getByRole("region", { name: "Runs", exact: true })
+      .getByRole("row")
+      .filter({ hasText: "%" });
+    await figures.nth(1).waitFor();
+    await page.getByRole("button", { name: "Remove the example" }).click();
+    await page.getByRole("button", { name: "Load an example" }).waitFor();
+    expect(await client.datasets.list()).toEqual([]);
+    expect(await client.runs.list()).toEqual([]);
+  },
+);

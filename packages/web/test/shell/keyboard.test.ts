@@ -1,0 +1,85 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+
+const maxTabs = 20;
+const mainControls = [
+  ["/", "radio", "7 days"],
+  ["/playground", "textbox", "State"],
+  ["/evaluations", "combobox", "Verdict"],
+  ["/evaluators", "searchbox", "Search evaluators and profiles"],
+  ["/error-taxonomies", "button", "New taxonomy"],
+  ["/predictions", "combobox", "Period"],
+  ["/runs", "link", "New run"],
+  ["/datasets", "button", "Upload"],
+  ["/review", "combobox", "Evaluator and profile"],
+  ["/usage", "radio", "7 days"],
+  ["/api-keys", "button", "Create key"],
+  ["/account", "button", "Sign out"],
+] as const;
+
+const dashboardTest = dashboardTests();
+
+dashboardTest("The first Tab skips the navigation, the next ones go through it", async ({ visit }) => {
+  const page = await visit("/api-keys");
+  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toBe("Skip to content");
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toStartWith("Go to …");
+  const places = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
+  expect(places[0]).toBe("Overview");
+  const seen: string[] = [];
+  for (const _place of places) {
+    await page.keyboard.press("Tab");
+    seen.push(await focused(page));
+  }
+  expect(seen).toEqual(places);
+
+  await page.getByRole("link", { name: "Skip to content" }).press("Enter");
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toBe("Create key");
+});
+
+dashboardTest("A dialog takes the focus and returns it", async ({ visit }) => {
+  const page = await visit("/api-keys");
+  const create = page.getByRole("button", { name: "Create key" });
+  await create.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Create key" });
+  await dialog.waitFor();
+  const isInside = () => dialog.evaluate((element) => element.contains(document.activeElement));
+  for (let count = 0; count < 9; count++) {
+    expect(await isInside()).toBe(true);
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+  await page.locator("button:focus", { hasText: "Create key" }).waitFor();
+});
+
+dashboardTest("On a narrow screen the menu navigates and closes", async ({ visit }) => {
+  const page = await visit("/api-keys", { viewport: { width: 390, height: 844 } });
+  await page.getByRole("button", { name: "Menu" }).press("Enter");
+  const menu = page.getByRole("dialog", { name: "Menu" });
+  await menu.getByRole("link", { name: "Usage" }).press("Enter");
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await menu.waitFor({ state: "hidden" });
+});
+
+dashboardTest("Every page's main control is a few Tabs away", async ({ visit }) => {
+  const page = await visit("/account");
+  for (const [path, role, name] of mainControls) {
+    await page.goto(new URL(path, page.url()).href);
+    const control = page.getByRole("main").getByRole(role, { name, exact: true }).first();
+    await control.waitFor();
+    await page.getByRole("link", { name: "Skip to content" }).press("Enter");
+    const isFocused = () => control.evaluate((element) => element === document.activeElement);
+    let tabs = 0;
+    for (; tabs < maxTabs && !(await isFocused()); tabs++) await page.keyboard.press("Tab");
+    expect([path, await isFocused()]).toEqual([path, true]);
+  }
+});
+
+async function focused(page: Page): Promise<string> {
+  return await page.evaluate(() => document.activeElement?.textContent ?? "");
+}

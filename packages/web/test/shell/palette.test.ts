@@ -1,0 +1,94 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+const palette = (page: Page) => page.getByRole("dialog", { name: "Go to" });
+
+dashboardTest("Control K goes to pages, profiles and results by name or id", async (visitor) => {
+  const { visit, client } = visitor;
+  const { public_id } = await client.profiles.create({
+    evaluator_family: "contains",
+    name: "mentions the lamp",
+    config: { substrings: ["lamp"], mode: "any" },
+  });
+  const [result] = await client.results.importBatch([{ evaluator_id: "theirs", pass: true, app: "palette" }]);
+  const page = await visit("/account");
+  await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  await palette(page).getByRole("combobox").pressSequentially("usag");
+  await palette(page).getByRole("option", { name: "Usage" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await palette(page).waitFor({ state: "hidden" });
+
+  await page.getByRole("button", { name: "Go to" }).click();
+  await palette(page).getByRole("combobox").fill("lamp");
+  await palette(page).getByRole("option", { name: "mentions the lamp contains" }).click();
+  await page.waitForURL(`**/evaluators/profiles/${public_id}`);
+
+  await page.keyboard.press("Control+k");
+  await palette(page)
+    .getByRole("combobox")
+    .fill(result?.id ?? "");
+  await palette(page)
+    .getByRole("option", { name: `Result ${result?.id} of external:theirs` })
+    .waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: `Result ${result?.id}` }).waitFor();
+
+  visitor.expectErrors(/404/);
+  await page.keyboard.press("Control+k");
+  await palette(page).getByRole("combobox").fill("01a2015d-17ca-76a5-aa4f-c26a65d9cd6e");
+  await palette(page).getByText("Nothing has this name or id.").waitFor();
+  await page.keyboard.press("Escape");
+  await palette(page).waitFor({ state: "hidden" });
+});
+
+dashboardTest("A dataset is found by its name and by its id", async (visitor) => {
+  visitor.expectErrors(/404/);
+  const { id } = await visitor.client.datasets.create({ name: "kitchens" });
+  const page = await visitor.visit("/account");
+  await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+  for (const query of ["kitch", id]) {
+    await page.keyboard.press("Control+k");
+    await palette(page).getByRole("combobox").fill(query);
+    await palette(page).getByRole("option", { name: "kitchens" }).first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/datasets/${id}`);
+    await page.goto(new URL("/account", page.url()).href);
+    await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+  }
+});
+
+dashboardTest("Two keys go to a page, and the question mark lists all", async ({ visit }) => {
+  const page = await visit("/api-keys");
+  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+  await page.keyboard.press("?");
+  const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await list.getByRole("region", { name: "Tables" }).getByText("Next row").waitFor();
+  await list.getByRole("region", { name: "Go to" }).getByText("Evaluations", { exact: true }).waitFor();
+  // A dialog above the page keeps the keys.
+  await page.keyboard.press("g");
+  await page.keyboard.press("e");
+  await page.keyboard.press("Escape");
+  await list.waitFor({ state: "hidden" });
+  expect(new URL(page.url()).pathname).toBe("/api-keys");
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("e");
+  await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor();
+  // Its own keys are listed, those of the page before are gone.
+  await page.keyboard.press("?");
+  expect(await list.getByText("Next row").count()).toBe(1);
+});
+
+dashboardTest("The account's menu says the version and what is new", async ({ visit, client }) => {
+  const { server_version } = await client.me();
+  const page = await visit("/account");
+  await page.getByRole("button", { name: /Local mode/ }).click();
+  await page.getByRole("menuitem", { name: `What is new Presage ${server_version}` }).click();
+  const dialog = page.getByRole("dialog", { name: "What is new" });
+  await dialog.getByText(`This server is Presage ${server_version}.`).waitFor();
+  await dialog.getByRole("region", { name: "Unreleased" }).getByText("Added").waitFor();
+});
