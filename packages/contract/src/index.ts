@@ -2,6 +2,7 @@ export * from "./account/api-key.ts";
 export * from "./account/audit.ts";
 export * from "./account/me.ts";
 export * from "./account/member.ts";
+export { type Need, permissions, scopesOfRole } from "./account/permissions.ts";
 export * from "./account/role.ts";
 export * from "./account/session.ts";
 export * from "./account/usage.ts";

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { keyScopes, roles } from "./permissions.ts";
 
 /** What a user may do in their account. */
-export const Role = z.enum(["owner", "member", "viewer"]);
+export const Role = z.enum(roles);
 export type Role = z.infer<typeof Role>;
 
 /** What an API key may do, at most. */
-export const KeyScope = z.enum(["predict", "evaluate", "read", "manage"]);
+export const KeyScope = z.enum(keyScopes);
 export type KeyScope = z.infer<typeof KeyScope>;
 
 /** The scopes of a key without repetitions, in a stable order. */

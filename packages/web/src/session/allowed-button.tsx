@@ -1,4 +1,5 @@
-import { type Need, useRefusal } from "../data/use-role.ts";
+import type { Need } from "@presage/contract/permissions";
+import { useRefusal } from "../data/use-role.ts";
 import { Button, type ButtonProps } from "../ui/button.tsx";
 
 /** A button that says why it does nothing if the user's role does not allow what it is for. */

@@ -1,5 +1,6 @@
+import type { Need } from "@presage/contract/permissions";
 import type { ComponentProps } from "react";
-import { type Need, useRefusal } from "../data/use-role.ts";
+import { useRefusal } from "../data/use-role.ts";
 import { MenuItem } from "../ui/overlay/menu.tsx";
 
 /** An item that says why it does nothing if the user's role does not allow what it is for. */

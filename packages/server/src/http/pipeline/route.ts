@@ -1,5 +1,5 @@
+import type { Need } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
-import type { Need } from "../../identity/access.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { SocketEvents } from "../sockets/socket.ts";
 import type { Exchange } from "./exchange.ts";

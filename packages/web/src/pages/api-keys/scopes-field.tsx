@@ -1,4 +1,5 @@
-import type { KeyScope, Role } from "@presage/sdk";
+import { scopesOfRole } from "@presage/contract/permissions";
+import type { KeyScope } from "@presage/sdk";
 import { useRole } from "../../data/use-role.ts";
 import { FieldGroup } from "../../ui/form/field.tsx";
 import { Checkbox } from "../../ui/form/inputs.tsx";
@@ -19,6 +20,7 @@ interface ScopesFieldProps {
 /** What a key may do, of what its user may. */
 export function ScopesField({ value, onChange }: ScopesFieldProps) {
   const role = useRole();
+  const offered = role === undefined ? [] : scopesOfRole(role);
   const hint =
     value.length === 0
       ? "Without a choice the key may do all that you may."
@@ -26,7 +28,7 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
   return (
     <FieldGroup label="May only" hint={hint}>
       <div className="grid grid-cols-1 gap-1.5 sm:grid-cols-2">
-        {offeredScopes(role).map((scope) => (
+        {offered.map((scope) => (
           <Checkbox
             key={scope}
             label={scopeWords[scope]}
@@ -39,9 +41,4 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
       </div>
     </FieldGroup>
   );
-}
-
-/** The scopes that a user of a role can give a key. */
-function offeredScopes(role: Role | undefined): KeyScope[] {
-  return role === "viewer" ? ["read", "manage"] : ["predict", "evaluate", "read", "manage"];
 }

@@ -1,4 +1,5 @@
-import type { Member, Role } from "@presage/sdk";
+import { roles } from "@presage/contract/permissions";
+import type { Member } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -21,9 +22,6 @@ import { type AskedRole, ChangeRoleDialog } from "./change-role-dialog.tsx";
 import { nameOf } from "./name-of.ts";
 
 export const membersRoute = createLazyRoute("/account/members")({ component: MembersPage });
-
-/** From the one that may most. */
-const roles: readonly Role[] = ["owner", "member", "viewer"];
 
 function MembersPage() {
   return (
