@@ -147,3 +147,23 @@ dashboardTest(
     expect(await client.keptPredictions.count()).toEqual({ count: 0, has_more: false });
   },
 );
+
+dashboardTest(
+  "Stored predictions that could not be counted, or do not exist, cannot be deleted",
+  async ({ visit, expectErrors }) => {
+    expectErrors(/status of 400/);
+    const page = await visit("/predictions?status=success", { reducedMotion: "reduce" });
+    const dialog = page.getByRole("alertdialog");
+    const isCount = /\/v1\/predictions\/count\?.*to=/;
+    await page.route(isCount, (route) => route.fulfill({ status: 400, json: { error: { message: "no" } } }));
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await dialog.getByRole("alert").waitFor();
+    expect(await dialog.getByRole("button", { name: "Delete" }).count()).toBe(0);
+    await page.unroute(isCount);
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.getByText("No prediction of live traffic matches the filters.").waitFor();
+    expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["Close"]);
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.waitFor({ state: "detached" });
+  },
+);

@@ -35,18 +35,17 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
     if (isCountedAgain) {
       deletion.reset();
       void deletable.refetch();
-    } else if (isNothing) onClose();
-    else if (count !== undefined) deletion.begin({ filter, expectedCount: count });
+    } else if (count !== undefined) deletion.begin({ filter, expectedCount: count });
   }
   return (
     <ConfirmDialog
       isOpen={isOpen}
       onClose={onClose}
       title="Delete evaluation results"
-      confirmLabel={isCountedAgain ? "Count again" : isNothing ? "Close" : "Delete"}
-      cancelLabel={begun === undefined ? "Cancel" : "Close"}
+      confirmLabel={isCountedAgain ? "Count again" : "Delete"}
+      cancelLabel={begun === undefined ? undefined : "Close"}
       isBusy={deletable.isFetching || deletion.isBusy}
-      onConfirm={confirm}
+      onConfirm={isNothing && !isCountedAgain ? undefined : confirm}
     >
       {begun !== undefined && (
         <p role="status">

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { keptPredictionCountQuery, useDeletePredictions } from "../../data/kept-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { formatCount } from "../../format/format-number.ts";
+import { counted } from "../../format/counted.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
@@ -23,39 +23,47 @@ function OpenDialog({ isOpen, onClose, filter, isFiltered }: DeletePredictionsDi
   const presage = usePresage();
   // What comes in while the dialog is open is not what was counted.
   const [before] = useState(() => new Date().toISOString());
-  const { source: _source, run_id: runId, to: _to, ...liveFilter } = filter;
-  const isOfRuns = runId !== undefined || (filter.source !== undefined && filter.source !== "live");
-  const { data: count, error: countError } = useQuery({
+  const { source, run_id: runId, to: _to, ...liveFilter } = filter;
+  const isOfRuns = runId !== undefined || (source !== undefined && source !== "live");
+  const { data, error, isPending, refetch } = useQuery({
     ...keptPredictionCountQuery(presage, { ...liveFilter, source: "live", to: before }),
     enabled: !isOfRuns,
   });
   const deletion = useDeletePredictions({ onSuccess: onClose });
-  const isNothing = isOfRuns || count?.count === 0;
+  const canDelete = !isOfRuns && error === null && data?.count !== 0;
   return (
     <ConfirmDialog
       isOpen={isOpen}
       onClose={onClose}
       title="Delete stored predictions"
-      confirmLabel={isNothing ? "Close" : "Delete"}
-      isBusy={deletion.isPending || (count === undefined && !isOfRuns && countError === null)}
-      onConfirm={() => (isNothing ? onClose() : deletion.mutate({ before, filter: liveFilter }))}
+      confirmLabel="Delete"
+      isBusy={isPending || deletion.isPending}
+      onConfirm={canDelete ? () => deletion.mutate({ before, filter: liveFilter }) : undefined}
     >
-      {isOfRuns ? (
-        <p>Predictions of runs and episodes stay as long as these do: delete the run.</p>
-      ) : (
-        <p>
-          {count === undefined
-            ? "Counting…"
-            : `${count.has_more ? "More than " : ""}${formatCount(count.count)} ${count.count === 1 ? "prediction" : "predictions"} of live traffic ${isFiltered ? "match the filters" : "are stored"}.`}{" "}
-          {!isNothing &&
-            "They are deleted with what was asked. This cannot be undone. Predictions of runs stay."}
-        </p>
-      )}
-      {(deletion.error ?? countError) !== null && (
+      {isOfRuns && <p>Predictions of runs and episodes are deleted with their run or episode.</p>}
+      {data !== undefined && <p>{describeDeletable(data, isFiltered)}</p>}
+      {!isOfRuns && isPending && <p>Counting…</p>}
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {deletion.error !== null && (
         <div className="mt-3">
-          <ErrorNotice error={deletion.error ?? countError} />
+          <ErrorNotice error={deletion.error} />
         </div>
       )}
     </ConfirmDialog>
   );
+}
+
+interface Count {
+  count: number;
+  has_more: boolean;
+}
+
+/** What would be deleted, and what stays. */
+function describeDeletable({ count, has_more }: Count, isFiltered: boolean): string {
+  if (count === 0)
+    return `No prediction of live traffic ${isFiltered ? "matches the filters" : "is stored"}.`;
+  const found = `${has_more ? "More than " : ""}${counted(count, "prediction")} of live traffic`;
+  const match = count === 1 ? "matches" : "match";
+  const which = isFiltered ? `${match} the filters` : "without a filter: all of the account";
+  return `${found} ${which}. They are deleted with what was asked. This cannot be undone. Predictions of runs stay.`;
 }

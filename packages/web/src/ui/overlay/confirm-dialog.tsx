@@ -11,10 +11,11 @@ interface ConfirmDialogProps {
   /** The consequences, and whether they can be undone. */
   children: ReactNode;
   confirmLabel: string;
-  /** Default: “Cancel”. */
-  cancelLabel?: string;
+  /** Default: “Cancel”, or “Close” if there is nothing to confirm. */
+  cancelLabel?: string | undefined;
   isBusy?: boolean;
-  onConfirm(): void;
+  /** Undefined: there is nothing to confirm. */
+  onConfirm: (() => void) | undefined;
 }
 
 /** Asks for confirmation. It stays open until its owner closes it. */
@@ -24,9 +25,9 @@ export function ConfirmDialog({
   title,
   children,
   confirmLabel,
-  cancelLabel = "Cancel",
   isBusy = false,
   onConfirm,
+  cancelLabel = onConfirm === undefined ? "Close" : "Cancel",
 }: ConfirmDialogProps) {
   const returnFocus = useReturnFocus();
   return (
@@ -45,9 +46,11 @@ export function ConfirmDialog({
         <AlertDialog.Cancel asChild>
           <Button>{cancelLabel}</Button>
         </AlertDialog.Cancel>
-        <Button variant="danger" isBusy={isBusy} onClick={onConfirm}>
-          {confirmLabel}
-        </Button>
+        {onConfirm !== undefined && (
+          <Button variant="danger" isBusy={isBusy} onClick={onConfirm}>
+            {confirmLabel}
+          </Button>
+        )}
       </div>
     </Modal>
   );
