@@ -66,7 +66,7 @@ async function resolveEach(
 }
 
 /** Each has one revision, which may be named after a colon. */
-function builtInProfile(family: Family, nameWithRevision: string): UsableProfile | undefined {
+export function builtInProfile(family: Family, nameWithRevision: string): UsableProfile | undefined {
   const name = nameWithRevision.replace(/:1$/, "");
   const profile = findBuiltInProfile(family, name);
   if (profile === undefined) return undefined;

@@ -2,7 +2,12 @@ import { ServiceError } from "../../errors.ts";
 import type { EvaluatorProfilesTable } from "../../storage/schema/evaluator-profiles.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { selectProfile, selectUsableRevision } from "./profiles-store.ts";
+import {
+  type ProfileRevision,
+  selectProfile,
+  selectRevisionsByKeys,
+  selectUsableRevision,
+} from "./profiles-store.ts";
 
 /** A profile that the account may change: one of its own, archived or not. */
 export async function findOwnProfile(
@@ -48,8 +53,21 @@ export async function findUsableProfile(
           revision: Number(revisionDigits),
         });
   if (found === undefined) return undefined;
-  const { public_id: publicId, revision, config } = found;
-  return { publicId, name: found.name, revision, config: JSON.parse(config) };
+  return toUsable(found);
+}
+
+/** The revisions of an account's profiles that are there, archived or not, in no particular order. */
+export async function findProfileRevisions(
+  database: Database,
+  accountId: string,
+  wanted: readonly { publicId: string; revision: number }[],
+): Promise<UsableProfile[]> {
+  const keys = wanted.map(({ publicId, revision }) => ({ public_id: publicId, revision }));
+  return (await selectRevisionsByKeys(database, accountId, keys)).map(toUsable);
+}
+
+function toUsable({ public_id: publicId, name, revision, config }: ProfileRevision): UsableProfile {
+  return { publicId, name, revision, config: JSON.parse(config) };
 }
 
 export function noSuchProfile(): ServiceError {
