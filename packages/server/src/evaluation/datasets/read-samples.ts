@@ -5,7 +5,7 @@ import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { lineOf, type Part } from "./canonical-samples.ts";
-import { findRevision } from "./find-dataset.ts";
+import { findRevision, noSuchDataset } from "./find-dataset.ts";
 import {
   type SampleSize,
   type StoredSample,
@@ -69,13 +69,25 @@ export async function exportSamples(
 ): Promise<AsyncGenerator<string[], void>> {
   const { id } = await findRevision(services, requester, wanted);
   const reader = services.store.reader(requester);
-  return readAll(
+  const all = readAll(
     reader,
     id,
     (after) => selectSizes(reader, id, { after, limit: samplesAtOnce }),
     ({ position }) => position,
     0,
   );
+  return unlessDeleted(all, services, requester, wanted);
+}
+
+/** Throws at the end if the dataset was deleted meanwhile: then there may have been more samples. */
+async function* unlessDeleted(
+  lines: AsyncGenerator<string[], void>,
+  services: Services,
+  requester: Requester,
+  wanted: WantedRevision,
+): AsyncGenerator<string[], void> {
+  yield* lines;
+  await findRevision(services, requester, wanted);
 }
 
 /** The samples of a trajectory behind a step, as JSON, by step, and the step behind which the next page starts. Without a limit, all. */
@@ -93,7 +105,7 @@ export async function readTrajectory(
     throw new ServiceError("not_found", "The revision has no such trajectory.");
   }
   if (limit === undefined) {
-    const read = () =>
+    const readRest = () =>
       readAll(
         reader,
         id,
@@ -101,6 +113,7 @@ export async function readTrajectory(
         ({ step }) => step,
         after,
       );
+    const read = () => unlessDeleted(readRest(), services, requester, wanted);
     return { samples: { count: 2, maxBytes: piece.maxBytes, read }, next: undefined };
   }
   const sizes = await select(after, limit + 1);
@@ -149,7 +162,12 @@ function inPieces(reader: Database, revisionId: number, sizes: readonly SampleSi
   const bytesOf = new Map(sizes.map(({ position, bytes }) => [position, bytes]));
   return readInPieces([...bytesOf.keys()], bytesOf, async (positions) => {
     const lines = await readLines(reader, revisionId, positions);
-    return positions.flatMap((position) => lines.get(position) ?? []);
+    return positions.map((position) => {
+      const line = lines.get(position);
+      // It was there when its size was read.
+      if (line === undefined) throw noSuchDataset();
+      return line;
+    });
   });
 }
 

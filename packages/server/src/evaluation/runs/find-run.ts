@@ -16,6 +16,18 @@ export async function findRun(
   return found;
 }
 
+/** For figures made of several reads: throws if a run was deleted meanwhile, as some of its rows may have been missing. */
+export async function refuseDeleted(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  runs: readonly Pick<Run, "id">[],
+): Promise<void> {
+  const reader = store.briefReader(requester);
+  for (const { id } of runs) {
+    if ((await selectRun(reader, requester.accountId, id)) === undefined) throw noSuchRun();
+  }
+}
+
 export function noSuchRun(): ServiceError {
   return new ServiceError("not_found", "There is no such run.");
 }

@@ -3,7 +3,7 @@ import { ServiceError } from "../../errors.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { findRun } from "./find-run.ts";
+import { findRun, refuseDeleted } from "./find-run.ts";
 import type { Run, RunDataset } from "./run.ts";
 import {
   inPlace,
@@ -65,18 +65,19 @@ export async function exportRun(
   id: string,
 ): Promise<AsyncGenerator<string, void>> {
   const run = withDataset(await findRun(services, requester, id));
-  const reader = services.store.reader(requester);
-  return exportLines(reader, run);
+  return exportLines(services, requester, run);
 }
 
 async function* exportLines(
-  reader: Database,
+  services: Services,
+  requester: Requester,
   run: Run & { dataset: RunDataset },
 ): AsyncGenerator<string, void> {
+  const reader = services.store.reader(requester);
   for (let after: OrderedPlace | undefined; ; ) {
     const rows = await selectRunSamples(reader, run, {}, { ...inPlace, limit: exportedAtOnce, after });
     const last = rows.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return await refuseDeleted(services, requester, [run]);
     const texts = await selectRunTexts(
       reader,
       rows.map(({ prediction_id }) => prediction_id),

@@ -2,6 +2,7 @@ import type { Comparison, ComparisonCandidate } from "@presage/contract";
 import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { holm } from "../../statistics/holm.ts";
+import { refuseDeleted } from "../find-run.ts";
 import type { SampleMatch } from "../outcomes/match-samples.ts";
 import type { RunSamples } from "../outcomes/run-samples.ts";
 import { byChanges, byStep, byWhetherChanged } from "../outcomes/strata.ts";
@@ -46,6 +47,7 @@ export async function compareRuns(
   }
   const matches = sides.map(({ match }) => match);
   const inAll = countInAll(matches, samples.count);
+  await refuseDeleted({ store }, requester, runs);
   return {
     evaluators: withAdjusted(compared),
     evaluators_left_out: evaluatorsLeftOut(sides),

@@ -5,10 +5,12 @@ import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { reportExternal } from "../external/report-external.ts";
+import { refuseDeleted } from "../find-run.ts";
 import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
 import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
 import { byStep } from "../outcomes/strata.ts";
 import { hasEnded, isExternal, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { selectRun } from "../runs-store.ts";
 import { findTeacherForced } from "./find-teacher-forced.ts";
 import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
 import { overallFigures, reportDimensions, reportOutcomes, strataOf } from "./report-strata.ts";
@@ -56,11 +58,14 @@ export async function reportRun(
       evaluations[status] = (evaluations[status] ?? 0) + count;
     }
   }
+  const beside =
+    run.mode === "free-running"
+      ? { survival, teacher_forced: await reportTeacherForced(reader, run, samples) }
+      : {};
+  await refuseDeleted({ store }, requester, [run]);
   return {
     evaluators,
-    ...(run.mode === "free-running"
-      ? { survival, teacher_forced: await reportTeacherForced(reader, run, samples) }
-      : {}),
+    ...beside,
     latency_ms: predictions.latencyMs,
     predictions_per_second: predictionsPerSecond(run, predictions),
     tokens: predictions.tokens,
@@ -103,6 +108,8 @@ async function reportTeacherForced(
       step: await strataOf(step.dimension, samples, outcomes),
     });
   }
+  // Deleted meanwhile, it may have lost rows before they were read.
+  if ((await selectRun(reader, run.accountId, found.id)) === undefined) return null;
   return { run_id: found.id, name: found.name, evaluators };
 }
 

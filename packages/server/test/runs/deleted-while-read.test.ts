@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { exportSamples, pageOfSamples, readTrajectory } from "../../src/evaluation/datasets/read-samples.ts";
+import { compareRuns } from "../../src/evaluation/runs/compare/compare-runs.ts";
+import { createExternalCounts } from "../../src/evaluation/runs/external/external-counts.ts";
+import { findRun } from "../../src/evaluation/runs/find-run.ts";
+import { exportRun } from "../../src/evaluation/runs/list-run-samples.ts";
+import { reportRun } from "../../src/evaluation/runs/report/report-run.ts";
+import { eventually } from "../support/eventually.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
+import { runClient } from "../support/resources/runs.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
+
+/** The text of each is a piece of its own. */
+const samples = [0, 1].map((step) => ({
+  trajectory_id: "t",
+  step,
+  interaction: { state: "s".repeat(600_000), action: "wait" },
+  next_state: "s".repeat(600_000),
+}));
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const datasets = datasetClient(presage);
+  const { create, end } = runClient(presage);
+  let store: Awaited<ReturnType<typeof openStore>>;
+  beforeAll(async () => {
+    store = await openStore(presage.databaseUrl);
+  });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  async function newDataset() {
+    const id = await datasets.create();
+    await datasets.uploadNew(id, samples);
+    return { id, number: undefined };
+  }
+
+  async function newRun(dataset_id: string) {
+    const { id } = await create({ dataset_id, target: { baseline: "no-change" } });
+    await end(id);
+    const requester = anyRequester(store.owner.account_id);
+    const services = { store, externalCounts: createExternalCounts() };
+    return { services, requester, run: await findRun(services, requester, id) };
+  }
+
+  async function remove(path: string) {
+    expect((await presage.call("DELETE", path)).status).toBe(204);
+  }
+
+  /** Also waits until nothing of it is left. */
+  async function removeDataset(id: string) {
+    await remove(`/v1/datasets/${id}`);
+    const left = () =>
+      store.database
+        .selectFrom("dataset_revisions")
+        .select("id")
+        .where("dataset_id", "=", id)
+        .executeTakeFirst();
+    expect(await eventually(left, (row) => row === undefined)).toBeUndefined();
+  }
+
+  test("an export, a page and a trajectory of a dataset that is deleted meanwhile break off, and do not just end", async () => {
+    const requester = anyRequester(store.owner.account_id);
+    const readers = [
+      (wanted: Awaited<ReturnType<typeof newDataset>>) => exportSamples({ store }, requester, wanted),
+      async (wanted: Awaited<ReturnType<typeof newDataset>>) =>
+        (await pageOfSamples({ store }, requester, wanted, { limit: 10, after: 0 })).samples.read(),
+      async (wanted: Awaited<ReturnType<typeof newDataset>>) => {
+        const trajectory = { ...wanted, trajectoryId: "t" };
+        const page = { limit: undefined, after: -1 };
+        return (await readTrajectory({ store }, requester, trajectory, page)).samples.read();
+      },
+    ];
+    for (const read of readers) {
+      const wanted = await newDataset();
+      expect(await Array.fromAsync(await read(wanted))).toHaveLength(2);
+      const pieces = await read(wanted);
+      expect((await pieces.next()).done).toBe(false);
+      await removeDataset(wanted.id);
+      await expect(Array.fromAsync(pieces)).rejects.toThrow("There is no such dataset.");
+    }
+  });
+
+  test("a run that is deleted meanwhile has no export, no report and no comparison of what was left", async () => {
+    const dataset = await newDataset();
+    const { run: reference } = await newRun(dataset.id);
+    const { services, requester, run } = await newRun(dataset.id);
+    const lines = await exportRun(services, requester, run.id);
+    await remove(`/v1/runs/${run.id}`);
+    const gone = "There is no such run.";
+    await expect(Array.fromAsync(lines)).rejects.toThrow(gone);
+    await expect(reportRun(services, requester, run, undefined)).rejects.toThrow(gone);
+    await expect(compareRuns(services, requester, [reference, run])).rejects.toThrow(gone);
+    await expect(compareRuns(services, requester, [run, reference])).rejects.toThrow(gone);
+  });
+});
