@@ -16,10 +16,12 @@ export class InvalidEnvironmentError extends Error {
 export async function checkConfig(
   services: Pick<EnvironmentServices, "hasDeployment" | "findPatternIssue" | "findEvaluatorIssue">,
   accountId: string,
-  { deployment, stop, reward }: EnvironmentConfig,
+  { deployment, params, stop, reward }: EnvironmentConfig,
 ): Promise<void> {
   if (typeof deployment === "string" && !services.hasDeployment(deployment))
     throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
+  if (params?.stream === true)
+    throw new InvalidEnvironmentError(["params", "stream"], "Streaming is not supported");
   for (const [index, rule] of (stop ?? []).entries()) {
     for (const [field, pattern] of Object.entries(rule)) {
       const issue = field.endsWith("_matches") ? services.findPatternIssue(pattern) : undefined;

@@ -67,6 +67,9 @@ onEachDatabase((database) => {
     expect(place).toEqual(["body", "stop", 0, "output_matches"]);
     const [[reward]] = (await refused({ reward: { evaluator: "no-such", when: "last" } })) as [[unknown]];
     expect(reward).toEqual(["body", "reward", "evaluator"]);
+    expect(await refused({ params: { stream: true } })).toEqual([
+      [["body", "params", "stream"], "Value error, Streaming is not supported"],
+    ]);
     expect((await post("/v1/environments", { name: "Upper" })).status).toBe(422);
     expect((await post("/v1/environments", { name: "-x" })).status).toBe(422);
   });

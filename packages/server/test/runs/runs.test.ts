@@ -362,6 +362,8 @@ onEachDatabase((database) => {
       ],
       [{ dataset_id, target, evaluators: [{ evaluator: "none" }] }, ["body", "evaluators", 0, "evaluator"]],
       [{ dataset_id, target, evaluators, repeats: 21 }, ["body", "repeats"]],
+      [{ dataset_id, target, evaluators, params: { stream: true } }, ["body", "params", "stream"]],
+      [{ dataset_id, target, evaluators, params: { seed: 1e20 }, repeats: 2 }, ["body", "params", "seed"]],
     ];
     for (const [body, loc] of cases) {
       const response = await presage.call("POST", "/v1/runs", body);
