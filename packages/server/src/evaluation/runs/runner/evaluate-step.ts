@@ -5,6 +5,7 @@ import type { StepSpan } from "../../../observability/tracing.ts";
 import { trajectoryTag } from "../../../storage/sample-columns.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../../storage/schema/runs.ts";
+import { toStorableText } from "../../../storage/storable-text.ts";
 import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
 import type { RequestAllowance } from "../../evaluate/run-evaluator.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
@@ -44,7 +45,7 @@ export async function evaluateStep(
   signal: AbortSignal,
 ): Promise<JudgedStep> {
   const evaluated = toEvaluated(sample, output);
-  const unchanged = { ...evaluated, output: stateOf(sample) };
+  const unchanged = { ...evaluated, output: toStorableText(stateOf(sample)) };
   const untraced = allowanceOfStep();
   const allowance = { ...untraced, span };
   const found = await Promise.all(

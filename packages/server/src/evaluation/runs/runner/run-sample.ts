@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatasetSample } from "@presage/contract";
 import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
+import { toStorableText } from "../../../storage/storable-text.ts";
 import type { Sample } from "../../sample.ts";
 
 export interface PromptTurn {
@@ -40,13 +41,17 @@ export function promptOf(sample: DatasetSample, predicted: readonly string[] = [
   return turns;
 }
 
-/** What evaluators see of a prediction: the recorded state and action, the prediction and the recorded next state. */
+/**
+ * What evaluators see of a prediction: the recorded state and action, the prediction and the recorded next state. All as they can be
+ * stored, as predictions are: what was predicted right is equal.
+ */
 export function toEvaluated(sample: DatasetSample, output: string): Sample {
+  const systemPrompt = systemPromptOf(sample);
   return {
-    systemPrompt: systemPromptOf(sample),
-    input: `State: ${stateOf(sample)}\n\nAction: ${actionOf(sample)}`,
-    output,
-    goldAnswer: sample.next_state,
+    systemPrompt: systemPrompt === undefined ? undefined : toStorableText(systemPrompt),
+    input: toStorableText(`State: ${stateOf(sample)}\n\nAction: ${actionOf(sample)}`),
+    output: toStorableText(output),
+    goldAnswer: toStorableText(sample.next_state),
   };
 }
 
@@ -73,7 +78,7 @@ const maxVerbCharacters = 100;
 /** The action's first word in lower case; of a JSON list, the name of its first call. */
 export function verbOf(action: string): string {
   const word = nameOfCall(readList(action)[0]) ?? /\S+/.exec(action)?.[0] ?? "";
-  return word.toLowerCase().slice(0, maxVerbCharacters).toWellFormed();
+  return toStorableText(word.toLowerCase(), maxVerbCharacters);
 }
 
 /** A call is `{name}`, `{function: {name}}` or `{function: name}`. */
