@@ -172,6 +172,51 @@ def test_a_call_that_is_cancelled_ends_at_once(scripted: ScriptedServer) -> None
     asyncio.run(play())
 
 
+def test_a_cancellation_that_comes_with_the_response_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        async def answer_and_cancel(*_: object) -> tuple[int, dict[str, str], bytes]:
+            task.cancel()
+            return 200, {}, b"{}"
+
+        monkeypatch.setattr(AsyncPresage, "_exchange", answer_and_cancel)
+        async with AsyncPresage("http://127.0.0.1:1", "a-key") as client:
+            task = asyncio.create_task(client.predict("a", "b"))
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(play())
+
+
+def test_a_client_serves_one_loop_until_it_is_closed(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, PREDICTION))
+    client = AsyncPresage(scripted.url, "a-key", retries=0)
+
+    async def play() -> None:
+        async with client:
+            await client.predict("a", "b")
+            with pytest.raises(RuntimeError, match="another event loop"):
+                await asyncio.to_thread(asyncio.run, client.predict("a", "b"))
+            await client.predict("a", "b")
+
+    for _ in range(2):
+        asyncio.run(play())
+    assert scripted.connections == 2
+
+
+def test_any_other_call_is_repeated_only_if_it_reads(scripted: ScriptedServer) -> None:
+    async def call(method: str) -> object:
+        async with AsyncPresage(scripted.url, "a-key") as client:
+            return await client.request(method, "/v1/runs", limit=3)
+
+    scripted.script(then_close(b""), response(200, {"data": []}))
+    assert asyncio.run(call("get")) == {"data": []}
+    assert [(received.method, received.target) for received in scripted.received] == [("GET", "/v1/runs?limit=3")] * 2
+    scripted.script(then_close(b""))
+    with pytest.raises(ConnectionFailedError):
+        asyncio.run(call("DELETE"))
+    assert len(scripted.received) == 1
+
+
 def test_connections_that_the_server_has_closed_do_not_stay_open(
     scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

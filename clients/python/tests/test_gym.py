@@ -68,5 +68,5 @@ def test_a_failure_is_no_observation(scripted: ScriptedServer) -> None:
     assert env.step("a")[:2] == ("B", 0.0)
     with pytest.raises(RewardError, match="judge failed") as raised:
         env.step("b")
-    assert vars(raised.value)["step"]["observation"] == "B"
+    assert (raised.value.step["observation"], raised.value.category) == ("B", "reward")
     env.close()

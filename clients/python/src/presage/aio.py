@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Any
 
+import anyio
 import httpx
 
 from ._call import DEFAULT_RETRIES, DEFAULT_TIMEOUT_S, MAX_RESPONSE_BYTES, Call, Item, pause_before_retry, server_of
-from .client import EpisodeState, Prediction, Split, Step, evaluate_call, predict_call, start_call
+from .client import EpisodeState, Prediction, Split, Step, evaluate_call, other_call, predict_call, start_call
 from .errors import ConnectionFailedError, PresageError, TimedOutError
 
 IDLE_S = 25.0  # The server closes a connection after 30 s.
 
 
 class AsyncPresage:
-    """A Presage server, for one event loop. The arguments are those of `presage.Presage`.
+    """A Presage server, for one event loop at a time. The arguments are those of `presage.Presage`.
 
     Each call that waits has a connection, which is an open file: many systems allow 1,024 (`ulimit -n`).
     """
@@ -36,6 +37,7 @@ class AsyncPresage:
         # One connection each: a pool of thousands looks at all of them for each call, and takes longer than the calls.
         self._all: set[httpx.AsyncHTTPTransport] = set()
         self._idle: deque[tuple[float, httpx.AsyncHTTPTransport]] = deque()  # Since when, the longest first.
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
         return f"AsyncPresage({self._server.url!r})"
@@ -47,10 +49,12 @@ class AsyncPresage:
         await self.close()
 
     async def close(self) -> None:
-        """Closes the connections, with the calls that have them."""
+        """Closes the connections, with the calls that have them. Another event loop can use the client then."""
+        self._check_loop()
         self._idle.clear()
         while self._all:
             await self._all.pop().aclose()
+        self._loop = None
 
     async def predict(
         self, state: str, action: str, *, deployment: str | None = None, session_id: str | None = None, **fields: Any
@@ -70,6 +74,10 @@ class AsyncPresage:
         """An episode, to be used in an `async with` statement: `POST /v1/episodes`."""
         return AsyncEpisode(self, start_call(environment, split, index, seed))
 
+    async def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        """Any other call, as `Presage.request`."""
+        return await self._send(other_call(method, path, body, query))
+
     async def _send(self, call: Call) -> Any:
         deadline = monotonic() + self._timeout_s
         retry = 0
@@ -86,8 +94,10 @@ class AsyncPresage:
     async def _send_once(self, call: Call, remaining_s: float) -> Any:
         url = self._server.url
         try:
-            answer = await asyncio.wait_for(self._exchange(call), max(0.0, remaining_s))
-        except (asyncio.TimeoutError, TimeoutError):
+            # Not asyncio.wait_for: before Python 3.12 it loses a cancellation that comes with the response.
+            with anyio.fail_after(remaining_s):
+                answer = await self._exchange(call)
+        except TimeoutError:
             raise TimedOutError(f"Presage at {url} did not respond within {self._timeout_s:g} s.") from None
         except httpx.ConnectError as error:
             root = _root_of(error).with_traceback(None)
@@ -103,6 +113,7 @@ class AsyncPresage:
     async def _exchange(self, call: Call) -> tuple[int, Mapping[str, str], bytes]:
         target, content, headers = call.request(self._server.key)
         request = httpx.Request(call.method, self._server.url + target, content=content, headers=headers)
+        self._check_loop()
         await self._close_idle()
         connection = self._idle.pop()[1] if self._idle else self._new()
         try:
@@ -125,6 +136,12 @@ class AsyncPresage:
         connection = httpx.AsyncHTTPTransport(verify=self._context, limits=limits, trust_env=False)
         self._all.add(connection)
         return connection
+
+    def _check_loop(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._loop = self._loop or loop
+        if self._loop is not loop:
+            raise RuntimeError("This client has connections of another event loop; close it there first.")
 
     async def _close_idle(self) -> None:
         """Closes what the server closes as well: after thousands of calls at once, each would stay an open file."""

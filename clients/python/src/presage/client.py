@@ -14,6 +14,8 @@ Split = Literal["train", "validation", "test"]
 
 
 class Prediction(TypedDict):
+    """A state is `response["content"]`; `usage` counts tokens: `prompt_tokens` and `completion_tokens`."""
+
     response: dict[str, str]
     reasoning: str | None
     finish_reason: str | None
@@ -22,6 +24,8 @@ class Prediction(TypedDict):
 
 
 class Step(TypedDict):
+    """`reward` is None if the step has none; why, if an evaluator failed, is `info["reward_error"]`."""
+
     observation: str
     reward: float | None
     terminated: bool
@@ -33,6 +37,7 @@ class Presage:
     """A Presage server. It may be shared by threads, and keeps connections open between calls.
 
     Without `url` and `key` they are PRESAGE_URL and PRESAGE_API_KEY. `timeout_s` limits a call with its retries.
+    All calls raise a `PresageError` if they fail, and a ValueError for what cannot be sent.
     """
 
     def __init__(
@@ -87,8 +92,7 @@ class Presage:
 
     def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Any other call, such as `request("GET", "/v1/environments")`. Only a GET is sent again after a cut."""
-        method = method.upper()
-        return self._connections.send(Call(method, path, body, query, is_repeatable=method == "GET"))
+        return self._connections.send(other_call(method, path, body, query))
 
 
 class EpisodeState:
@@ -150,3 +154,7 @@ def evaluate_call(evaluators: Sequence[Item], idempotency_key: str | None, field
 
 def start_call(environment: str, split: Split | None, index: int | None, seed: int | None) -> Call:
     return write("/v1/episodes", some(environment=environment, split=split, index=index, seed=seed))
+
+
+def other_call(method: str, path: str, body: Any, query: Mapping[str, Any]) -> Call:
+    return Call(method.upper(), path, body, query, is_repeatable=method.upper() == "GET")

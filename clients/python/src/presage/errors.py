@@ -8,27 +8,19 @@ from typing import Any, cast
 from urllib.parse import urljoin
 
 __all__ = [
-    "ConflictError",
-    "ConnectionFailedError",
-    "ContextExceededError",
-    "ForbiddenError",
-    "InvalidRequestError",
-    "NotFoundError",
-    "PresageError",
-    "RateLimitError",
-    "TimedOutError",
-    "TooLargeError",
-    "UnauthenticatedError",
-    "UnavailableError",
-    "UnexpectedResponseError",
-    "UpstreamError",
+    "ConflictError", "ConnectionFailedError", "ContextExceededError", "ForbiddenError", "InvalidRequestError",
+    "NotFoundError", "PresageError", "RateLimitError", "TimedOutError", "TooLargeError", "UnauthenticatedError",
+    "UnavailableError", "UnexpectedResponseError", "UpstreamError",
 ]  # fmt: skip
 
 _class_of_status: dict[int, "type[PresageError]"] = {}
 
 
 class PresageError(Exception):
-    """Any failure of a call. `request_id` finds the request in the server's log; `issues` are those of a 422."""
+    """Any failure of a call. `request_id` finds the request in the server's log; `issues` are those of a 422.
+
+    `upstream_status` and `upstream_body` are what the model's server answered, if that failed.
+    """
 
     category: str = "unexpected"
     status: int | None = None

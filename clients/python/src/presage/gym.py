@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from .client import Episode, Presage, Split
+from .client import Episode, Presage, Split, Step
 from .errors import PresageError
 
 _NOT_REPEATED = ("latency_ms", "cached_tokens", "prediction_id")
@@ -13,6 +13,8 @@ _NOT_REPEATED = ("latency_ms", "cached_tokens", "prediction_id")
 
 class RewardError(PresageError, category="reward"):
     """The step was taken, but its reward could not be computed. `step` is what the server said."""
+
+    step: Step
 
 
 class AnyText(spaces.Text):

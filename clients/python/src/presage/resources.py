@@ -84,7 +84,10 @@ class Runs(_Resource):
         every_s: float = 1.0,
         patience_s: float = 60.0,
     ) -> dict[str, Any]:
-        """Waits until a run is finished, cancelled or failed. The server may be away for `patience_s`."""
+        """Waits until a run is finished, cancelled or failed, and returns it; asks for it every `every_s`.
+
+        Raises a `PresageError` if the server is away for longer than `patience_s`, or the run is deleted.
+        """
         read_at = monotonic()
         while True:
             try:
