@@ -24,6 +24,7 @@ import { doTogether } from "../storage/do-together.ts";
 import { isPostgres } from "../storage/is-postgres.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
+import { toStorableText } from "../storage/storable-text.ts";
 import type { Store } from "../storage/store.ts";
 import { startSweeper } from "../storage/sweeper.ts";
 import type { Deployments } from "../upstream/create-deployments.ts";
@@ -153,7 +154,11 @@ async function judge(
   const [evaluator] = resolved;
   if (evaluator === undefined) return { error: "The evaluator, or its profile, is not there any more." };
   const { id, family, profile, explainStrategy } = evaluator;
-  const sample = { input, output: observation, goldAnswer: goal };
+  const sample = {
+    input: toStorableText(input),
+    output: toStorableText(observation),
+    goldAnswer: goal === undefined ? undefined : toStorableText(goal),
+  };
   const allowance = { mainThreadMs, mayRetry: createRetryBudget() };
   const task = { family, profile, sample, accountId, explainStrategy, allowance };
   const outcome = await evaluation.runEvaluator(task, signal);

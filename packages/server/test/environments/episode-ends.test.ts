@@ -198,4 +198,16 @@ onEachDatabase((database) => {
     // Whichever they were: a hundred steps, and a failure after every four of them.
     expect([asked, failures.reduce((sum, failed) => sum + failed, 0)]).toEqual([124, 24]);
   });
+
+  test("a task with texts that no database stores ends and is rewarded as any other", async () => {
+    upstream.answer = () => Response.json(completion("a\0b\ud800"));
+    const reward = { evaluator: "exact-match", when: "every-step" };
+    const task = { initial_state: "\0", goal: "a\0b\ud800" };
+    const id = await start(await environment({ stop: [success], reward }, task));
+    expect(await step(id, "look")).toMatchObject({
+      reward: 1,
+      terminated: true,
+      info: { outcome: "success" },
+    });
+  });
 });
