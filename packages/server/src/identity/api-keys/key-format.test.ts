@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import { generateKey, looksLikeKey, visibleParts } from "./key-format.ts";
+import { generateKey, visibleParts } from "./key-format.ts";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -15,7 +15,6 @@ describe("A generated key", () => {
       const key = generateKey();
       expect(key).toMatch(/^psg_[0-9A-Za-z]{38}$/);
       expect(fromBase62(key.slice(-6))).toBe(crc32(key.slice(0, -6)));
-      expect(looksLikeKey(key)).toBe(true);
     }
   });
 
@@ -36,30 +35,5 @@ describe("A generated key", () => {
   test("shows its first eight and its last four characters", () => {
     const key = generateKey();
     expect(visibleParts(key)).toEqual({ prefix: key.slice(0, 8), lastFour: key.slice(38) });
-  });
-});
-
-describe("A text that is not a key", () => {
-  test("is detected if one character was changed", () => {
-    const key = generateKey();
-    for (let place = 0; place < key.length; place++) {
-      const other = key[place] === "0" ? "1" : "0";
-      expect(looksLikeKey(key.slice(0, place) + other + key.slice(place + 1))).toBe(false);
-    }
-  });
-
-  test("is detected if it is shorter, longer, empty or has another prefix", () => {
-    const key = generateKey();
-    for (const text of [
-      "",
-      "psg_",
-      key.slice(1),
-      key.slice(0, -1),
-      `${key}0`,
-      ` ${key}`,
-      key.toUpperCase(),
-      key.replace("psg", "sk"),
-    ])
-      expect(looksLikeKey(text)).toBe(false);
   });
 });

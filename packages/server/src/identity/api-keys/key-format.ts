@@ -14,13 +14,6 @@ export function generateKey(): string {
   return body + checksum(body);
 }
 
-/** Whether `text` has the form and the checksum of a generated key. */
-export function looksLikeKey(text: string): boolean {
-  if (text.length !== scheme.length + secretLength + checksumLength || !text.startsWith(scheme)) return false;
-  const body = text.slice(0, -checksumLength);
-  return text.endsWith(checksum(body));
-}
-
 export function visibleParts(key: string): { prefix: string; lastFour: string } {
   return { prefix: key.slice(0, 8), lastFour: key.slice(-4) };
 }

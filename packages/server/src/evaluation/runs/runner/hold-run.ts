@@ -3,22 +3,12 @@ import { microsPerMs } from "../../../storage/micros.ts";
 import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import { InvalidEvaluatorsError } from "../../evaluate/evaluation-request.ts";
 import type { Run } from "../run.ts";
-import {
-  endRun,
-  markAway,
-  readRunState,
-  releaseLease,
-  renewLease,
-  saveProvenance,
-} from "../run-leases-store.ts";
+import { endRun, markAway, releaseLease, saveProvenance } from "../run-leases-store.ts";
 import { createPace, type Pace } from "./pace.ts";
+import { watchRun } from "./watch-run.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
 import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
-export const leaseMs = 30_000;
-const renewEveryMs = 8_000;
-/** So that a cancelled run stops within two seconds, whichever process works on it. */
-const lookEveryMs = 700;
 /** A deployment that names each response's model differently would make the run's row grow. */
 const maxModels = 100;
 /** When to look again at a run that cannot be worked on now. */
@@ -64,15 +54,9 @@ export function holdRun(
   const lease = { id: run.id, leaseId };
   const controller = new AbortController();
   const { signal } = controller;
-  let isPausedByUser = false;
-  /** What is under way ends on the removed deployment, and nothing more is asked. */
-  let isDeploymentGone = false;
   /** Something was left to ask when the deployment was removed. */
   let wasCutShort = false;
   let isReleased = false;
-  let renewedAtMs = performance.now();
-  let looking: Promise<void> = Promise.resolve();
-  let willLook = false;
   const models = new Set(run.provenance.models);
   let isModelNew = false;
 
@@ -92,38 +76,20 @@ export function holdRun(
     return new DeploymentGoneError(target.deployment);
   }
 
-  async function look(): Promise<void> {
-    if (signal.aborted) return;
-    const state = await readRunState(database, lease);
-    if (state === undefined || state.status === "cancelled") controller.abort(new LostRunError());
-    else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
-    else if (findGoneDeployment() !== undefined) isDeploymentGone = true;
-    if (performance.now() - renewedAtMs < renewEveryMs) return;
-    const now = await readDatabaseClock(database);
-    if (!(await renewLease(database, { ...lease, until: now + leaseMs * microsPerMs })))
-      controller.abort(new LostRunError());
-    renewedAtMs = performance.now();
-    await saveWhatIsKnown();
-  }
+  // What is under way ends on a removed deployment, and nothing more is asked.
+  const watch = watchRun(database, lease, {
+    signal,
+    hasDeployment: () => findGoneDeployment() === undefined,
+    onLost: () => controller.abort(new LostRunError()),
+    onRenewed: saveWhatIsKnown,
+    onError,
+  });
 
   async function saveWhatIsKnown(): Promise<void> {
     const notes = waitingNotes(pace.waitedMs());
     if (!isModelNew && notes.length === 0) return;
     const provenance = { ...run.provenance, models: [...models] };
     await saveProvenance(database, lease, provenance, [...run.notes, ...notes]);
-  }
-
-  function lookSoon(): void {
-    // While the store is slow, looks would pile up.
-    if (willLook) return;
-    willLook = true;
-    looking = looking
-      .then(() => {
-        willLook = false;
-        return look();
-      })
-      // A store that is away for longer than the lease costs the run, which fails the next write.
-      .catch(onError);
   }
 
   async function work(): Promise<void> {
@@ -144,8 +110,8 @@ export function holdRun(
       pace,
       signal,
       isStopping() {
-        wasCutShort ||= isDeploymentGone;
-        return isPausedByUser || isDeploymentGone || isReleased;
+        wasCutShort ||= watch.isDeploymentGone();
+        return watch.isPausedByUser() || watch.isDeploymentGone() || isReleased;
       },
       onModel(model) {
         if (models.has(model) || models.size >= maxModels) return;
@@ -158,13 +124,17 @@ export function holdRun(
   }
 
   async function workToTheEnd(): Promise<void> {
-    const timer = setInterval(lookSoon, lookEveryMs);
     try {
       await work();
       await saveWhatIsKnown();
-      const gone = wasCutShort && !isPausedByUser && !isReleased ? findGoneDeployment() : undefined;
+      const gone = wasCutShort && !watch.isPausedByUser() && !isReleased ? findGoneDeployment() : undefined;
       if (gone !== undefined) throw gone;
-      if (!isPausedByUser && !wasCutShort && !isReleased && (await endRun(database, lease, run.evaluators)))
+      if (
+        !watch.isPausedByUser() &&
+        !wasCutShort &&
+        !isReleased &&
+        (await endRun(database, lease, run.evaluators))
+      )
         return;
       // Paused, released, or it has more evaluators now: who takes it next goes on.
       await releaseLease(database, lease, 0);
@@ -174,8 +144,7 @@ export function holdRun(
         await postpone(error.message).catch(onError);
       else await retryLater(error);
     } finally {
-      clearInterval(timer);
-      await looking;
+      await watch.stop();
     }
   }
 
@@ -195,7 +164,7 @@ export function holdRun(
 
   const ended = workToTheEnd();
   return {
-    look: lookSoon,
+    look: watch.look,
     async release() {
       isReleased = true;
       controller.abort(new LostRunError());

@@ -3,7 +3,8 @@ import { microsPerMs } from "../../../storage/micros.ts";
 import { deleteRunRow, selectDiscardedRun } from "../deleted-runs-store.ts";
 import { claimRun, type Lease } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
-import { type HeldRun, holdRun, leaseMs } from "./hold-run.ts";
+import { type HeldRun, holdRun } from "./hold-run.ts";
+import { leaseMs } from "./watch-run.ts";
 import type { RunnerServices } from "./work-on-run.ts";
 
 const lookEveryMs = 1_000;
