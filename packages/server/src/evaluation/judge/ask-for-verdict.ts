@@ -27,7 +27,7 @@ export type AskForVerdict = ReturnType<typeof createAskForVerdict>;
 
 /**
  * Asks a model for a verdict in a form. Throws an `EvaluationError` or a `ClientDisconnectedError`.
- * 
+ *
  * The most reliable format in which the model gives a verdict is found by real questions only. It is remembered by profile
  * and account: an output that manipulates the model must not affect other profiles.
  */

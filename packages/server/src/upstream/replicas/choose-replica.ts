@@ -27,7 +27,7 @@ export interface Candidate {
 /**
  * Rendezvous hashing with bounded loads: of the replicas with room, the one that ranks highest for the key. Without any such
  * replica, the one with the least load; undefined if all have as many requests as they may.
- * 
+ *
  * `movedTo`, where the key went when its replica was full, has its prefix now: the key stays there while there is room and the
  * better one is not clearly below its share.
  */

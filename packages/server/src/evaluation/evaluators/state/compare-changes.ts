@@ -28,7 +28,7 @@ export interface ChangeComparison {
 
 /**
  * Compares the change from the state before to the gold answer with the change from there to the output.
- * 
+ *
  * Where lines were added, removed ones earn nothing: otherwise any new text would be half right wherever one observation
  * replaces another. A wrong line in place of an added one, or an old line kept in its place, is one mistake.
  */
