@@ -10,9 +10,12 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
   const { title, advice } = explainError(error);
   const details = error instanceof PresageError ? error : undefined;
   return (
-    <div role="alert" className="flex gap-3 rounded-lg border border-fail/30 bg-fail-soft px-4 py-3 text-sm">
+    <div
+      role="alert"
+      className="flex flex-wrap gap-3 rounded-lg border border-fail/30 bg-fail-soft px-4 py-3 text-sm sm:flex-nowrap"
+    >
       <CircleAlert className="mt-0.5 size-4 shrink-0 text-fail" aria-hidden />
-      <div className="flex min-w-0 flex-1 flex-col gap-1">
+      <div className="flex min-w-0 flex-1 flex-col gap-1 max-sm:basis-[calc(100%-2rem)]">
         <p className="font-medium text-fail">{title}</p>
         <p className="text-ink-2">{advice}</p>
         {details !== undefined && details.issues.length > 0 && (
@@ -45,6 +48,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
       {onRetry !== undefined && (
         <Button
           size="small"
+          className="max-sm:ml-7"
           onClick={(event) => {
             keepFocusNear(event);
             onRetry();

@@ -1,21 +1,30 @@
 import type { ReactNode } from "react";
 import { InlineText } from "./untrusted-text/inline-text.tsx";
 
-/** A sample's id in little room: of a long one the end, mostly the step, is what differs from the row above. */
+/** The ID of a sample or a trajectory in little room: of a long one the end stays, which differs from the row above. */
 export function SampleName({ id, children }: { id: string; children?: ReactNode }) {
-  const end = id.lastIndexOf("/");
-  const isSplit = end > 0 && id.length - end <= longestEnd;
+  const characters = Array.from(id);
   return (
     <span title={id} className="flex min-w-0 font-mono text-xs text-ink">
-      <span className="truncate">
-        <InlineText text={isSplit ? id.slice(0, end) : id} />
-      </span>
-      <span className="shrink-0">
-        {isSplit && <InlineText text={id.slice(end)} />}
-        {children}
-      </span>
+      {characters.length <= keptAtEnd ? (
+        <InlineText text={id} />
+      ) : (
+        <>
+          {/* Two parts would be read as two words. */}
+          <span className="sr-only">
+            <InlineText text={id} />
+          </span>
+          <span aria-hidden className="truncate">
+            <InlineText text={characters.slice(0, -keptAtEnd).join("")} />
+          </span>
+          <span aria-hidden className="shrink-0">
+            <InlineText text={characters.slice(-keptAtEnd).join("")} />
+          </span>
+        </>
+      )}
+      {children}
     </span>
   );
 }
 
-const longestEnd = 8;
+const keptAtEnd = 12;

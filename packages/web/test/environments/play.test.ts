@@ -65,6 +65,7 @@ dashboardTest("On a phone a person plays a task to its end, and the next one fol
   await act(page, "activate lantern", goal);
   await page.getByRole("status").getByText("after 8 steps, reward 1").waitFor();
   expect(await client.episodes.get(id)).toMatchObject({ outcome: "success", steps_taken: 8, reward: 1 });
+  await page.getByText("observation contains the goal").waitFor();
   await page.getByRole("button", { name: "Next task", exact: true }).tap();
   await page.getByText("Open the chest.").waitFor();
   await inputOf(page).waitFor();

@@ -133,3 +133,16 @@ dashboardTest("On a phone a hidden verdict is shown after the person's own", asy
   await page.getByRole("button", { name: "Fail" }).click();
   await page.getByText("you agreed with the evaluator in").waitFor();
 });
+
+dashboardTest("There is nothing to press where there is nothing to review", async ({ visit, client }) => {
+  const id = await evaluate(client, "single", ["The door opens."]);
+  const page = await visit(`/review?profile_id=${id}`);
+  const pass = region(page).getByRole("button", { name: "Pass" });
+  await press(page, "p");
+  await page.getByText("1 reviewed now, 0 left here").waitFor();
+  // What was decided last can still be taken back.
+  await region(page).getByRole("button", { name: "Undo" }).waitFor();
+  await page.reload();
+  await page.getByText("All verdicts that match are reviewed.").waitFor();
+  expect(await pass.count()).toBe(0);
+});

@@ -167,3 +167,13 @@ dashboardTest(
     await dialog.waitFor({ state: "detached" });
   },
 );
+
+dashboardTest("Predictions that could not be counted are said to be so", async ({ visit, expectErrors }) => {
+  expectErrors(/Failed to load resource/);
+  const page = await visit("/account");
+  await page.route("**/v1/predictions/count*", (route) =>
+    route.fulfill({ status: 500, json: { detail: "Broken." } }),
+  );
+  await page.goto(new URL("/predictions", page.url()).href);
+  await page.getByText("These predictions could not be counted.").waitFor();
+});

@@ -1,6 +1,8 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import { finishRun, uploadHousehold } from "../support/household.ts";
 
 const maxTabs = 20;
 const mainControls = [
@@ -83,3 +85,20 @@ dashboardTest("Every page's main control is a few Tabs away", async ({ visit }) 
 async function focused(page: Page): Promise<string> {
   return await page.evaluate(() => document.activeElement?.textContent ?? "");
 }
+
+dashboardTest("Tab passes a table of results in a few steps", async ({ visit, client }) => {
+  const dataset = await uploadHousehold(client, "tabbed");
+  await finishRun(client, { name: "tabbed", dataset_id: dataset.id, target: { baseline: "no-change" } });
+  for (const view of ["", "?view=samples"]) {
+    const page = await visit(`/evaluations${view}`);
+    const links = page.getByRole("table").getByRole("link", { name: "tabbed", exact: true });
+    await eventually(
+      () => links.count(),
+      (count) => count === 6,
+    );
+    const reachable = await links.evaluateAll(
+      (all) => all.filter((link) => (link as HTMLElement).tabIndex >= 0).length,
+    );
+    expect(reachable).toBe(1);
+  }
+});

@@ -111,9 +111,9 @@ const factColumns: DataColumn<KeyRow>[] = [
   },
   {
     id: "scopes",
-    label: "May",
-    hint: "What the key may do, within what you may",
-    value: ({ apiKey: { scopes } }) => scopes?.join(", ") ?? "all that you may",
+    label: "Scopes",
+    hint: "What the key may do, within your role",
+    value: ({ apiKey: { scopes } }) => scopes?.join(", ") ?? "all",
     widthPx: 128,
     isWideOnly: true,
   },

@@ -23,10 +23,10 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
   const offered = role === undefined ? [] : scopesOfRole(role);
   const hint =
     value.length === 0
-      ? "Without a choice the key may do all that you may."
+      ? "Without a choice, the key may do everything that your role allows."
       : "The key may do nothing else, and never more than your role allows. This cannot be changed later.";
   return (
-    <FieldGroup label="May only" hint={hint}>
+    <FieldGroup label="Scopes" hint={hint}>
       <div className="grid grid-cols-1 gap-1.5 sm:grid-cols-2">
         {offered.map((scope) => (
           <Checkbox

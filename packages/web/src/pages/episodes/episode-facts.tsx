@@ -8,6 +8,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Fact } from "../../ui/fact.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { describeStopReason } from "../environments/stop-kinds.ts";
 import { EpisodeBadge } from "./episode-badge.tsx";
 
 /** What the episode was about, and how it went. */
@@ -53,7 +54,7 @@ export function EpisodeFacts({ episode }: { episode: Episode }) {
           {reason !== null && (
             <Fact look="inline" name={<span className="text-ink-3">Ended because</span>}>
               <span className="wrap-anywhere">
-                <InlineText text={reason} />
+                <InlineText text={describeStopReason(reason)} />
               </span>
             </Fact>
           )}

@@ -12,6 +12,7 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { Page } from "../../ui/page.tsx";
+import { StepKeysHint } from "../../ui/steps/step-keys-hint.tsx";
 import { type StepMark, StepStrip } from "../../ui/steps/step-strip.tsx";
 import { useStepKeys } from "../../ui/steps/use-step-keys.ts";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
@@ -77,13 +78,7 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
             all episodes of this task
           </Link>{" "}
           · {counted(steps.length, "step")}
-          {steps.length > 1 && (
-            <span className="max-sm:hidden">
-              {" "}
-              · <kbd className="font-mono text-xs">J</kbd> and <kbd className="font-mono text-xs">K</kbd> go
-              through them
-            </span>
-          )}
+          <StepKeysHint count={steps.length} />
         </>
       }
       actions={

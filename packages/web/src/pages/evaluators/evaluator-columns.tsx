@@ -16,7 +16,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     hint: "An evaluator’s date is shown only where two versions of it were used in the period.",
     value: ({ profileName, name }) => [name, profileName].filter(Boolean).join(", "),
     cell: ({ profileName, profile, name, family }) => (
-      <span className="inline-flex max-w-full items-center gap-2">
+      <span className="inline-flex max-w-full items-center gap-x-2 max-md:flex-wrap">
         <span className="max-w-full shrink-0 truncate font-medium text-ink" title={family?.description}>
           {name}
         </span>

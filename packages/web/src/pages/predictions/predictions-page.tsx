@@ -1,5 +1,5 @@
 import type { ListedPrediction } from "@presage/sdk";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
@@ -38,7 +38,7 @@ function PredictionsPage() {
   const [isDeleting, setDeleting] = useState(false);
   const filter = toPredictionFilter(log.search, useNow());
   const list = useInfiniteQuery(keptPredictionsQuery(presage, filter));
-  const { data: count } = useQuery(keptPredictionCountQuery(presage, filter));
+  const count = useQuery(keptPredictionCountQuery(presage, filter));
   return (
     <Page
       title="Predictions"
@@ -68,7 +68,7 @@ function PredictionsPage() {
 interface LogTableProps {
   log: ReturnType<typeof useLog>;
   list: EndlessList & { data: ListedPrediction[] | undefined };
-  count: { count: number; has_more: boolean } | undefined;
+  count: Pick<UseQueryResult<PredictionCount>, "data" | "isError">;
 }
 
 function LogTable({ log, list, count }: LogTableProps) {
@@ -103,7 +103,7 @@ function LogTable({ log, list, count }: LogTableProps) {
     >
       <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b border-line px-4 py-1 text-xs text-ink-2">
         <p className="whitespace-nowrap" role="status">
-          {count === undefined ? "Counting…" : describeCount(count, isFiltered)}
+          {describeCount(count, isFiltered)}
         </p>
         {isFiltered && (
           <Button size="small" variant="quiet" onClick={() => change(noFilters)}>
@@ -126,10 +126,14 @@ function LogTable({ log, list, count }: LogTableProps) {
   );
 }
 
-function describeCount(
-  { count, has_more }: { count: number; has_more: boolean },
-  isFiltered: boolean,
-): string {
+interface PredictionCount {
+  count: number;
+  has_more: boolean;
+}
+
+function describeCount({ data, isError }: LogTableProps["count"], isFiltered: boolean): string {
+  if (data === undefined) return isError ? "These predictions could not be counted." : "Counting…";
+  const { count, has_more } = data;
   const number = has_more ? `More than ${formatCount(count)}` : formatCount(count);
   const noun = count === 1 ? "prediction" : "predictions";
   return isFiltered ? `${number} ${noun} match` : `${number} ${noun}`;

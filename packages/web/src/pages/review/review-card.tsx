@@ -32,7 +32,7 @@ export function ReviewCard({ result, item, isBlind }: ReviewCardProps) {
         <Link
           to="/evaluations"
           search={{ result: result.id ?? "" }}
-          className="ml-auto text-xs text-accent-ink underline-offset-2 hover:underline"
+          className="text-xs sm:ml-auto text-accent-ink underline-offset-2 hover:underline"
         >
           Result {result.id}
         </Link>

@@ -131,7 +131,9 @@ function Queue({ search, onOpen }: { search: ReviewSearch; onOpen(id: string | u
           <ReviewCard key={openId} result={result} item={item} isBlind={search.blind === true} />
         )}
       </div>
-      <VerdictBar isReady={isReady} canUndo={review.canUndo} onDecide={decide} onUndo={review.undo} />
+      {(openId !== undefined || review.canUndo) && (
+        <VerdictBar isReady={isReady} canUndo={review.canUndo} onDecide={decide} onUndo={review.undo} />
+      )}
     </section>
   );
 }
@@ -179,9 +181,9 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
                 <b className="font-semibold text-ink">{formatCount(agreed)}</b> of {formatCount(compared)}
               </span>
             )}
-            <span className="ml-auto text-ink-3">
+            <span className="text-ink-3 sm:ml-auto">
               {has_more
-                ? `From all that match; of ${formatCount(considered)} compared, ${formatCount(reviewed + given)} are reviewed`
+                ? `${formatCount(reviewed + given)} of the ${formatCount(considered)} verdicts compared are reviewed; more match`
                 : `${formatCount(reviewed + given)} of ${formatCount(considered)} verdicts are reviewed`}
             </span>
           </>

@@ -6,7 +6,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
 /** What a result names as its run: the name of one that Presage has, with a link to its page, otherwise the text. */
-export function RunLink({ id }: { id: string }) {
+export function RunLink({ id, tabIndex }: { id: string; tabIndex?: number }) {
   const { data: name, isLoading } = useQuery(runNameQuery(usePresage(), id));
   if (isLoading) return <Skeleton className="h-3 w-24" />;
   if (name == null) return <InlineText text={id} />;
@@ -15,6 +15,7 @@ export function RunLink({ id }: { id: string }) {
       to="/runs/$runId"
       params={{ runId: id }}
       title={name}
+      tabIndex={tabIndex}
       className="block truncate text-accent-ink underline-offset-2 hover:underline"
     >
       <InlineText text={name} />

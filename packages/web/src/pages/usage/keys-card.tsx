@@ -49,7 +49,7 @@ export function KeysCard({ keys, all, currency, stepStarts }: KeysCardProps) {
   });
   function totalOf({ id }: DataColumn<KeyRow>): ReactNode {
     if (id === nameColumn.id) return "All";
-    return figureColumns.find((column) => column.id === id)?.cell?.(all);
+    return figureColumns.find((column) => column.id === id)?.cell?.(all, 0);
   }
   return (
     <Card title="By key" hint={describeUnpriced(all)} actions={<TableTools table={table} />}>

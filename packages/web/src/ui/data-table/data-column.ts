@@ -11,8 +11,8 @@ export interface DataColumn<Row> {
   hint?: string;
   /** What it is sorted by, and copied as. */
   value?(row: Row): CellValue;
-  /** Absent: shows `value`. */
-  cell?(row: Row): ReactNode;
+  /** Absent: shows `value`. Links in it have the row's `tabIndex`: Tab goes to one row and then past the table. */
+  cell?(row: Row, tabIndex: number): ReactNode;
   /** Aligned to the right; sorted from the greatest first. */
   isNumber?: boolean;
   /** Also sorted from the greatest first: times. */

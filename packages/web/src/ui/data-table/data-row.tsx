@@ -52,7 +52,7 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
         </td>
       )}
       {shownColumns.map((column, position) => {
-        const content = contentOf(column, row);
+        const content = contentOf(column, row, tabIndex);
         if (position > 0) {
           return (
             <td
@@ -81,7 +81,8 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
                 data-row-link=""
                 tabIndex={tabIndex}
                 aria-current={isOpen ? "true" : undefined}
-                className="-mx-1.5 block scroll-mt-10 truncate rounded-md px-1.5 py-1 -outline-offset-2"
+                // A phone is too narrow for the names that tell rows apart, so there they have up to three lines.
+                className="-mx-1.5 block scroll-mt-10 truncate rounded-md px-1.5 py-1 -outline-offset-2 max-md:line-clamp-3 max-md:wrap-anywhere max-md:whitespace-normal"
               >
                 {content}
               </Link>
@@ -93,8 +94,8 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
   );
 }
 
-function contentOf<Row>({ cell, value }: DataColumn<Row>, row: Row): ReactNode {
-  if (cell !== undefined) return cell(row);
+function contentOf<Row>({ cell, value }: DataColumn<Row>, row: Row, tabIndex: number): ReactNode {
+  if (cell !== undefined) return cell(row, tabIndex);
   const shown = value?.(row);
   return shown === null || shown === undefined ? <span className="text-ink-3">–</span> : String(shown);
 }

@@ -18,7 +18,7 @@ import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { SearchInput } from "../../../ui/form/search-input.tsx";
-import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { SampleName } from "../../../ui/sample-name.tsx";
 import { TagList } from "../tag-list.tsx";
 
 const route = getRouteApi("/datasets/$datasetId");
@@ -114,11 +114,7 @@ const columns: DataColumn<DatasetTrajectorySummary>[] = [
     label: "Trajectory",
     hint: "By ID, unless the table is sorted by steps",
     value: ({ trajectory_id }) => trajectory_id,
-    cell: ({ trajectory_id }) => (
-      <span className="font-mono text-xs text-ink">
-        <InlineText text={trajectory_id} />
-      </span>
-    ),
+    cell: ({ trajectory_id }) => <SampleName id={trajectory_id} />,
     widthPx: 200,
     isElastic: true,
     isFixed: true,

@@ -11,6 +11,7 @@ import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { stateOf } from "../../../ui/steps/sample-parts.ts";
+import { StepKeysHint } from "../../../ui/steps/step-keys-hint.tsx";
 import { type StepMark, StepStrip } from "../../../ui/steps/step-strip.tsx";
 import { useStepKeys } from "../../../ui/steps/use-step-keys.ts";
 import { UnavailablePage } from "../../unavailable-page.tsx";
@@ -79,8 +80,8 @@ function DatasetTrajectoryPage() {
             {dataset.data?.name ?? "the dataset"}
           </Link>
           {shownRevision !== undefined && `, revision ${shownRevision}`} · {counted(steps.length, "step")}
-          {hasNextPage && " and more"} · <kbd className="font-mono text-xs">J</kbd> and{" "}
-          <kbd className="font-mono text-xs">K</kbd> go through them
+          {hasNextPage && " and more"}
+          <StepKeysHint count={steps.length} />
         </>
       }
     >

@@ -14,7 +14,7 @@ import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { toStopDraft } from "../form/read-environment-draft.ts";
-import { stopLabels } from "../form/stop-rules.tsx";
+import { stopLabels } from "../stop-kinds.ts";
 
 const route = getRouteApi("/environments/$name");
 

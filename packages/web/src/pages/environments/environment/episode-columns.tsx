@@ -4,6 +4,7 @@ import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
+import { describeStopReason } from "../stop-kinds.ts";
 
 export const episodeColumns: DataColumn<EpisodeSummary>[] = [
   {
@@ -51,13 +52,13 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
   {
     id: "reason",
     label: "Ended because",
-    value: ({ stop_reason }) => stop_reason,
+    value: ({ stop_reason }) => stop_reason && describeStopReason(stop_reason),
     cell: ({ stop_reason }) =>
       stop_reason === null ? (
         <span className="text-ink-3">–</span>
       ) : (
         <span className="block truncate text-xs text-ink-2">
-          <InlineText text={stop_reason} />
+          <InlineText text={describeStopReason(stop_reason)} />
         </span>
       ),
     widthPx: 220,

@@ -1,8 +1,6 @@
 import type { EnvironmentConfig, EpisodeStop } from "@presage/sdk";
 import { parseJsonObject } from "../../../ui/form/parse-json.ts";
-
-export const stopKinds = ["output_contains", "output_matches", "action_equals", "action_matches"] as const;
-export type StopKind = (typeof stopKinds)[number];
+import { type StopKind, stopKinds } from "../stop-kinds.ts";
 
 /** A rule that ends an episode, as it is edited. */
 export interface StopDraft {

@@ -3,14 +3,8 @@ import { Button } from "../../../ui/button.tsx";
 import { FieldGroup } from "../../../ui/form/field.tsx";
 import { Select, TextInput } from "../../../ui/form/inputs.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
-import { type StopDraft, type StopKind, stopKinds } from "./read-environment-draft.ts";
-
-export const stopLabels: Record<StopKind, string> = {
-  output_contains: "observation contains",
-  output_matches: "observation matches",
-  action_equals: "action is",
-  action_matches: "action matches",
-};
+import { type StopKind, stopKinds, stopLabels } from "../stop-kinds.ts";
+import type { StopDraft } from "./read-environment-draft.ts";
 
 interface StopRulesProps {
   rules: readonly StopDraft[];

@@ -7,6 +7,7 @@ import { formatScore } from "../../../format/format-number.ts";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
+import { describeStopReason } from "../stop-kinds.ts";
 
 interface EpisodeEndProps {
   episode: Episode;
@@ -33,7 +34,7 @@ export function EpisodeEnd({ episode, onAgain, onNext }: EpisodeEndProps) {
         <span className="min-w-0 text-xs wrap-anywhere text-ink-3">
           {status === "expired"
             ? "Nothing happened for 15 minutes."
-            : reason !== null && <InlineText text={reason} />}
+            : reason !== null && <InlineText text={describeStopReason(reason)} />}
         </span>
       </div>
       <Link

@@ -77,7 +77,7 @@ export function sampleColumns(
       id: "run",
       label: "Run",
       value: ({ runId }) => runId,
-      cell: ({ runId }) => (runId === null ? "–" : <RunLink id={runId} />),
+      cell: ({ runId }, tabIndex) => (runId === null ? "–" : <RunLink id={runId} tabIndex={tabIndex} />),
       isSortable: false,
       widthPx: 184,
       isWideOnly: true,

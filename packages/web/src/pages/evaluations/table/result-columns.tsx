@@ -63,7 +63,8 @@ const run: DataColumn<ResultRow> = {
   id: "run",
   label: "Run",
   value: ({ evaluation_run_id }) => evaluation_run_id,
-  cell: ({ evaluation_run_id: id }) => (id === null ? <None /> : <RunLink id={id} />),
+  cell: ({ evaluation_run_id: id }, tabIndex) =>
+    id === null ? <None /> : <RunLink id={id} tabIndex={tabIndex} />,
   widthPx: 192,
 };
 const sample: DataColumn<ResultRow> = {

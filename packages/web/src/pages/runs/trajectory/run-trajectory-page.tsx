@@ -14,6 +14,7 @@ import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { StepKeysHint } from "../../../ui/steps/step-keys-hint.tsx";
 import { StepStrip } from "../../../ui/steps/step-strip.tsx";
 import { useStepKeys } from "../../../ui/steps/use-step-keys.ts";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -194,6 +195,7 @@ function Origin({ run, trajectoryId, steps }: { run: Run; trajectoryId: string; 
         )}
         {" · "}
         {counted(steps, "step")}
+        <StepKeysHint count={steps} />
       </span>
       <Badge>{mode}</Badge>
     </span>

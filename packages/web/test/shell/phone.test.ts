@@ -1,0 +1,80 @@
+import { expect } from "bun:test";
+import type { Locator } from "playwright-core";
+import { eventually } from "../../../server/test/support/eventually.ts";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+import { finishRun, uploadHousehold } from "../support/household.ts";
+
+const dashboardTest = dashboardTests();
+const phone = { viewport: { width: 390, height: 844 } };
+
+/** Whether a text is shown whole: nothing of it, or of what holds it, is cut off. */
+async function isWhole(text: Locator): Promise<boolean> {
+  return await text.evaluate((element) => {
+    const holders: Element[] = [];
+    for (let at: Element | null = element; at !== null && at.tagName !== "TR"; at = at.parentElement)
+      holders.push(at);
+    return holders.every(
+      ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+        clientWidth === 0 || (scrollWidth <= clientWidth && scrollHeight <= clientHeight + 1),
+    );
+  });
+}
+
+dashboardTest("On a phone, names that begin alike can be told apart", async ({ visit, client }) => {
+  const things = ["household-of-the-old-mill-kitchen-v1", "household-of-the-old-mill-kitchen-v2"];
+  const dataset = await uploadHousehold(client, "alike", things);
+  const names = ["house model, epoch 10", "house model, epoch 20"];
+  for (const name of names)
+    await finishRun(client, { name, dataset_id: dataset.id, target: { baseline: "no-change" } });
+
+  const page = await visit("/runs", phone);
+  for (const name of names)
+    expect(await eventually(() => isWhole(page.getByRole("link", { name })), Boolean)).toBe(true);
+
+  await page.goto(new URL(`/datasets/${dataset.id}`, page.url()).href);
+  for (const thing of things)
+    expect(
+      await eventually(
+        () => isWhole(page.getByRole("link", { name: thing }).getByText(thing.slice(-12), { exact: true })),
+        Boolean,
+      ),
+    ).toBe(true);
+});
+
+dashboardTest("On a phone, the runs of the overview scroll with the page", async ({ visit, client }) => {
+  const dataset = await uploadHousehold(client, "scrolled");
+  for (const name of ["one", "two", "three", "four", "five"])
+    await finishRun(client, {
+      name,
+      dataset_id: dataset.id,
+      target: { baseline: "no-change" },
+      evaluators: [{ evaluator: "exact-match" }, { evaluator: "rouge-l" }, { evaluator: "state-change" }],
+    });
+  const page = await visit("/", phone);
+  const runs = page.getByRole("table").filter({ hasText: "Pass rate by evaluator" });
+  await runs.getByText("rouge-l").nth(3).waitFor();
+  const hidden = await runs.evaluate((table) => {
+    const scroller = table.closest(".overflow-y-auto");
+    return scroller === null ? undefined : scroller.scrollHeight - scroller.clientHeight;
+  });
+  expect(hidden).toBe(0);
+});
+
+dashboardTest("On a phone, what to do about an error is below it", async ({ visit, expectErrors }) => {
+  expectErrors(/Failed to load resource/);
+  const page = await visit("/account", phone);
+  await page.route("**/v1/api-keys*", (route) => route.fulfill({ status: 500, json: { detail: "Broken." } }));
+  await page.goto(new URL("/api-keys", page.url()).href);
+  const alert = page.getByRole("alert");
+  const advice = await alert.getByText("Broken.").boundingBox();
+  const button = await alert.getByRole("button", { name: "Try again" }).boundingBox();
+  expect(button?.y).toBeGreaterThan((advice?.y ?? 0) + (advice?.height ?? 0));
+});
+
+dashboardTest("Keys are named where there is a keyboard", async ({ visit, client }) => {
+  const dataset = await uploadHousehold(client, "keys");
+  const page = await visit(`/datasets/${dataset.id}/trajectories/fridge`);
+  await page.getByText("J and K go through them").waitFor();
+  await page.setViewportSize(phone.viewport);
+  await page.getByText("J and K go through them").waitFor({ state: "hidden" });
+});
