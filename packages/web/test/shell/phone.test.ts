@@ -41,25 +41,6 @@ dashboardTest("On a phone, names that begin alike can be told apart", async ({ v
     ).toBe(true);
 });
 
-dashboardTest("On a phone, the runs of the overview scroll with the page", async ({ visit, client }) => {
-  const dataset = await uploadHousehold(client, "scrolled");
-  for (const name of ["one", "two", "three", "four", "five"])
-    await finishRun(client, {
-      name,
-      dataset_id: dataset.id,
-      target: { baseline: "no-change" },
-      evaluators: [{ evaluator: "exact-match" }, { evaluator: "rouge-l" }, { evaluator: "state-change" }],
-    });
-  const page = await visit("/", phone);
-  const runs = page.getByRole("table").filter({ hasText: "Pass rate by evaluator" });
-  await runs.getByText("rouge-l").nth(3).waitFor();
-  const hidden = await runs.evaluate((table) => {
-    const scroller = table.closest(".overflow-y-auto");
-    return scroller === null ? undefined : scroller.scrollHeight - scroller.clientHeight;
-  });
-  expect(hidden).toBe(0);
-});
-
 dashboardTest("On a phone, what to do about an error is below it", async ({ visit, expectErrors }) => {
   expectErrors(/Failed to load resource/);
   const page = await visit("/account", phone);

@@ -26,7 +26,7 @@ export function RunsCard({ period }: { period: Period }) {
     <Card
       title="Runs"
       hint="Pass rates with 95 % intervals, clustered by trajectory. The grey mark is what predicting no change reaches."
-      className="flex h-106 flex-col max-md:has-[tbody]:h-auto"
+      className="flex h-106 flex-col"
       actions={
         <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
           {data === undefined || data.count <= data.runs.length
