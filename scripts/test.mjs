@@ -22,13 +22,17 @@ const maxUnsteadyFiles = 3;
 const bundle = bundleServer();
 const postgres = await startPostgres();
 // Several checkers work out the same types of what they share: one takes two thirds of the processor time.
-const tsc = [tool("tsc"), "--noEmit", "--checkers", "1", "--project"];
+const tsc = (project, name) => [
+  ...[tool("tsc"), "--noEmit", "--checkers", "1", "--project", project],
+  // The next run looks only at what has changed: a fifth of the processor time.
+  ...["--incremental", "--tsBuildInfoFile", join(root, `node_modules/.cache/presage-types/${name}.json`)],
+];
 const checks = [
   { name: "format, lint and import rules (biome)", command: [tool("biome"), "check", "."] },
-  { name: "types (tsc)", command: [...tsc, root] },
+  { name: "types (tsc)", command: tsc(root, "all") },
   {
     name: "types of the dashboard (tsc)",
-    command: [...tsc, join(root, "packages/web")],
+    command: tsc(join(root, "packages/web"), "web"),
   },
   { name: "unused code and dependencies (knip)", command: [tool("knip")] },
 ];
