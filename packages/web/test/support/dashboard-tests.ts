@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, test } from "bun:test";
 import { chromiumPath } from "./browser.ts";
+import { type PagePool, poolPages } from "./page-pool.ts";
 import { runWithVisitor, type Visitor } from "./run-with-visitor.ts";
 import { type DashboardOptions, type RunningDashboard, startDashboard } from "./running-dashboard.ts";
 
@@ -14,13 +15,18 @@ if (chromiumPath === undefined) {
 /** Starts a server and a browser for the tests of a file. Returns the function that defines tests. */
 export function dashboardTests(options: () => DashboardOptions = () => ({})) {
   let running: RunningDashboard;
+  let pool: PagePool;
   beforeAll(async () => {
-    if (chromiumPath !== undefined) running = await startDashboard(options());
+    if (chromiumPath === undefined) return;
+    running = await startDashboard(options());
+    pool = poolPages(running);
   }, timeoutMs);
   afterAll(async () => {
-    if (chromiumPath !== undefined) await running.stop();
+    if (chromiumPath === undefined) return;
+    await pool.close();
+    await running.stop();
   }, timeoutMs);
 
   return (sentence: string, body: (visitor: Visitor) => Promise<void>) =>
-    test.skipIf(chromiumPath === undefined)(sentence, () => runWithVisitor(running, body), timeoutMs);
+    test.skipIf(chromiumPath === undefined)(sentence, () => runWithVisitor(running, pool, body), timeoutMs);
 }

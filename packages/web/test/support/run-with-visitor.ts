@@ -1,11 +1,7 @@
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
+import type { VisitOptions } from "./open-context.ts";
+import type { PagePool, PooledPage } from "./page-pool.ts";
 import type { RunningDashboard } from "./running-dashboard.ts";
-import { slowDown } from "./slow-down.ts";
-import { watchContext } from "./watch-context.ts";
-
-export interface VisitOptions extends BrowserContextOptions {
-  isSignedIn?: boolean;
-}
 
 export interface Visitor extends Omit<RunningDashboard, "stop"> {
   /** Opens a page in a browser context of its own, signed in as the owner unless told otherwise. */
@@ -14,53 +10,44 @@ export interface Visitor extends Omit<RunningDashboard, "stop"> {
   expectErrors(pattern: RegExp): void;
 }
 
-const timeoutMs = 60_000;
-
 /** Runs a test, and fails it if one of its pages did something forbidden. */
 export async function runWithVisitor(
   running: RunningDashboard,
+  pool: PagePool,
   body: (visitor: Visitor) => Promise<void>,
 ): Promise<void> {
-  const contexts: BrowserContext[] = [];
-  const problems: string[] = [];
+  const opened: PooledPage[] = [];
   const expected: RegExp[] = [];
+  const problems = () => opened.flatMap((visited) => visited.problems);
 
   async function visit(path: string, options: VisitOptions = {}): Promise<Page> {
-    const context = await openContext(running, problems, options);
-    contexts.push(context);
-    const page = await context.newPage();
-    await page.goto(new URL(path, running.presage.url).href);
-    return page;
+    const visited = await pool.visit(path, options);
+    opened.push(visited);
+    return visited.page;
   }
 
+  let reported: string[] = [];
   try {
     await body({ ...running, visit, expectErrors: (pattern) => expected.push(pattern) });
-    await Promise.all(contexts.map(flushEvents));
+    await Promise.all(opened.map(({ page }) => flushEvents(page)));
+    reported = problems();
   } catch (error) {
-    if (problems.length === 0) throw error;
-    throw new Error(`The pages reported:\n${problems.join("\n")}`, { cause: error });
+    reported = problems();
+    if (reported.length === 0) throw error;
+    throw new Error(`The pages reported:\n${reported.join("\n")}`, { cause: error });
   } finally {
-    await Promise.all(contexts.map((context) => context.close()));
+    await Promise.all(opened.map((visited) => pool.giveBack(visited)));
   }
-  const unexpected = problems.filter((problem) => !expected.some((pattern) => pattern.test(problem)));
+  const unexpected = reported.filter((problem) => !expected.some((pattern) => pattern.test(problem)));
   if (unexpected.length > 0) throw new Error(`The pages reported:\n${unexpected.join("\n")}`);
 }
 
-/** A context whose pages report to `problems` what is forbidden. */
-export async function openContext(
-  { browser, cookies, otherOrigins, presage }: Omit<RunningDashboard, "stop">,
-  problems: string[],
-  { isSignedIn = true, ...options }: VisitOptions,
-): Promise<BrowserContext> {
-  const context = await browser.newContext(options);
-  context.setDefaultTimeout(timeoutMs);
-  await slowDown(context);
-  watchContext(context, presage.url, otherOrigins, problems);
-  if (isSignedIn) await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: presage.url })));
-  return context;
-}
-
 /** Events of a page arrive in order, so a round trip waits for all earlier ones. */
-async function flushEvents(context: BrowserContext): Promise<void> {
-  await Promise.all(context.pages().map((page) => page.title()));
+async function flushEvents(visited: Page): Promise<void> {
+  await Promise.all(
+    visited
+      .context()
+      .pages()
+      .map((page) => page.title()),
+  );
 }

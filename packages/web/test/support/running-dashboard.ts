@@ -21,7 +21,7 @@ export interface RunningDashboard {
   /** Other origins that pages may navigate to: the identity provider, if any. */
   otherOrigins: string[];
   /** Of the owner's session; none with an identity provider. */
-  cookies: Pick<Cookie, "name" | "value">[];
+  cookies: (Pick<Cookie, "name" | "value"> & { url: string })[];
   /** A URL that signs in one browser once, in local mode. */
   newSignInAddress(): Promise<string>;
   stop(): Promise<void>;
@@ -67,7 +67,7 @@ async function startLocally(databaseUrl: string, environment: Record<string, str
   return {
     presage,
     otherOrigins: [],
-    cookies: [...cookies].map(([name, value]) => ({ name, value })),
+    cookies: [...cookies].map(([name, value]) => ({ name, value, url: presage.url })),
     stop: () => presage.stop(),
   };
 }

@@ -1,6 +1,7 @@
 import { afterAll } from "bun:test";
 import type { Page } from "playwright-core";
-import { openContext, type VisitOptions, type Visitor } from "./run-with-visitor.ts";
+import { openContext, type VisitOptions } from "./open-context.ts";
+import type { Visitor } from "./run-with-visitor.ts";
 
 /**
  * One page for the tests of a file that change nothing and only look. A page in a context of its own has a process of its own, which
@@ -15,6 +16,7 @@ export function sharePage(options: VisitOptions) {
 
   async function open(visitor: Visitor): Promise<Page> {
     const context = await openContext(visitor, problems, options);
+    await context.addCookies(visitor.cookies);
     return await context.newPage();
   }
 

@@ -1,0 +1,95 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { openContext, type VisitOptions } from "./open-context.ts";
+import type { RunningDashboard } from "./running-dashboard.ts";
+
+/** A page in a browser context of its own. */
+export interface PooledPage {
+  page: Page;
+  isReusable: boolean;
+  /** What the pages of its context have reported. */
+  problems: string[];
+}
+
+/** The pages of a file's tests. Opening a page and loading every script anew is half of what a visit costs. */
+export interface PagePool {
+  /** Opens a path in a page that knows nothing of earlier tests; only the server's files may be cached. */
+  visit(path: string, options: VisitOptions): Promise<PooledPage>;
+  /** Forgets what a test left, so that another can have the page. */
+  giveBack(taken: PooledPage): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What can be set for a page that is open. With any other option a visit has a page that is not used again. */
+const settable = ["viewport", "colorScheme", "reducedMotion"];
+const usualViewport = { width: 1280, height: 720 };
+
+export function poolPages(dashboard: RunningDashboard): PagePool {
+  const contexts: BrowserContext[] = [];
+  const free: PooledPage[] = [];
+
+  async function open(options: VisitOptions, isReusable: boolean): Promise<PooledPage> {
+    const problems: string[] = [];
+    const context = await openContext(dashboard, problems, options);
+    contexts.push(context);
+    return { page: await context.newPage(), isReusable, problems };
+  }
+
+  async function reuse(options: VisitOptions): Promise<PooledPage> {
+    const taken = free.pop() ?? (await open({}, true));
+    await taken.page.setViewportSize(options.viewport ?? usualViewport);
+    await taken.page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce", ...options });
+    return taken;
+  }
+
+  /** Visits an empty document of the server's origin, because only its own documents can clear its storage. */
+  async function clean(page: Page): Promise<void> {
+    const context = page.context();
+    const empty = new URL("/empty", dashboard.presage.url).href;
+    await Promise.all(context.pages().map((other) => (other === page ? undefined : other.close())));
+    await context.setOffline(false);
+    await context.clearPermissions();
+    page.removeAllListeners();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.route(empty, (route) =>
+      route.fulfill({ contentType: "text/html", body: '<link rel="icon" href="data:,">' }),
+    );
+    await page.goto(empty);
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await context.clearCookies();
+    await page.unrouteAll();
+    await page.goto("about:blank");
+    const session = await context.newCDPSession(page);
+    await session.send("Page.resetNavigationHistory");
+    await session.detach();
+    await page.mouse.move(0, 0);
+  }
+
+  return {
+    async visit(path, { isSignedIn = true, ...options }) {
+      const isUsual = Object.keys(options).every((option) => settable.includes(option));
+      const taken = isUsual ? await reuse(options) : await open(options, false);
+      const { page } = taken;
+      if (isSignedIn) await page.context().addCookies(dashboard.cookies);
+      await page.goto(new URL(path, dashboard.presage.url).href);
+      return taken;
+    },
+    async giveBack(taken) {
+      const { page, isReusable, problems } = taken;
+      const isClean =
+        isReusable &&
+        (await clean(page).then(
+          () => true,
+          () => false,
+        ));
+      if (!isClean) return await page.context().close();
+      problems.length = 0;
+      free.push(taken);
+    },
+    async close() {
+      await Promise.all(contexts.map((context) => context.close()));
+    },
+  };
+}
