@@ -46,6 +46,7 @@ export async function expectSoundRollups(
   const counted = await selectCounted(database);
   const counts = await database.selectFrom("evaluation_counts").selectAll().execute();
   expect(sorted(counts)).toEqual(sorted(countResults(counted).counts));
+  await expectSameByDay(database);
   const findings = await database.selectFrom("error_finding_counts").selectAll().execute();
   expect(sorted(findings)).toEqual(sorted(countErrorFindings(counted)));
   await expectSameByTag(database);
@@ -59,6 +60,24 @@ async function foldAll(database: Database): Promise<void> {
     const left = await Promise.all(tables.map((table) => database.selectFrom(table).selectAll().execute()));
     return left.flat().length;
   }, 0);
+}
+
+/** What triggers keep over all series. */
+async function expectSameByDay(database: Database): Promise<void> {
+  const counts = await database.selectFrom("evaluation_day_counts").selectAll().execute();
+  const recounted = await database
+    .selectFrom("evaluation_counts as counts")
+    .innerJoin("evaluation_series as series", "series.id", "counts.series_id")
+    .select(["account_id", "day", "verdict", "score_mille"])
+    .select(({ fn }) => [
+      sql<number>`cast(${fn.sum("count")} as int)`.as("count"),
+      fn.sum<number>("score_sum").as("score_sum"),
+      fn.sum<number>("score_sum_of_squares").as("score_sum_of_squares"),
+    ])
+    .where("spans_runs", "=", 1)
+    .groupBy(["account_id", "day", "verdict", "score_mille"])
+    .execute();
+  expect(sorted(counts)).toEqual(sorted(recounted));
 }
 
 /** What is counted by tag, as far as each name is counted. */

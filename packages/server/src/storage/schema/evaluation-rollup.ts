@@ -37,6 +37,14 @@ export interface EvaluationCountsTable {
   score_sum_of_squares: number;
 }
 
+/**
+ * An account's results of one day over all series. On PostgreSQL, what is not folded yet is missing. Only triggers on `evaluation_counts`
+ * write it, so that processes of the version before count in it as well.
+ */
+export interface EvaluationDayCountsTable extends Omit<EvaluationCountsTable, "series_id"> {
+  account_id: string;
+}
+
 /** One row: the number up to which results are counted by tag. It only moves forward, unless everything is counted again. */
 export interface EvaluationTagProgressTable {
   up_to: number;

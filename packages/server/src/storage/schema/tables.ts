@@ -32,6 +32,7 @@ import type {
 import type {
   ErrorFindingCountsTable,
   EvaluationCountsTable,
+  EvaluationDayCountsTable,
   EvaluationSeriesTable,
   EvaluationTagCountsTable,
   EvaluationTagNamesTable,
@@ -105,6 +106,7 @@ export interface Tables {
    * rows are added to the counts shortly after. Readers sum both. Empty on SQLite, where writers take turns anyway.
    */
   evaluation_count_deltas: EvaluationCountsTable;
+  evaluation_day_counts: EvaluationDayCountsTable;
   evaluation_tag_progress: EvaluationTagProgressTable;
   evaluation_tag_names: EvaluationTagNamesTable;
   evaluation_tag_values: EvaluationTagValuesTable;

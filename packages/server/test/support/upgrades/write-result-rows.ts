@@ -134,6 +134,8 @@ async function writeCounts(writer: RowWriter): Promise<void> {
       if (!isAppended) await writer.insert("evaluation_counts", row);
     }
   }
+  // By triggers.
+  writer.cover("evaluation_day_counts");
   const finding = {
     account_id: idOf.account,
     revision_id: idOf.taxonomyRevision,

@@ -1,4 +1,4 @@
-import { type Expression, sql } from "kysely";
+import { type Expression, type RawBuilder, sql } from "kysely";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import type { CountedVerdict } from "../../../storage/schema/evaluation-rollup.ts";
@@ -11,32 +11,52 @@ import type { GroupKey } from "./summary-dimensions.ts";
 /** On PostgreSQL, recent counts that are not folded in yet count as well. One statement reads both tables in the same state. */
 type CountsTable = "evaluation_counts" | "evaluation_count_deltas";
 
-/** An account's counts, as a statement yet to be run. */
+/** An account's counts, as a statement yet to be run. Those over all series are a fraction of those by series. */
 export function rollupCells(
   reader: Database,
   accountId: string,
   filter: RollupFilter,
   columns: readonly Exclude<keyof GroupKey, "tag">[],
 ): Expression<SummaryCell> {
-  const verdicts = verdictsOf(filter);
-  const cellsOf = (table: CountsTable) => {
+  const ofRun = filter.runId === undefined ? [] : [["run_id", filter.runId] as const];
+  const ofSeries = [...seriesMatches(filter), ...ofRun];
+  const conditions = cellConditions(filter);
+  const figures = ["verdict", "score_mille", "count", "score_sum", "score_sum_of_squares"] as const;
+  const cellsBySeries = (table: CountsTable) => {
     let query = reader
       .selectFrom("evaluation_series as series")
       .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
-      .select([...columns, "verdict", "score_mille", "count", "score_sum", "score_sum_of_squares"])
+      .select([...columns, ...figures])
       .where("series.account_id", "=", accountId)
       .where("spans_runs", "=", toFlag(filter.runId === undefined && !columns.includes("run_id")));
-    for (const [column, value] of seriesMatches(filter)) query = query.where(column, "=", value);
-    if (filter.runId !== undefined) query = query.where("run_id", "=", filter.runId);
-    // PostgreSQL does not accept an empty list.
-    if (verdicts?.length === 0) query = query.where(sql<boolean>`1 = 0`);
-    else if (verdicts !== undefined) query = query.where("verdict", "in", verdicts);
-    if (filter.fromDay !== undefined) query = query.where("day", ">=", filter.fromDay);
-    if (filter.untilDay !== undefined) query = query.where("day", "<", filter.untilDay);
+    for (const [column, value] of ofSeries) query = query.where(column, "=", value);
+    for (const condition of conditions) query = query.where(condition);
     return query;
   };
-  const folded = cellsOf("evaluation_counts");
-  return isPostgres(reader) ? folded.unionAll(cellsOf("evaluation_count_deltas")) : folded;
+  const cellsOfAll = () => {
+    let query = reader
+      .selectFrom("evaluation_day_counts")
+      .select([...columns.filter((column) => column === "day"), ...figures])
+      .where("account_id", "=", accountId);
+    for (const condition of conditions) query = query.where(condition);
+    return query;
+  };
+  const isOfAll = ofSeries.length === 0 && columns.every((column) => column === "day");
+  const folded = isOfAll ? cellsOfAll() : cellsBySeries("evaluation_counts");
+  if (!isPostgres(reader)) return folded;
+  return sql<SummaryCell>`(${folded} union all ${cellsBySeries("evaluation_count_deltas")})`;
+}
+
+/** What a filter says of counts. */
+function cellConditions(filter: RollupFilter): RawBuilder<boolean>[] {
+  const verdicts = verdictsOf(filter);
+  const conditions: RawBuilder<boolean>[] = [];
+  // PostgreSQL does not accept an empty list.
+  if (verdicts?.length === 0) conditions.push(sql`1 = 0`);
+  else if (verdicts !== undefined) conditions.push(sql`verdict in (${sql.join(verdicts)})`);
+  if (filter.fromDay !== undefined) conditions.push(sql`day >= ${filter.fromDay}`);
+  if (filter.untilDay !== undefined) conditions.push(sql`day < ${filter.untilDay}`);
+  return conditions;
 }
 
 /** What a filter says of a series, except its run. */
