@@ -203,6 +203,13 @@ onEachDatabase((database) => {
     expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
   });
 
+  test("a summary of everything by day reads the counts over all series", async () => {
+    const wanted = { filter: {}, dimensions: ["day" as const], hasIntervals: false };
+    const plans = await plansOf(() => summarise({ store: storeOf(watched) }, anyRequester(account), wanted));
+    expect(plans.join("\n")).toContain("evaluation_day_counts");
+    expect(plans.filter((line) => /evaluation_counts|SEARCH counts/.test(line))).toEqual([]);
+  });
+
   test("the scores of an evaluator are found by the index of its series", async () => {
     const profile = { publicId: "public1", revision: 1 };
     const plans = await plansOf(() => selectScoreCounts(watched, account, "evaluator1", profile));

@@ -41,7 +41,7 @@ const onConflict = `on conflict (${key}) do update set ${figures
 const addEverything = `${insertInto} select ${key}, ${figures.map((name) => `sum(${name})`).join(", ")}
   from evaluation_counts join evaluation_series on id = series_id where spans_runs = 1 group by ${key} order by ${key}`;
 
-/** Most statements fold thousands of rows at once. */
+/** Folding is one statement for up to thousands of rows. */
 async function createStatementTriggers(db: Kysely<unknown>): Promise<void> {
   const before = `select series_id, day, score_mille, verdict, ${figures.map((name) => `-${name} as ${name}`).join(", ")}
     from old_rows where count <> 0`;
@@ -75,17 +75,16 @@ async function createStatementTriggers(db: Kysely<unknown>): Promise<void> {
 }
 
 async function createRowTriggers(db: Kysely<unknown>): Promise<void> {
-  const changes = {
-    insert: { row: "new", changeOf: (name: string) => `new.${name}` },
+  const triggers = [
+    { event: "insert", row: "new", changeOf: (name: string) => `new.${name}` },
     // No statement changes the key of a count.
-    update: { row: "new", changeOf: (name: string) => `new.${name} - old.${name}` },
-    delete: { row: "old", changeOf: (name: string) => `-old.${name}` },
-  };
-  // Nearly all that is deleted is empty, and its day may have been deleted before.
-  const when = (row: string) => (row === "old" ? "when old.count <> 0" : "");
-  for (const [event, { row, changeOf }] of Object.entries(changes)) {
+    { event: "update", row: "new", changeOf: (name: string) => `new.${name} - old.${name}` },
+    // Nearly all that is deleted is empty, and its day may have been deleted before.
+    { event: "delete", row: "old", changeOf: (name: string) => `-old.${name}`, when: "when old.count <> 0" },
+  ];
+  for (const { event, row, changeOf, when = "" } of triggers) {
     await sql
-      .raw(`create trigger evaluation_day_counts_on_${event} after ${event} on evaluation_counts ${when(row)} begin
+      .raw(`create trigger evaluation_day_counts_on_${event} after ${event} on evaluation_counts ${when} begin
         ${insertInto} select account_id, ${row}.day, ${row}.score_mille, ${row}.verdict, ${figures.map(changeOf).join(", ")}
           from evaluation_series where id = ${row}.series_id and spans_runs = 1 ${onConflict};
       end`)

@@ -193,7 +193,11 @@ async function unequalCounts(client: pg.Client): Promise<string[]> {
     (select coalesce(sum(count), 0)
       from (select series_id, count from evaluation_counts
         union all select series_id, count from evaluation_count_deltas) as counts
-      join evaluation_series on id = series_id where spans_runs = 1)::int as counted`);
+      join evaluation_series on id = series_id where spans_runs = 1)::int as counted,
+    (select coalesce(sum(count), 0)
+      from (select count from evaluation_day_counts
+        union all select count from evaluation_count_deltas
+          join evaluation_series on id = series_id where spans_runs = 1) as counts)::int as counted_by_day`);
   const [row] = rows;
   return new Set(Object.values(row ?? {})).size === 1 ? [] : [JSON.stringify(row)];
 }

@@ -28,21 +28,18 @@ export function rollupCells(
       .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
       .select([...columns, ...figures])
       .where("series.account_id", "=", accountId)
-      .where("spans_runs", "=", toFlag(filter.runId === undefined && !columns.includes("run_id")));
+      .where("spans_runs", "=", toFlag(filter.runId === undefined && !columns.includes("run_id")))
+      .where(({ and }) => and(conditions));
     for (const [column, value] of ofSeries) query = query.where(column, "=", value);
-    for (const condition of conditions) query = query.where(condition);
     return query;
   };
-  const cellsOfAll = () => {
-    let query = reader
-      .selectFrom("evaluation_day_counts")
-      .select([...columns.filter((column) => column === "day"), ...figures])
-      .where("account_id", "=", accountId);
-    for (const condition of conditions) query = query.where(condition);
-    return query;
-  };
+  const cellsOfAll = reader
+    .selectFrom("evaluation_day_counts")
+    .select([...columns.filter((column) => column === "day"), ...figures])
+    .where("account_id", "=", accountId)
+    .where(({ and }) => and(conditions));
   const isOfAll = ofSeries.length === 0 && columns.every((column) => column === "day");
-  const folded = isOfAll ? cellsOfAll() : cellsBySeries("evaluation_counts");
+  const folded = isOfAll ? cellsOfAll : cellsBySeries("evaluation_counts");
   if (!isPostgres(reader)) return folded;
   return sql<SummaryCell>`(${folded} union all ${cellsBySeries("evaluation_count_deltas")})`;
 }
