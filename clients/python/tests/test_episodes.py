@@ -62,6 +62,13 @@ def test_each_step_has_a_key_of_its_own(scripted: ScriptedServer) -> None:
     assert len(set(keys[2:])) == 1
 
 
+def test_an_episode_may_bring_its_task(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, STARTED))
+    with Presage(scripted.url, "a-key") as client, client.episode("sandbox", task={"initial_state": "a hall"}):
+        pass
+    assert scripted.received[0].body == {"environment": "sandbox", "task": {"initial_state": "a hall"}}
+
+
 def test_an_episode_that_is_left_is_not_over(scripted: ScriptedServer) -> None:
     scripted.script(response(200, STARTED), response(200, STEP))
     with Presage(scripted.url, "a-key") as client:

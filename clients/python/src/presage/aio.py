@@ -10,8 +10,18 @@ from typing import Any
 import anyio
 import httpx
 
-from ._call import DEFAULT_RETRIES, DEFAULT_TIMEOUT_S, MAX_RESPONSE_BYTES, Call, Item, pause_before_retry, server_of
-from .client import EpisodeState, Prediction, Split, Step, evaluate_call, other_call, predict_call, start_call
+from ._call import (
+    DEFAULT_RETRIES,
+    DEFAULT_TIMEOUT_S,
+    MAX_RESPONSE_BYTES,
+    Call,
+    Item,
+    pause_before_retry,
+    server_of,
+    some,
+    write,
+)
+from .client import EpisodeState, Prediction, Split, Step, evaluate_call, other_call, predict_call
 from .errors import ConnectionFailedError, PresageError, TimedOutError
 
 IDLE_S = 25.0  # The server closes a connection after 30 s.
@@ -69,10 +79,17 @@ class AsyncPresage:
         return (await self._send(evaluate_call(evaluators, idempotency_key, fields)))["results"]
 
     def episode(
-        self, environment: str, *, split: Split | None = None, index: int | None = None, seed: int | None = None
+        self,
+        environment: str,
+        *,
+        split: Split | None = None,
+        index: int | None = None,
+        seed: int | None = None,
+        task: Mapping[str, Any] | None = None,
     ) -> "AsyncEpisode":
-        """An episode, to be used in an `async with` statement: `POST /v1/episodes`."""
-        return AsyncEpisode(self, start_call(environment, split, index, seed))
+        """An episode, to be used in an `async with` statement: `POST /v1/episodes`. `task` is one of its own."""
+        wanted = some(environment=environment, split=split, index=index, seed=seed, task=task)
+        return AsyncEpisode(self, write("/v1/episodes", wanted))
 
     async def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Any other call, as `Presage.request`."""

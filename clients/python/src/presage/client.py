@@ -80,10 +80,17 @@ class Presage:
         return self._connections.send(evaluate_call(evaluators, idempotency_key, fields))["results"]
 
     def episode(
-        self, environment: str, *, split: Split | None = None, index: int | None = None, seed: int | None = None
+        self,
+        environment: str,
+        *,
+        split: Split | None = None,
+        index: int | None = None,
+        seed: int | None = None,
+        task: Mapping[str, Any] | None = None,
     ) -> "Episode":
-        """Starts an episode, to be used in a `with` statement: `POST /v1/episodes`."""
-        return Episode(self._connections, self._connections.send(start_call(environment, split, index, seed)))
+        """Starts an episode, to be used in a `with` statement: `POST /v1/episodes`. `task` is one of its own."""
+        wanted = some(environment=environment, split=split, index=index, seed=seed, task=task)
+        return Episode(self._connections, self._connections.send(write("/v1/episodes", wanted)))
 
     def compare(self, reference: Item, *candidates: Item) -> Comparison:
         """Compares runs with the first one, and shows itself as a table: `GET /v1/comparisons`."""
@@ -150,10 +157,6 @@ def predict_call(
 
 def evaluate_call(evaluators: Sequence[Item], idempotency_key: str | None, fields: Mapping[str, Any]) -> Call:
     return write("/v1/evaluate", {"evaluators": named(evaluators), **fields}, idempotency_key)
-
-
-def start_call(environment: str, split: Split | None, index: int | None, seed: int | None) -> Call:
-    return write("/v1/episodes", some(environment=environment, split=split, index=index, seed=seed))
 
 
 def other_call(method: str, path: str, body: Any, query: Mapping[str, Any]) -> Call:

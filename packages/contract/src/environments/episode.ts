@@ -2,7 +2,7 @@ import { z } from "zod";
 import { dateTime } from "../date-time.ts";
 import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { shortText, storableText } from "../text.ts";
-import { EpisodeOutcome, TaskSplitName } from "./environment.ts";
+import { EpisodeOutcome, TaskLine, TaskSplitName } from "./environment.ts";
 
 const instant = z.iso.datetime({ offset: true });
 /** A page of a site is longer than any action. */
@@ -20,6 +20,9 @@ export const EpisodeCreateRequest = z
       description:
         "The task's place in the split, from 0. If neither it nor the seed is given, a task is drawn.",
     }),
+    task: TaskLine.nullish().meta({
+      description: "A task that the environment does not have, in place of `split` and `index`.",
+    }),
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
       description: "Draws the task if no index is given, and is sent to the deployment with every step.",
     }),
@@ -32,6 +35,7 @@ const described = {
   reward: "Null if the step has none.",
   terminated: "Whether the episode ended by a rule of the environment.",
   truncated: "Whether the episode was cut short, by its number of steps or a guard.",
+  index: "The task's place in the split; null for a task that came with the request.",
 };
 
 /** What is known of a step beside what an agent learns from. */
@@ -70,7 +74,7 @@ export const EpisodeStart = z
         environment: z.string().meta({ description: "The environment's name." }),
         revision: z.int().meta({ description: "The revision of the environment that the episode keeps." }),
         split: TaskSplitName.meta({ description: "The task's split." }),
-        index: z.int().meta({ description: "The task's place in the split." }),
+        index: z.int().nullable().meta({ description: described.index }),
         prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
         metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's." }),
         max_steps: z.int().meta({ description: "When the episode is truncated." }),
@@ -111,7 +115,7 @@ const episodeFields = {
   environment: z.string().meta({ description: "The environment's name." }),
   revision: z.int().meta({ description: "The environment's revision." }),
   split: TaskSplitName.meta({ description: "The task's split." }),
-  index: z.int().meta({ description: "The task's place in the split." }),
+  index: z.int().nullable().meta({ description: described.index }),
   seed: z.int().nullable().meta({ description: "As given." }),
   status: EpisodeStatus.meta({ description: "`expired`: nothing happened for 15 minutes." }),
   outcome: EpisodeOutcome.nullable().meta({ description: "How it ended, if a rule says so." }),

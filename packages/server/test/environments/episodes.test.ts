@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EpisodeListResponse, StepResponse } from "@presage/contract";
+import { EpisodeFiguresResponse, EpisodeListResponse, EpisodeStart, StepResponse } from "@presage/contract";
 import { episodeClient } from "../support/environments/episode-client.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -51,6 +51,58 @@ onEachDatabase((database) => {
       { role: "user", content: "Action: three" },
     ]);
   });
+
+  test("an episode may have a task that its environment does not have", async () => {
+    echo(upstream);
+    const name = await environment({ stop: [{ output_contains: "{goal}", outcome: "success" }] });
+    const task = {
+      split: "test",
+      initial_state: "You are in a hall.",
+      prompt: "Find the garden.",
+      context: { task_context: "A house" },
+      goal: "Action: open the door",
+      metadata: { drawn: 7 },
+    };
+    const response = await presage.call("POST", "/v1/episodes", { environment: name, task });
+    const { episode_id: id, observation, info } = EpisodeStart.parse(await response.json());
+    expect(observation).toBe(task.initial_state);
+    expect(info).toMatchObject({ split: "test", index: null, prompt: task.prompt, metadata: task.metadata });
+    expect(await step(id, "open the door")).toMatchObject({ terminated: true, info: { outcome: "success" } });
+    expect(upstream.received.at(-1)?.body.messages[0]?.content).toContain("A house");
+    expect(await read(id)).toMatchObject({ index: null, initial_state: task.initial_state, goal: task.goal });
+    // The split has no tasks of its own.
+    expect((await presage.call("POST", "/v1/episodes", { environment: name, split: "test" })).status).toBe(
+      404,
+    );
+  });
+
+  test("each task that came with a request is a task of its own in figures", async () => {
+    const name = await environment({ max_steps: 1 });
+    upstream.answer = () => Response.json(completion("seen"));
+    for (const initial_state of ["a hall", "a cellar"])
+      await step(await start(name, { task: { initial_state } }), "look");
+    const figures = await presage.call("GET", `/v1/episodes/figures?environment=${name}`);
+    expect(EpisodeFiguresResponse.parse(await figures.json()).data).toMatchObject([
+      { episodes: 2, tasks: 2 },
+    ]);
+    const listed = await presage.call("GET", `/v1/episodes?environment=${name}`);
+    expect(EpisodeListResponse.parse(await listed.json()).data.map(({ index }) => index)).toEqual([
+      null,
+      null,
+    ]);
+  });
+
+  for (const [field, place] of Object.entries({ index: { index: 0 }, split: { split: "train" } })) {
+    test(`a task is not named by its ${field} as well`, async () => {
+      const name = await environment();
+      const body = { environment: name, task: { initial_state: "a hall" }, ...place };
+      const response = await presage.call("POST", "/v1/episodes", body);
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({
+        detail: [{ loc: ["body", field], type: "value_error" }],
+      });
+    });
+  }
 
   test("a failed prediction is never an observation: the episode stands where it was", async () => {
     echo(upstream);

@@ -1,6 +1,7 @@
 import type { Presage } from "@presage/sdk";
 import { PresageError } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
+import { taskNameOf } from "./environments/task-name.ts";
 
 const maxListed = 200;
 const freshMs = 60_000;
@@ -69,7 +70,7 @@ export function byIdQuery(presage: Presage, id: string) {
         episode && {
           kind: "Episode",
           id,
-          name: `Episode of ${episode.environment}, ${episode.split} ${episode.index}`,
+          name: `Episode of ${episode.environment}, ${taskNameOf(episode)}`,
           address: `/episodes/${id}`,
         },
       ];

@@ -8,6 +8,9 @@ import type { EnvironmentServices } from "../environment-services.ts";
 import { sandboxEnvironment } from "../sandbox-environment.ts";
 import { selectEpisode } from "./episodes-store.ts";
 
+/** The position of a task that its environment does not have. */
+export const noPosition = -1;
+
 /** An episode that nobody uses for so long has expired. */
 export const idleMs = 15 * 60_000;
 
@@ -30,6 +33,12 @@ export async function findEpisode(
   const config = row.environment_id === sandboxEnvironment.id ? sandboxEnvironment.config : found.config;
   if (config === undefined) throw new ServiceError("not_found", "The episode's environment was deleted.");
   return { row, config, task: JSON.parse(row.task) as Task };
+}
+
+/** The task's place in its split, if it is one of the environment's. */
+export function indexOf({ position }: Pick<EpisodesTable, "position">): number | undefined {
+  const index = Number(position);
+  return index === noPosition ? undefined : index;
 }
 
 export function statusOf({ status, last_active_at }: EpisodesTable): EpisodeStatus {

@@ -4,7 +4,7 @@ import type { Keyset } from "../../storage/keyset.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, promptFormOf } from "./compose-messages.ts";
-import { type Episode, findEpisode, statusOf } from "./episode.ts";
+import { type Episode, findEpisode, indexOf, statusOf } from "./episode.ts";
 import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes-store.ts";
 import { toFilter, type WantedEpisodes } from "./list-episodes.ts";
 
@@ -79,11 +79,12 @@ function conversationOf({ row, config, task }: Episode, steps: readonly StepRow[
 }
 
 function tagsOf({ row }: Episode): Record<string, string> {
+  const index = indexOf(row);
   return {
     environment: row.environment,
     environment_revision: String(row.revision),
     split: row.split,
-    task: String(row.position),
+    ...(index !== undefined && { task: String(index) }),
     status: statusOf(row),
     ...(row.status === "finished" && { outcome: row.outcome ?? "none" }),
   };

@@ -7,12 +7,12 @@ import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
-import type { EnvironmentRevision } from "../environment.ts";
+import type { EnvironmentRevision, Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment } from "../find-environment.ts";
 import { listTasks } from "../tasks/list-tasks.ts";
 import type { IndexedTask } from "../tasks/tasks-store.ts";
-import { type Episode, findEpisode } from "./episode.ts";
+import { type Episode, findEpisode, noPosition } from "./episode.ts";
 import { insertEpisode } from "./episodes-store.ts";
 
 export interface NewEpisode {
@@ -20,13 +20,15 @@ export interface NewEpisode {
   id?: string;
   environment: string;
   split: TaskSplitName;
+  /** One that the environment does not have; undefined: one of its own. */
+  task?: Task | undefined;
   /** Undefined: drawn by the seed, or at random. */
   index: number | undefined;
   seed: number | undefined;
   apiKeyId: string | undefined;
 }
 
-/** Starts an episode with a task of an environment in its latest revision. */
+/** Starts an episode in the latest revision of an environment. */
 export async function startEpisode(
   services: Pick<EnvironmentServices, "store" | "startTurns">,
   requester: Requester,
@@ -76,7 +78,10 @@ export async function composeEpisode(
 ): Promise<Episode> {
   const { accountId } = requester;
   const environment = await findEnvironment(services, requester, wanted.environment);
-  const { index, task } = await findTask(services, requester, environment, wanted);
+  const { index, task } =
+    wanted.task === undefined
+      ? await findTask(services, requester, environment, wanted)
+      : { index: noPosition, task: wanted.task };
   const now = nowMicros();
   const row = {
     id: wanted.id ?? Bun.randomUUIDv7(),

@@ -39,6 +39,7 @@ export interface EpisodesTable {
   environment: string;
   revision: number;
   split: TaskSplitName;
+  /** -1: the task came with the request that started the episode. */
   position: number;
   /** JSON: a copy of the task. */
   task: string;

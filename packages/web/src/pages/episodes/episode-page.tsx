@@ -4,6 +4,7 @@ import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/re
 import { Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { episodeQuery, useDeleteEpisode } from "../../data/environments/episodes.ts";
+import { taskNameOf } from "../../data/environments/task-name.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { counted } from "../../format/counted.ts";
 import { buttonClass } from "../../ui/button.tsx";
@@ -58,7 +59,7 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   );
   return (
     <Page
-      title={`Episode of ${environment}, ${split} ${index}`}
+      title={`Episode of ${environment}, ${taskNameOf(episode)}`}
       hint={
         <>
           <Link
@@ -69,15 +70,20 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
             {environment}
           </Link>
           , revision {revision} ·{" "}
-          <Link
-            to="/environments/$name"
-            params={{ name: environment }}
-            search={{ split, index }}
-            className="font-medium text-accent-ink hover:underline"
-          >
-            all episodes of this task
-          </Link>{" "}
-          · {counted(steps.length, "step")}
+          {index !== null && (
+            <>
+              <Link
+                to="/environments/$name"
+                params={{ name: environment }}
+                search={{ split, index }}
+                className="font-medium text-accent-ink hover:underline"
+              >
+                all episodes of this task
+              </Link>{" "}
+              ·{" "}
+            </>
+          )}
+          {counted(steps.length, "step")}
           <StepKeysHint count={steps.length} />
         </>
       }
@@ -88,15 +94,17 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
             icon={<Trash2 aria-hidden />}
             onClick={() => setDeleteOpen(true)}
           />
-          <Link
-            to="/environments/$name/play"
-            params={{ name: environment }}
-            search={status === "open" ? { split, index, episode: id } : { split, index }}
-            className={buttonClass({ variant: "primary" })}
-          >
-            <Play aria-hidden />
-            {status === "open" ? "Continue" : "Play this task"}
-          </Link>
+          {index !== null && (
+            <Link
+              to="/environments/$name/play"
+              params={{ name: environment }}
+              search={status === "open" ? { split, index, episode: id } : { split, index }}
+              className={buttonClass({ variant: "primary" })}
+            >
+              <Play aria-hidden />
+              {status === "open" ? "Continue" : "Play this task"}
+            </Link>
+          )}
         </>
       }
     >

@@ -1,6 +1,6 @@
 import type { EpisodeStart, EpisodeStep, EpisodeSummary, Episode as WholeEpisode } from "@presage/contract";
 import { environmentDefaults } from "../../../environments/environment.ts";
-import { type Episode, statusOf } from "../../../environments/episodes/episode.ts";
+import { type Episode, indexOf, statusOf } from "../../../environments/episodes/episode.ts";
 import type { StepRow } from "../../../environments/episodes/episodes-store.ts";
 import { endOf, type StepResult } from "../../../environments/episodes/step-episode.ts";
 import { microsPerMs, toIsoInstant } from "../../../storage/micros.ts";
@@ -13,7 +13,7 @@ export function toEpisodeStart({ row, config, task }: Episode): EpisodeStart {
       environment: row.environment,
       revision: Number(row.revision),
       split: row.split,
-      index: Number(row.position),
+      index: indexOf(row) ?? null,
       prompt: task.prompt ?? null,
       metadata: task.metadata ?? null,
       max_steps: config.max_steps ?? environmentDefaults.maxSteps,
@@ -27,7 +27,7 @@ export function toEpisodeSummary(row: Episode["row"]): EpisodeSummary {
     environment: row.environment,
     revision: Number(row.revision),
     split: row.split,
-    index: Number(row.position),
+    index: indexOf(row) ?? null,
     seed: row.seed === null ? null : Number(row.seed),
     status: statusOf(row),
     outcome: row.outcome,

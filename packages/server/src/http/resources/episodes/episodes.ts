@@ -15,14 +15,16 @@ import { deleteEpisode } from "../../../environments/episodes/delete-episode.ts"
 import { findEpisode } from "../../../environments/episodes/episode.ts";
 import { selectSteps } from "../../../environments/episodes/episodes-store.ts";
 import { listEpisodes } from "../../../environments/episodes/list-episodes.ts";
-import { startEpisode } from "../../../environments/episodes/start-episode.ts";
+import { type NewEpisode, startEpisode } from "../../../environments/episodes/start-episode.ts";
 import { stepEpisode } from "../../../environments/episodes/step-episode.ts";
 import { admit, countUsage } from "../../pipeline/exchange.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
 import { readBody, readIdempotencyKey, readOnce, readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { askDeployment } from "./ask-deployment.ts";
 import { toEpisodeFigures } from "./episode-figures-response.ts";
@@ -49,8 +51,7 @@ export function episodeRoutes(services: Services): Route[] {
       const { proof } = call.caller;
       const wanted = {
         environment: body.environment,
-        split: body.split ?? "train",
-        index: body.index ?? undefined,
+        ...readTask(body),
         seed: body.seed ?? undefined,
         apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
       };
@@ -94,6 +95,22 @@ export function episodeRoutes(services: Services): Route[] {
       return Response.json(step satisfies StepResponse);
     }),
   ];
+}
+
+/** Which task of the environment, or which other one. */
+function readTask({
+  split,
+  index,
+  task,
+}: EpisodeCreateRequest): Pick<NewEpisode, "split" | "index" | "task"> {
+  if (!task) return { split: split ?? "train", index: index ?? undefined };
+  const named = split ? "split" : "index";
+  if (split || typeof index === "number")
+    throw new InvalidRequestError([
+      valueError(["body", named], "Give either a task, or its split and index"),
+    ]);
+  const { split: splitOfTask, ...rest } = task;
+  return { split: splitOfTask ?? "train", index: undefined, task: rest };
 }
 
 function readFilter({ environment, revision, split, index, status, outcome, from, to }: EpisodeListQuery) {

@@ -1,4 +1,5 @@
 import type { EpisodeSummary } from "@presage/sdk";
+import { taskNameOf } from "../../../data/environments/task-name.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { Time } from "../../../ui/time.tsx";
@@ -11,7 +12,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     id: "task",
     label: "Task",
     hint: "The task’s place in its split",
-    value: ({ split, index }) => `${split} ${index}`,
+    value: taskNameOf,
     widthPx: 108,
     isFixed: true,
   },

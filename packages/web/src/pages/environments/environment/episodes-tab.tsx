@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Database, Route, SearchX } from "lucide-react";
 import { useMemo, useState } from "react";
 import { episodePagesQuery } from "../../../data/environments/episodes.ts";
+import { taskNameOf } from "../../../data/environments/task-name.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
@@ -40,7 +41,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
     columns: episodeColumns,
     rows,
     rowId: ({ id }) => id,
-    rowName: ({ split, index, status, outcome }) => `Episode of ${split} ${index}, ${outcome ?? status}`,
+    rowName: (episode) => `Episode of ${taskNameOf(episode)}, ${episode.outcome ?? episode.status}`,
     link: ({ id }) => ({ to: "/episodes/$episodeId", params: { episodeId: id } }),
     // The newest first, always.
     sorting: "server",

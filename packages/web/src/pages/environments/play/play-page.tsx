@@ -46,11 +46,13 @@ function PlayPage() {
   }
   const played = episodeId === undefined ? undefined : episode.data;
   if (played !== undefined && played.environment !== name) {
-    const { environment: own, split, index } = played;
-    return (
-      <Navigate to={path} params={{ name: own }} search={{ split, index, episode: played.id }} replace />
-    );
+    const { environment: own, split, index, id } = played;
+    const search = { split, ...(index !== null && { index }), episode: id };
+    return <Navigate to={path} params={{ name: own }} search={search} replace />;
   }
+  // Only tasks of the environment are played here.
+  if (played?.index === null)
+    return <Navigate to="/episodes/$episodeId" params={{ episodeId: played.id }} search={{}} replace />;
   return <LoadedPlay environment={environment.data} episode={played} />;
 }
 
