@@ -1,13 +1,13 @@
-// Bundles the server as `npm start` runs it: `bun packages/server/build/build-bundle.ts` prints the path of its `main.js`. Does
-// nothing if these sources are bundled already.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+// Bundles the server as `npm start` runs it: `bun packages/server/build/build-bundle.ts [FOLDER]` prints the path of its `main.js`.
+// Does nothing if these sources are bundled already.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { digestOfSources } from "../../../scripts/digest-of-sources.ts";
 import { bundleServer, root } from "./bundle-server.ts";
 
-const bundles = join(root, "packages/server/dist/bundles");
-/** A server loads parts of its code when they are first needed, so what is running keeps its bundle. */
-const olderBundlesKept = 3;
+const bundles = resolve(process.argv[2] ?? join(root, "packages/server/dist/bundles"));
+/** A server loads parts of its code when they are first needed, so a bundle stays for as long as one may run. */
+const keptForMs = 90 * 24 * 3_600_000;
 
 const digest = digestOfSources(
   ["server", "contract", "sandbox", "sdk"].map((name) => join(root, "packages", name, "src")),
@@ -22,16 +22,16 @@ const folder = join(bundles, digest.slice(0, 16));
 if (!existsSync(folder)) {
   process.stderr.write("Bundling the server …\n");
   mkdirSync(bundles, { recursive: true });
-  removeOldBundles();
+  removeOld();
   await bundle();
 }
 process.stdout.write(join(folder, "main.js"));
 
 /** Several servers may start at once: each bundles into a folder of its own, and the first one stays. */
 async function bundle(): Promise<void> {
-  const unfinished = join(bundles, `unfinished-${process.pid}`);
+  const unfinished = mkdtempSync(join(bundles, "unfinished-"));
   await bundleServer(unfinished, {
-    dashboardFolder: "../../../../web/dist/",
+    dashboardFolder: `${relative(unfinished, join(root, "packages/web/dist"))}/`,
     commandName: "npx presage",
   });
   try {
@@ -42,10 +42,10 @@ async function bundle(): Promise<void> {
   }
 }
 
-function removeOldBundles(): void {
-  const oldestFirst = readdirSync(bundles)
-    .map((name) => ({ path: join(bundles, name), madeAtMs: statSync(join(bundles, name)).mtimeMs }))
-    .sort((a, b) => a.madeAtMs - b.madeAtMs);
-  for (const { path } of oldestFirst.slice(0, -olderBundlesKept))
-    rmSync(path, { recursive: true, force: true });
+function removeOld(): void {
+  for (const name of readdirSync(bundles)) {
+    const path = join(bundles, name);
+    const madeAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - madeAtMs > keptForMs) rmSync(path, { recursive: true, force: true });
+  }
 }

@@ -158,7 +158,7 @@ class AsyncPresage:
         loop = asyncio.get_running_loop()
         self._loop = self._loop or loop
         if self._loop is not loop:
-            raise RuntimeError("This client has connections of another event loop; close it there first.")
+            raise RuntimeError("This client has connections of another event loop: close it there, or make another.")
 
     async def _close_idle(self) -> None:
         """Closes what the server closes as well: after thousands of calls at once, each would stay an open file."""

@@ -7,8 +7,8 @@ export interface HeldAddress {
 
 /**
  * Makes sure that nobody else listens at the address, or throws a `ListenError`. Workers share their port (SO_REUSEPORT), so the
- * system would let those of a second server join them. A name of the abstract namespace, which the system releases with the
- * process, keeps two supervisors from looking at once.
+ * system would let those of a second server join them. A first look without it finds everybody who listens already; a name of the
+ * abstract namespace, which the system releases with the process, keeps two supervisors from looking at once.
  */
 export async function holdAddress({ host, port }: { host: string; port: number }): Promise<HeldAddress> {
   // The system gives the first worker a port that nobody has.

@@ -199,6 +199,13 @@ onEachDatabase((database) => {
     expect([asked, failures.reduce((sum, failed) => sum + failed, 0)]).toEqual([124, 24]);
   });
 
+  test("guards compare texts as they are stored", async () => {
+    upstream.answer = () => Response.json(completion("a\0"));
+    const unchanged = await start(await environment({ guards: { unchanged_limit: 2 } }));
+    for (const action of ["one", "two"]) await step(unchanged, action);
+    expect(await step(unchanged, "three")).toMatchObject({ truncated: true });
+  });
+
   test("a task with texts that no database stores ends and is rewarded as any other", async () => {
     upstream.answer = () => Response.json(completion("a\0b\ud800"));
     const reward = { evaluator: "exact-match", when: "every-step" };

@@ -76,17 +76,18 @@ onEachDatabase((database) => {
     );
   });
 
-  test("each task that came with a request is a task of its own in figures", async () => {
+  test("episodes of equal tasks that came with requests are one task in figures", async () => {
     const name = await environment({ max_steps: 1 });
     upstream.answer = () => Response.json(completion("seen"));
-    for (const initial_state of ["a hall", "a cellar"])
+    for (const initial_state of ["a hall", "a cellar", "a hall"])
       await step(await start(name, { task: { initial_state } }), "look");
     const figures = await presage.call("GET", `/v1/episodes/figures?environment=${name}`);
     expect(EpisodeFiguresResponse.parse(await figures.json()).data).toMatchObject([
-      { episodes: 2, tasks: 2 },
+      { episodes: 3, tasks: 2 },
     ]);
     const listed = await presage.call("GET", `/v1/episodes?environment=${name}`);
     expect(EpisodeListResponse.parse(await listed.json()).data.map(({ index }) => index)).toEqual([
+      null,
       null,
       null,
     ]);

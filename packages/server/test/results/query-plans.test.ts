@@ -206,7 +206,7 @@ onEachDatabase((database) => {
   test("a summary of everything by day reads the counts over all series", async () => {
     const wanted = { filter: {}, dimensions: ["day" as const], hasIntervals: false };
     const plans = await plansOf(() => summarise({ store: storeOf(watched) }, anyRequester(account), wanted));
-    expect(plans.join("\n")).toContain("evaluation_day_counts");
+    expect(plans.join("\n")).toContain("evaluation_total_counts");
     expect(plans.filter((line) => /evaluation_counts|SEARCH counts/.test(line))).toEqual([]);
   });
 

@@ -64,7 +64,7 @@ async function foldAll(database: Database): Promise<void> {
 
 /** What triggers keep over all series. */
 async function expectSameByDay(database: Database): Promise<void> {
-  const counts = await database.selectFrom("evaluation_day_counts").selectAll().execute();
+  const counts = await database.selectFrom("evaluation_total_counts").selectAll().execute();
   const recounted = await database
     .selectFrom("evaluation_counts as counts")
     .innerJoin("evaluation_series as series", "series.id", "counts.series_id")

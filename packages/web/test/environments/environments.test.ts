@@ -155,7 +155,7 @@ dashboardTest("Nothing moves while the pages of environments load, wide and narr
   const { won } = await fill(client);
   const onlyNarrow = ["/environments", "/environments/house?tab=success"];
   for (const viewport of [wide, { width: 390, height: 844 }]) {
-    const page = await visit("/playground", { viewport });
+    const page = await visit("/playground", { viewport, reducedMotion: "no-preference" });
     await watchShifts(page);
     let waits = 0;
     await page.route("**/v1/**", async (route) => {

@@ -133,7 +133,7 @@ dashboardTest(
       { width: 1440, height: 2400 },
       { width: 390, height: 4000 },
     ]) {
-      const page = await visitor.visit("/playground", { viewport });
+      const page = await visitor.visit("/playground", { viewport, reducedMotion: "no-preference" });
       await watchShifts(page);
       let waits = 0;
       await page.route("**/v1/**", async (route) => {

@@ -21,6 +21,8 @@ export interface PagePool {
 
 /** What can be set for a page that is open. With any other option a visit has a page that is not used again. */
 const settable = ["viewport", "colorScheme", "reducedMotion"];
+/** What tests listen to. */
+const listened = ["console", "dialog", "load", "request"];
 const usualViewport = { width: 1280, height: 720 };
 
 export function poolPages(dashboard: RunningDashboard): PagePool {
@@ -48,7 +50,8 @@ export function poolPages(dashboard: RunningDashboard): PagePool {
     await Promise.all(context.pages().map((other) => (other === page ? undefined : other.close())));
     await context.setOffline(false);
     await context.clearPermissions();
-    page.removeAllListeners();
+    // Not all: the library itself listens to the others.
+    for (const event of listened) page.removeAllListeners(event);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.route(empty, (route) =>
       route.fulfill({ contentType: "text/html", body: '<link rel="icon" href="data:,">' }),

@@ -80,8 +80,8 @@ export async function selectEpisodeCounts(
       of.fn.max("episode.created_at").as("last_started_at"),
     ])
     .groupBy(["episode.environment_id", part, "episode.split", "episode.position"])
-    // Tasks that came with requests are each their own.
-    .groupBy(sql`case when episode.position < 0 then episode.id end`)
+    // Tasks that came with requests are the same if their texts are.
+    .groupBy(sql`case when episode.position < 0 then episode.task end`)
     .as("of_task");
   const rows = await reader
     .selectFrom(ofTasks)

@@ -1,4 +1,5 @@
 import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop } from "@presage/contract";
+import { toStorableText } from "../../storage/storable-text.ts";
 import { environmentDefaults, type Task } from "../environment.ts";
 import type { Turn } from "./compose-messages.ts";
 
@@ -73,14 +74,17 @@ function cut(reason: string): End {
 }
 
 function isRepeated(turns: readonly Turn[], limit: number): boolean {
-  const last = turns.slice(-limit);
-  return last.length === limit && last.every(({ action }) => action === last[0]?.action);
+  return areOneText(turns.map(({ action }) => action).slice(-limit), limit);
 }
 
 /** With the state before them, `limit` observations are one text. */
 function isUnchanged(states: readonly string[], limit: number, steps: number): boolean {
   // The turns may not reach back to the initial state, which then is not the state before them.
   const known = states.length > steps ? states : states.slice(1);
-  const last = known.slice(-limit - 1);
-  return last.length === limit + 1 && last.every((state) => state === last[0]);
+  return areOneText(known.slice(-limit - 1), limit + 1);
+}
+
+/** As they are stored: only the texts of the latest step are still as they came. */
+function areOneText(texts: readonly string[], count: number): boolean {
+  return texts.length === count && new Set(texts.map((text) => toStorableText(text))).size === 1;
 }

@@ -64,7 +64,8 @@ export async function createRun(
     throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
   const { stream, seed } = wanted.params ?? {};
   if (stream === true) throw new InvalidRunError(["params", "stream"], "Streaming is not supported");
-  if (typeof seed === "number" && Math.abs(seed) + wanted.repeats > Number.MAX_SAFE_INTEGER)
+  const lastSeed = typeof seed === "number" ? seed + wanted.repeats - 1 : 0;
+  if (typeof seed === "number" && !(Number.isSafeInteger(seed) && Number.isSafeInteger(lastSeed)))
     throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
   const evaluators = (await resolveEvaluators(services, accountId, wanted.evaluators)).map(toRunEvaluator);
   const run = await doOnce(store.writer(requester), once, {

@@ -26,7 +26,7 @@ import { deletion } from "./027-deletion.ts";
 import { rolesAndAudit } from "./028-roles-and-audit.ts";
 import { fewerPredictionIndexes } from "./029-fewer-prediction-indexes.ts";
 import { closedAccounts } from "./030-closed-accounts.ts";
-import { dayCounts } from "./031-day-counts.ts";
+import { totalCounts } from "./031-total-counts.ts";
 
 /**
  * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
@@ -63,5 +63,5 @@ export const migrations: Record<string, Migration> = {
   "028-roles-and-audit": rolesAndAudit,
   "029-fewer-prediction-indexes": fewerPredictionIndexes,
   "030-closed-accounts": closedAccounts,
-  "031-day-counts": dayCounts,
+  "031-total-counts": totalCounts,
 };

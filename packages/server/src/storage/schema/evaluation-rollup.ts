@@ -41,7 +41,7 @@ export interface EvaluationCountsTable {
  * An account's results of one day over all series. On PostgreSQL, what is not folded yet is missing. Only triggers on `evaluation_counts`
  * write it, so that processes of the version before count in it as well.
  */
-export interface EvaluationDayCountsTable extends Omit<EvaluationCountsTable, "series_id"> {
+export interface EvaluationTotalCountsTable extends Omit<EvaluationCountsTable, "series_id"> {
   account_id: string;
 }
 

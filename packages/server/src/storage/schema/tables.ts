@@ -32,13 +32,13 @@ import type {
 import type {
   ErrorFindingCountsTable,
   EvaluationCountsTable,
-  EvaluationDayCountsTable,
   EvaluationSeriesTable,
   EvaluationTagCountsTable,
   EvaluationTagNamesTable,
   EvaluationTagProgressTable,
   EvaluationTagSeriesTable,
   EvaluationTagValuesTable,
+  EvaluationTotalCountsTable,
 } from "./evaluation-rollup.ts";
 import type { EvaluatorProfileRevisionsTable, EvaluatorProfilesTable } from "./evaluator-profiles.ts";
 import type { IdempotentRequestsTable } from "./idempotency.ts";
@@ -106,7 +106,7 @@ export interface Tables {
    * rows are added to the counts shortly after. Readers sum both. Empty on SQLite, where writers take turns anyway.
    */
   evaluation_count_deltas: EvaluationCountsTable;
-  evaluation_day_counts: EvaluationDayCountsTable;
+  evaluation_total_counts: EvaluationTotalCountsTable;
   evaluation_tag_progress: EvaluationTagProgressTable;
   evaluation_tag_names: EvaluationTagNamesTable;
   evaluation_tag_values: EvaluationTagValuesTable;

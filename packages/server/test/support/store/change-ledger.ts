@@ -195,7 +195,7 @@ async function unequalCounts(client: pg.Client): Promise<string[]> {
         union all select series_id, count from evaluation_count_deltas) as counts
       join evaluation_series on id = series_id where spans_runs = 1)::int as counted,
     (select coalesce(sum(count), 0)
-      from (select count from evaluation_day_counts
+      from (select count from evaluation_total_counts
         union all select count from evaluation_count_deltas
           join evaluation_series on id = series_id where spans_runs = 1) as counts)::int as counted_by_day`);
   const [row] = rows;

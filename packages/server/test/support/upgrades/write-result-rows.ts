@@ -135,7 +135,7 @@ async function writeCounts(writer: RowWriter): Promise<void> {
     }
   }
   // By triggers.
-  writer.cover("evaluation_day_counts");
+  writer.cover("evaluation_total_counts");
   const finding = {
     account_id: idOf.account,
     revision_id: idOf.taxonomyRevision,

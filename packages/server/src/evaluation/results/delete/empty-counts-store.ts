@@ -7,7 +7,7 @@ import { lockRollUp } from "../tag-rollup/roll-up-tags-store.ts";
 /** What is counted, by its key, and then what is known of tags: series before values, which are unused without them. */
 const keys = {
   evaluation_counts: ["series_id", "day", "verdict", "score_mille"],
-  evaluation_day_counts: ["account_id", "day", "score_mille", "verdict"],
+  evaluation_total_counts: ["account_id", "day", "score_mille", "verdict"],
   evaluation_tag_counts: ["series_id", "day", "verdict", "score_mille"],
   error_finding_counts: ["account_id", "revision_id", "day", "path_id"],
   evaluation_tag_series: ["id"],
@@ -15,7 +15,11 @@ const keys = {
 } as const;
 
 /** What evaluations insert is folded into these. The others are written by who counts by tag. */
-const folded: readonly CountsTable[] = ["evaluation_counts", "evaluation_day_counts", "error_finding_counts"];
+const folded: readonly CountsTable[] = [
+  "evaluation_counts",
+  "evaluation_total_counts",
+  "error_finding_counts",
+];
 
 export type CountsTable = keyof typeof keys;
 export const countsTables = Object.keys(keys) as CountsTable[];

@@ -28,7 +28,7 @@ export async function deleteCountsOf(transaction: Database, accountId: string): 
   const statements = [
     sql`delete from evaluation_count_deltas where series_id in (${series})`,
     sql`delete from evaluation_counts where series_id in (${series})`,
-    sql`delete from evaluation_day_counts where account_id = ${accountId}`,
+    sql`delete from evaluation_total_counts where account_id = ${accountId}`,
     sql`delete from evaluation_series where account_id = ${accountId}`,
     sql`delete from evaluation_tag_counts where series_id in (${ofTags})`,
     sql`delete from evaluation_tag_series where tag_id in (${tags})`,

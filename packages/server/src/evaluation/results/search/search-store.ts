@@ -53,8 +53,8 @@ export async function selectResultIds(reader: Database, search: Search): Promise
 
 /**
  * The scan of a common path may be long if another part of the filter is rare, and databases estimate badly which is which
- * (SQLite has no table statistics at all). So entries are counted up to a bound, from where the page starts. If several paths
- * reach the bound and their intersection is rare, one is still scanned to the end.
+ * (SQLite has no table statistics at all). So entries are counted up to a bound, from where the page starts, and the path with
+ * the fewest is chosen. If several paths reach the bound and their intersection is rare, one is still scanned to the end.
  */
 export async function choosePath(reader: Database, search: Search, upTo: number): Promise<ChosenPath> {
   const paths = accessPathsOf(search.filter);

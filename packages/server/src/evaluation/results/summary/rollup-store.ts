@@ -34,7 +34,7 @@ export function rollupCells(
     return query;
   };
   const cellsOfAll = reader
-    .selectFrom("evaluation_day_counts")
+    .selectFrom("evaluation_total_counts")
     .select([...columns.filter((column) => column === "day"), ...figures])
     .where("account_id", "=", accountId)
     .where(({ and }) => and(conditions));

@@ -3,10 +3,10 @@ import { isPostgres } from "../is-postgres.ts";
 import { withoutRowid } from "./without-rowid.ts";
 
 /** An account's counts over all series, kept by triggers: docs/decisions/0025-summaries-and-statements.md. */
-export const dayCounts: Migration = {
+export const totalCounts: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema
-      .createTable("evaluation_day_counts")
+      .createTable("evaluation_total_counts")
       .addColumn("account_id", "text", (column) => column.notNull())
       .addColumn("day", "integer", (column) => column.notNull())
       .addColumn("verdict", "text", (column) => column.notNull())
@@ -15,7 +15,7 @@ export const dayCounts: Migration = {
       .addColumn("score_sum", "double precision", (column) => column.notNull())
       .addColumn("score_sum_of_squares", "double precision", (column) => column.notNull())
       // In the order in which summaries add them up.
-      .addPrimaryKeyConstraint("evaluation_day_counts_of_an_account", [
+      .addPrimaryKeyConstraint("evaluation_total_counts_of_an_account", [
         "account_id",
         "day",
         "score_mille",
@@ -32,9 +32,9 @@ export const dayCounts: Migration = {
 
 const key = "account_id, day, score_mille, verdict";
 const figures = ["count", "score_sum", "score_sum_of_squares"];
-const insertInto = `insert into evaluation_day_counts (${key}, ${figures.join(", ")})`;
+const insertInto = `insert into evaluation_total_counts (${key}, ${figures.join(", ")})`;
 const onConflict = `on conflict (${key}) do update set ${figures
-  .map((name) => `${name} = evaluation_day_counts.${name} + excluded.${name}`)
+  .map((name) => `${name} = evaluation_total_counts.${name} + excluded.${name}`)
   .join(", ")}`;
 
 /** All counts so far. */
@@ -44,7 +44,7 @@ const addEverything = `${insertInto} select ${key}, ${figures.map((name) => `sum
 /** Folding is one statement for up to thousands of rows. */
 async function createStatementTriggers(db: Kysely<unknown>): Promise<void> {
   const before = `select series_id, day, score_mille, verdict, ${figures.map((name) => `-${name} as ${name}`).join(", ")}
-    from old_rows where count <> 0`;
+    from old_rows`;
   const after = `select series_id, day, score_mille, verdict, ${figures.join(", ")} from new_rows`;
   const triggers = [
     { event: "insert", tables: "new table as new_rows", rows: after },
@@ -53,10 +53,10 @@ async function createStatementTriggers(db: Kysely<unknown>): Promise<void> {
       tables: "old table as old_rows new table as new_rows",
       rows: `${before} union all ${after}`,
     },
-    { event: "delete", tables: "old table as old_rows", rows: before },
+    { event: "delete", tables: "old table as old_rows", rows: `${before} where count <> 0` },
   ];
   for (const { event, tables, rows } of triggers) {
-    const name = `evaluation_day_counts_on_${event}`;
+    const name = `evaluation_total_counts_on_${event}`;
     // A plan is kept for the session. With a join, one made for many rows would read every series for a single row.
     const body = `${insertInto} select ${key}, ${figures.map((figure) => `sum(${figure})`).join(", ")}
       from (${rows}) as changed cross join lateral (
@@ -84,7 +84,7 @@ async function createRowTriggers(db: Kysely<unknown>): Promise<void> {
   ];
   for (const { event, row, changeOf, when = "" } of triggers) {
     await sql
-      .raw(`create trigger evaluation_day_counts_on_${event} after ${event} on evaluation_counts ${when} begin
+      .raw(`create trigger evaluation_total_counts_on_${event} after ${event} on evaluation_counts ${when} begin
         ${insertInto} select account_id, ${row}.day, ${row}.score_mille, ${row}.verdict, ${figures.map(changeOf).join(", ")}
           from evaluation_series where id = ${row}.series_id and spans_runs = 1 ${onConflict};
       end`)
