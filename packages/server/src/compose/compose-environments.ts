@@ -5,8 +5,8 @@ import type {
   JudgedStep,
   RewardOutcome,
 } from "../environments/environment-services.ts";
-import { selectProgressOfOne, selectProgressOfSome } from "../environments/episodes/episodes-store.ts";
 import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
+import { progressReader } from "../environments/episodes/read-progress.ts";
 import { createStartTurns } from "../environments/episodes/start-episode.ts";
 import { createKnownSessions } from "../environments/ors/known-sessions.ts";
 import { createSessionIds } from "../environments/ors/session-ids.ts";
@@ -21,7 +21,6 @@ import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import { regex } from "../evaluation/evaluators/regex.ts";
 import { createRetryBudget } from "../limits/retry-budget.ts";
 import { doTogether } from "../storage/do-together.ts";
-import { isPostgres } from "../storage/is-postgres.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
 import { toStorableText } from "../storage/storable-text.ts";
@@ -72,10 +71,7 @@ export function composeEnvironments(
     store,
     knownEpisodes: createKnownEpisodes(),
     startTurns: createStartTurns(),
-    // On PostgreSQL each statement takes a round trip.
-    readProgress: isPostgres(database)
-      ? doTogether((ids) => selectProgressOfSome(database, ids))
-      : (id) => selectProgressOfOne(database, id),
+    readProgress: progressReader(database),
     ors: {
       ids: createSessionIds(sessionSecret),
       known,

@@ -2,9 +2,9 @@ import type { Context } from "@presage/contract";
 import type { FairSlots } from "../limits/fair-slots.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
-import type { EpisodeProgress } from "./episodes/episodes-store.ts";
 import type { KnownEpisodes } from "./episodes/known-episodes.ts";
 import type { NewStep } from "./episodes/new-steps-store.ts";
+import type { ReadProgress } from "./episodes/read-progress.ts";
 import type { OrsServices } from "./ors/ors-services.ts";
 
 /** What an evaluator sees of a step. */
@@ -37,8 +37,7 @@ export interface EnvironmentServices {
   readonly ors: OrsServices;
   /** Whose turn it is to start an episode. */
   readonly startTurns: FairSlots;
-  /** How far an episode is, which is read of many together; undefined: there is none. */
-  readProgress(episodeId: string): Promise<EpisodeProgress | undefined>;
+  readonly readProgress: ReadProgress;
   /** Stores steps, those of many episodes together. Says whether this one was stored. */
   writeStep(step: NewStep): Promise<boolean>;
   hasDeployment(name: string): boolean;

@@ -1,7 +1,7 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { EpisodeFiguresResponse, EpisodeListResponse, EpisodeStart, StepResponse } from "@presage/contract";
 import { episodeClient } from "../support/environments/episode-client.ts";
-import { startPresage, testKey } from "../support/presage/presage.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -133,57 +133,70 @@ onEachDatabase((database) => {
     expect((await read(id)).steps_taken).toBe(2);
   });
 
-  if (database.name === "PostgreSQL")
-    test("of steps that race with one key there is one, also from two processes", async () => {
-      echo(upstream);
-      const second = await startPresage({
+  describe("with a second process", () => {
+    let second: TestPresage;
+
+    beforeAll(async () => {
+      second = await startPresage({
         PRESAGE_DATABASE_URL: presage.databaseUrl,
         PRESAGE_UPSTREAM_URL: upstream.url,
       });
-      try {
-        const id = await start(await environment());
-        const headers = { "x-api-key": testKey, "idempotency-key": "raced" };
-        const answers = await Promise.all(
-          [presage, second, presage, second].map((each) =>
-            each
-              .call("POST", `/v1/episodes/${id}/step`, { action: "one" }, headers)
-              .then((one) => one.json()),
-          ),
-        );
-        for (const answer of answers) expect(answer).toEqual(answers[0]);
-        expect((await read(id)).steps.length).toBe(1);
-      } finally {
-        await second.stop();
-      }
     });
 
-  if (database.name === "PostgreSQL")
-    test("processes take turns in an episode, and each tells the model all that the others did", async () => {
+    afterAll(() => second.stop());
+
+    test("of steps that race with one key there is one", async () => {
+      echo(upstream);
+      const id = await start(await environment());
+      const headers = { "x-api-key": testKey, "idempotency-key": "raced" };
+      const answers = await Promise.all(
+        [presage, second, presage, second].map((each) =>
+          each.call("POST", `/v1/episodes/${id}/step`, { action: "one" }, headers).then((one) => one.json()),
+        ),
+      );
+      for (const answer of answers) expect(answer).toEqual(answers[0]);
+      expect((await read(id)).steps.length).toBe(1);
+    });
+
+    test("they take turns in an episode, and each tells the model all that the other did", async () => {
       let said: string[] = [];
       upstream.answer = ({ body }) => {
         said = body.messages.map(({ content }) => content);
         return Response.json(completion(`answer ${said.length}`));
       };
-      const second = await startPresage({
-        PRESAGE_DATABASE_URL: presage.databaseUrl,
-        PRESAGE_UPSTREAM_URL: upstream.url,
-      });
-      try {
-        const id = await start(await environment({ prompt_form: "chat" }));
-        for (const [index, each] of [presage, presage, second, presage, second, second].entries()) {
-          const answer = await each.call("POST", `/v1/episodes/${id}/step`, { action: `step ${index}` });
-          expect(StepResponse.parse(await answer.json()).observation).toBe(`answer ${2 * index + 1}`);
-          expect(said.slice(1)).toEqual(
-            Array.from({ length: index }, (_, before) => [
-              `answer ${2 * before + 1}`,
-              `Action: step ${before + 1}`,
-            ]).flat(),
-          );
-        }
-      } finally {
-        await second.stop();
+      const id = await start(await environment({ prompt_form: "chat" }));
+      for (const [index, each] of [presage, presage, second, presage, second, second].entries()) {
+        const answer = await each.call("POST", `/v1/episodes/${id}/step`, { action: `step ${index}` });
+        expect(StepResponse.parse(await answer.json()).observation).toBe(`answer ${2 * index + 1}`);
+        expect(said.slice(1)).toEqual(
+          Array.from({ length: index }, (_, before) => [
+            `answer ${2 * before + 1}`,
+            `Action: step ${before + 1}`,
+          ]).flat(),
+        );
       }
     });
+
+    test("a process learns of the end that the other one saw", async () => {
+      echo(upstream);
+      const id = await start(await environment({ max_steps: 2 }));
+      await step(id, "one");
+      const headers = { "x-api-key": testKey, "idempotency-key": "last" };
+      const last = await second.call("POST", `/v1/episodes/${id}/step`, { action: "two" }, headers);
+      expect(await step(id, "two", "last")).toEqual(StepResponse.parse(await last.json()));
+      const refused = await send(id, "three");
+      expect(refused.status).toBe(409);
+      expect(await refused.text()).toContain("has ended");
+    });
+
+    test("a process finds an episode gone that the other one deleted", async () => {
+      echo(upstream);
+      const id = await start(await environment());
+      await step(id, "one");
+      await second.call("DELETE", `/v1/episodes/${id}`);
+      expect((await send(id, "two")).status).toBe(404);
+    });
+  });
 
   test("of different steps at the same time one is taken, and the others are conflicts", async () => {
     upstream.answer = async () => {
@@ -201,7 +214,6 @@ onEachDatabase((database) => {
   test("an episode that nobody used for 15 minutes has expired and can still be read", async () => {
     echo(upstream);
     const id = await start(await environment());
-    await step(id, "one");
     await using store = await openStore(presage.databaseUrl);
     const longAgo = (Date.now() - 16 * 60_000) * 1000;
     await store.database
@@ -210,7 +222,7 @@ onEachDatabase((database) => {
       .where("id", "=", id)
       .execute();
     expect((await send(id, "two")).status).toBe(409);
-    expect(await read(id)).toMatchObject({ status: "expired", steps_taken: 1 });
+    expect(await read(id)).toMatchObject({ status: "expired", steps_taken: 0 });
   });
 
   test("an episode whose environment is gone is played in no other world", async () => {

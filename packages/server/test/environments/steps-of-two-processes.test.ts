@@ -93,6 +93,7 @@ function newStep(episodeId: string, step: number, process: string): NewStep {
   const isLast = step === steps;
   return {
     at: step,
+    episodeCreatedAt: 1,
     end: isLast ? { outcome: "success", stop_reason: "It is over." } : undefined,
     step: {
       episode_id: episodeId,

@@ -35,7 +35,7 @@ async function findKnown(
   const known = knownEpisodes.find(id);
   if (known === undefined || known.episode.row.account_id !== accountId) return undefined;
   const { row } = known.episode;
-  const progress = await readProgress(id);
+  const progress = await readProgress(row);
   const isCurrent =
     progress?.status === "open" &&
     Number(progress.steps) === Number(row.steps) &&

@@ -41,7 +41,10 @@ export function indexOf({ position }: Pick<EpisodesTable, "position">): number |
   return index === noPosition ? undefined : index;
 }
 
-export function statusOf({ status, last_active_at }: EpisodesTable): EpisodeStatus {
+export function statusOf({
+  status,
+  last_active_at,
+}: Pick<EpisodesTable, "status" | "last_active_at">): EpisodeStatus {
   if (status === "finished") return "finished";
   return last_active_at < expiredBefore() ? "expired" : "open";
 }

@@ -15,6 +15,8 @@ export interface NewStep {
   /** How the episode ends with it; undefined: it goes on. */
   end: Pick<EpisodesTable, "outcome" | "stop_reason"> | undefined;
   at: Micros;
+  /** A session's id can be used again once its episode is deleted. */
+  episodeCreatedAt: Micros;
 }
 
 /** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Returns those that were stored. */
@@ -32,9 +34,10 @@ export async function insertSteps(
 }
 
 /** How an episode is after a step. */
-function progressOf({ step, end, at }: NewStep) {
+function progressOf({ step, end, at, episodeCreatedAt }: NewStep) {
   return {
     id: step.episode_id,
+    created_at: episodeCreatedAt,
     step: step.step,
     at,
     status: end === undefined ? "open" : "finished",
@@ -58,8 +61,8 @@ async function insertInOneStatement(database: Database, steps: readonly NewStep[
   const columnsOf = ([first]: readonly object[]) => Object.keys(first ?? {}).join(", ");
   const statement = `
     with new as (
-      select * from json_to_recordset($1) as new(id text, step bigint, at bigint, status text, outcome text, stop_reason text,
-        reward double precision, prediction_id text)
+      select * from json_to_recordset($1) as new(id text, created_at bigint, step bigint, at bigint, status text, outcome text,
+        stop_reason text, reward double precision, prediction_id text)
     ), locked as materialized (
       ${lockInOrder("$2")}
     ), advanced as (
@@ -67,7 +70,8 @@ async function insertInOneStatement(database: Database, steps: readonly NewStep[
       set steps = new.step, last_active_at = new.at, status = new.status, outcome = new.outcome, stop_reason = new.stop_reason,
         reward = coalesce(episode.reward + new.reward, new.reward, episode.reward)
       from new join locked on locked.id = new.id
-      where episode.id = new.id and episode.id = any($2) and episode.status = 'open' and episode.steps = new.step - 1
+      where episode.id = new.id and episode.id = any($2) and episode.created_at = new.created_at
+        and episode.status = 'open' and episode.steps = new.step - 1
       returning episode.id, new.prediction_id
     ), inserted_steps as (
       insert into episode_steps (${columnsOf(rows.steps)})
@@ -108,8 +112,8 @@ async function insertEach(transaction: Database, steps: readonly NewStep[]): Pro
 
 async function advanceEach(transaction: Database, steps: readonly NewStep[]): Promise<Set<string>> {
   const values = steps.map((one) => {
-    const { id, step, at, status, outcome, stop_reason, reward } = progressOf(one);
-    return [step, at, status, outcome, stop_reason, reward, reward, id, step - 1];
+    const { id, created_at, step, at, status, outcome, stop_reason, reward } = progressOf(one);
+    return [step, at, status, outcome, stop_reason, reward, reward, id, created_at, step - 1];
   });
   const rows = await transaction.executeQuery<{ id: string }>({
     ...CompiledQuery.raw(advanceOne),
@@ -122,5 +126,5 @@ async function advanceEach(transaction: Database, steps: readonly NewStep[]): Pr
 const advanceOne = `
   update episodes
   set steps = ?, last_active_at = ?, status = ?, outcome = ?, stop_reason = ?, reward = coalesce(reward + ?, ?, reward)
-  where id = ? and status = 'open' and steps = ?
+  where id = ? and created_at = ? and status = 'open' and steps = ?
   returning id`;

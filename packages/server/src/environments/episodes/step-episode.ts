@@ -12,6 +12,7 @@ import { type Episode, findEpisode, statusOf } from "./episode.ts";
 import { keepState, readState } from "./episode-state.ts";
 import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
 import { type End, findEnd } from "./find-end.ts";
+import type { EpisodeState } from "./known-episodes.ts";
 import type { NewStep } from "./new-steps-store.ts";
 
 /** A deployment's answer, and how long it took. */
@@ -55,9 +56,10 @@ export async function stepEpisode(
   wanted: WantedStep,
   ask: Ask,
 ): Promise<StepResult> {
+  const startedAt = nowMicros();
   const state = await readState(services, requester, wanted.episodeId);
   const { episode, turns: before } = state;
-  const made = await recall(services, episode, wanted);
+  const made = await recall(services, requester, episode, wanted);
   if (made !== undefined) return made;
   refuseClosed(episode);
   if (wanted.seen !== undefined && wanted.seen !== Number(episode.row.steps)) throw unseenStep();
@@ -73,23 +75,35 @@ export async function stepEpisode(
     keepState(services, state, step);
     return { step: toStepRow(step), end };
   }
-  // Another process was faster.
-  const faster = await recall(services, await findEpisode(services, requester, wanted.episodeId), wanted);
+  const stored = await findEpisode(services, requester, wanted.episodeId);
+  const faster = await recall(services, requester, stored, wanted);
   if (faster !== undefined) return faster;
+  if (isOutdated(services, state) && stored.row.last_active_at < startedAt) {
+    services.knownEpisodes.forget(stored.row.id);
+    return await stepEpisode(services, requester, wanted, ask);
+  }
   throw new ServiceError("conflict", "Another step of the episode was taken at the same time.");
+}
+
+/** Whether another process took the step that overtook one: this process knows of none. */
+function isOutdated({ knownEpisodes }: EnvironmentServices, { episode: { row } }: EpisodeState): boolean {
+  const known = knownEpisodes.find(row.id);
+  return known !== undefined && Number(known.episode.row.steps) === Number(row.steps);
 }
 
 /** The step that an earlier request with the same key made. */
 async function recall(
-  { store }: EnvironmentServices,
+  services: EnvironmentServices,
+  requester: Requester,
   { row }: Episode,
   { action, requestKey }: WantedStep,
 ): Promise<StepResult | undefined> {
   if (requestKey === undefined || Number(row.steps) === 0) return undefined;
-  const step = await selectStepByKey(store.database, row.id, requestKey);
+  const step = await selectStepByKey(services.store.database, row.id, requestKey);
   if (step === undefined) return undefined;
   if (step.action !== toStorableText(action)) throw new ReusedKeyError();
-  return { step, end: endOf(row, step) };
+  const isLater = Number(step.step) > Number(row.steps);
+  return { step, end: endOf(isLater ? (await findEpisode(services, requester, row.id)).row : row, step) };
 }
 
 /** How an episode ended, if this step was its last. */
@@ -199,6 +213,7 @@ function toNewStep(
   const at = nowMicros();
   return {
     at,
+    episodeCreatedAt: row.created_at,
     end: end && { outcome: end.outcome, stop_reason: end.reason },
     step: {
       episode_id: row.id,
