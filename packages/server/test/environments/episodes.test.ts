@@ -186,7 +186,9 @@ onEachDatabase((database) => {
       expect(await step(id, "two", "last")).toEqual(StepResponse.parse(await last.json()));
       const refused = await send(id, "three");
       expect(refused.status).toBe(409);
-      expect(await refused.text()).toContain("has ended");
+      expect(await refused.json()).toEqual({
+        detail: "The episode has ended; start a new one. Why it ended: The episode has 2 steps.",
+      });
     });
 
     test("a process finds an episode gone that the other one deleted", async () => {

@@ -129,7 +129,7 @@ function refuseClosed({ row }: Episode): void {
     "conflict",
     status === "expired"
       ? "The episode has expired: nothing happened for 15 minutes. Start a new one."
-      : `The episode has ended: ${row.stop_reason} Start a new one.`,
+      : `The episode has ended; start a new one. Why it ended: ${row.stop_reason}`,
   );
 }
 
