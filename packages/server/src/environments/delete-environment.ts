@@ -14,7 +14,7 @@ const episodesAtOnce = 20;
 
 /** Deletes an environment with its tasks, and its episodes if wanted. If it is cut short, it can be repeated. */
 export async function deleteEnvironment(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store, knownEpisodes }: Pick<EnvironmentServices, "store" | "knownEpisodes">,
   requester: Changer,
   { name, withEpisodes }: { name: string; withEpisodes: boolean },
 ): Promise<void> {
@@ -43,6 +43,7 @@ export async function deleteEnvironment(
     const ids = await selectEpisodeIds(store.database, accountId, id, episodesAtOnce);
     if (ids.length === 0) break;
     await writer.transaction().execute((transaction) => deleteSome(transaction, ids));
+    for (const episode of ids) knownEpisodes.forget(episode);
   }
   await writer.transaction().execute(async (transaction) => {
     if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();

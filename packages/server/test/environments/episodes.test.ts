@@ -305,6 +305,10 @@ onEachDatabase((database) => {
     );
     expect((await presage.call("DELETE", `/v1/episodes/${ids[0]}`)).status).toBe(204);
     expect((await presage.call("GET", `/v1/episodes/${ids[0]}`)).status).toBe(404);
+    upstream.answer = () => {
+      throw new Error("the model hears nothing of a deleted episode");
+    };
+    expect((await send(ids[0] ?? "", "two")).status).toBe(404);
     await using store = await openStore(presage.databaseUrl);
     for (const table of ["episode_steps", "predictions"] as const) {
       const column = table === "predictions" ? "run_id" : ("episode_id" as "run_id");

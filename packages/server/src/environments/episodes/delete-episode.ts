@@ -6,7 +6,7 @@ import { deleteEpisodeRows } from "./episodes-store.ts";
 
 /** Deletes an episode with its steps. */
 export async function deleteEpisode(
-  services: Pick<EnvironmentServices, "store">,
+  services: Pick<EnvironmentServices, "store" | "knownEpisodes">,
   requester: Changer,
   id: string,
 ): Promise<void> {
@@ -19,4 +19,5 @@ export async function deleteEpisode(
       if ((await deleteEpisodeRows(transaction, [id])) === 0) throw noSuchEpisode();
       await recordChange(transaction, requester, { action: "episode.delete", objectId: id });
     });
+  services.knownEpisodes.forget(id);
 }
