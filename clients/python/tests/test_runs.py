@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from presage import ConflictError, ConnectionFailedError, InvalidRequestError, Presage, UnavailableError
+from presage import Comparison, ConflictError, ConnectionFailedError, InvalidRequestError, Presage, UnavailableError
 from servers import ScriptedServer, response
 
 THINGS = ("fridge", "oven", "drawer", "door")
@@ -52,7 +52,9 @@ def test_from_a_dataset_to_a_table(presage: Presage) -> None:
     table = str(comparison)
     assert repr(comparison) == table
     lines = table.splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
+    assert lines[5] == "Only 4 trajectories: the intervals are rough. Flipped signs cannot give a p under 0.125."
+    assert "< 0.001" not in table
     assert " ".join(lines[0].split()) == "evaluator run samples mean difference 95 % interval p better worse"
     assert hostile in lines[2]
     difference = comparison.data["evaluators"][0]["candidates"][0]["difference"]
@@ -67,7 +69,35 @@ def test_from_a_dataset_to_a_table(presage: Presage) -> None:
             tags.add(tag)
 
     Tags().feed(html)
-    assert tags == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert tags == {"p", "table", "thead", "tbody", "tr", "th", "td"}
+
+
+def test_a_comparison_says_what_qualifies_it() -> None:
+    names = {"evaluator": "external:mine", "profile_name": None}
+    side = {"count": 3, "mean": 0.5}
+    candidate = {**side, "difference": 0.1, "interval": None, "p_adjusted": None, "wins": 2, "losses": 1}
+    comparison = Comparison(
+        {
+            "runs": [{"id": "a", "name": "A", "left_out": 0}, {"id": "b", "name": None, "left_out": 4}],
+            "evaluators": [
+                {
+                    **names,
+                    "reference": {**side, "run_id": "a"},
+                    "candidates": [{**candidate, "run_id": "b", "only_in_reference": 2, "note": "<Rough.>"}],
+                }
+            ],
+            "evaluators_left_out": [{**names, "run_id": "a"}],
+        }
+    )
+    assert comparison.notes() == [
+        "external:mine, b: 2 samples have a verdict in the reference only.",
+        "<Rough.>",
+        "b: 4 samples are left out, as not every run has them.",
+        "A: external:mine is left out, as it has no counterpart.",
+    ]
+    assert str(comparison).splitlines()[1].startswith("external:mine  A ")
+    assert comparison._repr_html_().count("<p>") == 4  # pyright: ignore[reportPrivateUsage]
+    assert "<p>&lt;Rough.&gt;</p>" in comparison._repr_html_()  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_wrong_line_is_named(presage: Presage) -> None:

@@ -11,8 +11,11 @@ export interface ByteBudget {
   readonly maxBytes: number;
   /** The limit of one holder. */
   readonly maxBytesOfOne: number;
-  /** Changes a holder's reservation; to 0 releases it. Throws a `ServiceError` if the limit is reached. */
-  resize(from: number, to: number): void;
+  /**
+   * Changes a holder's reservation; to 0 releases it. Throws a `ServiceError` if the limit is reached: one that says so if not even
+   * `beside` bytes would be left for others.
+   */
+  resize(from: number, to: number, beside?: number): void;
   /** The same without the limit: for what is in memory already. */
   resizeAnyway(from: number, to: number): void;
   reservedBytes(): number;
@@ -25,10 +28,10 @@ export function createByteBudget(maxBytes: number): ByteBudget {
   return {
     maxBytes,
     maxBytesOfOne,
-    resize(from, to) {
+    resize(from, to, beside = 0) {
       if (to > from) {
         const isSmall = to <= smallBytes;
-        if (!isSmall && to > maxBytesOfOne) throw tooLarge(to, maxBytesOfOne);
+        if (!isSmall && to + beside > maxBytesOfOne) throw tooLarge(to, maxBytesOfOne);
         if (reserved - from + to > (isSmall ? maxBytes : maxBytesOfOne)) throw noRoom();
       }
       reserved += to - from;
@@ -49,6 +52,12 @@ export interface Holder {
 /** Replaces the holder's reservation. Throws a `ServiceError` if the limit is reached. */
 export function reserveBytes(holder: Holder, bytes: number): void {
   holder.memory.resize(holder.reservedBytes, bytes);
+  holder.reservedBytes = bytes;
+}
+
+/** The same for a response, which is too large if it leaves no room for its request's body and for small requests. */
+export function reserveResponseBytes(holder: Holder, bytes: number, bodyBytes: number): void {
+  holder.memory.resize(holder.reservedBytes, bytes, bodyBytes + smallBytes);
   holder.reservedBytes = bytes;
 }
 

@@ -1,5 +1,5 @@
 import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
-import { createByteBudget, type Holder, reserveBytes } from "../limits/byte-budget.ts";
+import { createByteBudget, type Holder, reserveBytes, reserveResponseBytes } from "../limits/byte-budget.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
 import {
   type AskedCompletion,
@@ -67,7 +67,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   async function listModels(clientSignal: AbortSignal): Promise<ModelList> {
     const { signal, end } = startDeadline(limits, clientSignal);
     const holder = newHolder();
-    const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
+    const onResponseLength = (bytes: number) => reserveResponseBytes(holder, bytes * bytesPerResponseByte, 0);
     try {
       const call: ReplicaCall = { method: "GET", path: "/models", signal, onResponseLength, key: 0 };
       return checkModelList(await sendWithRetries(replicas, call, { retries }));
@@ -155,9 +155,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   ): Promise<UpstreamCompletion> {
     const { namesNoModel, mayRetry, session, trace, key } = how;
     const holder = newHolder();
-    const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
     const sendBody = (body: Body) => {
       const path = "/chat/completions";
+      const bodyBytes = typeof body === "string" ? body.length : body.size;
+      const onResponseLength = (bytes: number) =>
+        reserveResponseBytes(holder, bytes * bytesPerResponseByte, bodyBytes);
       const call: ReplicaCall = { method: "POST", path, body, signal, onResponseLength, session, trace, key };
       return sendWithRetries(replicas, call, { retries, mayRetry });
     };

@@ -11,6 +11,10 @@ const megabyte = 1_000_000;
 /** The minimum that the documentation recommends for bodies of 16 MB. */
 const budget = 128 * 1024 * 1024;
 
+/** Its pieces fill the budget exactly. */
+const bomb = () =>
+  new Response(Bun.gzipSync(new Uint8Array(100 * 1024 * 1024)), { headers: { "content-encoding": "gzip" } });
+
 describe("With a memory budget of 128 MiB", () => {
   const upstream = useUpstream();
   const presage = usePresage({
@@ -89,8 +93,11 @@ describe("With a memory budget of 128 MiB", () => {
     expect(await nothingHeld()).toBe(0);
   });
 
-  test("a response that is too long for it is an upstream error", async () => {
-    upstream.answer = () => Response.json(completion("x".repeat(30 * megabyte)));
+  test.each([
+    ["as it is", () => Response.json(completion("x".repeat(30 * megabyte)))],
+    ["decompressed", () => bomb()],
+  ])("a response that is too long for it %s is an upstream error", async (_, answer) => {
+    upstream.answer = answer;
     const predicted = await presage.call("POST", "/v1/predict", {
       interaction: { state: "a hall", action: "look" },
     });

@@ -82,7 +82,7 @@ onEachDatabase((database) => {
       only_in_candidate: 0,
       mean_failures_as_zero: 2.75 / 5,
       difference_failures_as_zero: expect.closeTo(-0.15, 12),
-      note: "Only 3 trajectories: the intervals are rough.",
+      note: "Only 3 trajectories: the intervals are rough. Flipped signs cannot give a p under 0.25.",
     });
     expect(candidates[0]?.p_adjusted).toBe(candidates[0]?.p_value ?? 0);
     const { strata } = candidates[0] ?? {};

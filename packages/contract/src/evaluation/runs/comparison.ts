@@ -46,10 +46,10 @@ const ComparedRun = z
 const paired = {
   difference: figure(`Mean difference of the scores, candidate − reference. ${noVerdicts}`),
   interval: intervalOf(
-    "Of the difference, at 95 %, clustered by trajectory: what the t test does not reject. Null for fewer than two trajectories, and if it is unbounded.",
+    "Of the difference, at 95 %, clustered by trajectory: what the t test does not reject. Null for fewer than two trajectories, if it is unbounded, and if fewer than six all differ alike.",
   ),
   p_value: figure(
-    "Of the t test of trajectories' sums of differences. Null for fewer than two trajectories.",
+    "Of the t test of trajectories' sums of differences; if all are the same, of flipped signs. Null for fewer than two trajectories.",
   ),
 };
 

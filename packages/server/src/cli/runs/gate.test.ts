@@ -45,8 +45,11 @@ describe("--min-pass-rate", () => {
 });
 
 describe("--max-regression", () => {
+  const tested = { p_value: 0.01, p_permutation: 0.02, trajectories: 200 };
   const compared = (difference: number | null, p_adjusted: number | null, only_in_reference = 0) => ({
-    evaluators: [{ ...exact, candidates: [{ difference, p_adjusted, count: 990, only_in_reference }] }],
+    evaluators: [
+      { ...exact, candidates: [{ ...tested, difference, p_adjusted, count: 990, only_in_reference }] },
+    ],
   });
 
   test("takes percentage points", () => {
@@ -65,6 +68,18 @@ describe("--max-regression", () => {
     expect(findRegressions(compared(0.02, 0.01), 0)).toEqual([]);
   });
 
+  test("falls short if too few trajectories for a test are all worse alike", () => {
+    const candidate = { difference: -0.8, count: 20, only_in_reference: 0 };
+    const few = { ...candidate, p_value: 0.125, p_permutation: 0.125, p_adjusted: 0.25, trajectories: 4 };
+    expect(findRegressions({ evaluators: [{ ...exact, candidates: [few] }] }, 1)).toEqual([
+      "exact-match system:default: the mean score is 80.0 points lower than the reference's in all 4 trajectories alike, which are too few to test --max-regression 1",
+    ]);
+    const varied = { ...few, p_value: 0.06 };
+    expect(findRegressions({ evaluators: [{ ...exact, candidates: [varied] }] }, 1)).toEqual([]);
+    const many = { ...few, p_value: 2 ** -9, p_permutation: 2 ** -9, p_adjusted: 0.06, trajectories: 10 };
+    expect(findRegressions({ evaluators: [{ ...exact, candidates: [many] }] }, 1)).toEqual([]);
+  });
+
   test("falls short if more than 1 % of the samples have a verdict in the reference only", () => {
     expect(findRegressions(compared(0.02, 0.01, 10), 1)).toEqual([]);
     expect(findRegressions(compared(0.02, 0.01, 11), 1)).toEqual([
@@ -73,7 +88,7 @@ describe("--max-regression", () => {
   });
 
   test("falls short if nothing could be compared", () => {
-    const candidates = [{ difference: null, p_adjusted: null, count: 0, only_in_reference: 0 }];
+    const candidates = [{ ...tested, difference: null, p_adjusted: null, count: 0, only_in_reference: 0 }];
     expect(findRegressions({ evaluators: [{ ...exact, candidates }] }, 1)).toEqual([
       "exact-match system:default: no sample has a verdict in both runs, so --max-regression 1 was not checked",
     ]);
@@ -93,7 +108,7 @@ describe("--max-regression", () => {
       });
       const { difference, pValue } = pairedDifference(clusters);
       const [p_adjusted = null] = holm([pValue]);
-      const candidates = [{ difference, p_adjusted, count: 2000, only_in_reference: 0 }];
+      const candidates = [{ ...tested, difference, p_adjusted, count: 2000, only_in_reference: 0 }];
       failed += findRegressions({ evaluators: [{ ...exact, candidates }] }, 0).length;
     }
     expect(failed).toBeWithin(10, 36);

@@ -68,7 +68,7 @@ export function findShortfalls(
 type ComparedEvaluator = Pick<Comparison["evaluators"][number], "evaluator" | "profile_name"> & {
   candidates: readonly Pick<
     Comparison["evaluators"][number]["candidates"][number],
-    "difference" | "p_adjusted" | "count" | "only_in_reference"
+    "difference" | "p_value" | "p_permutation" | "p_adjusted" | "count" | "trajectories" | "only_in_reference"
   >[];
 };
 
@@ -78,12 +78,17 @@ export function findRegressions(
   maxRegression: number,
 ): string[] {
   return evaluators.flatMap((evaluator) =>
-    evaluator.candidates.flatMap(({ difference, p_adjusted: p, count, only_in_reference: lacking }) => {
+    evaluator.candidates.flatMap((candidate) => {
+      const { difference, p_adjusted: p, count, trajectories, only_in_reference: lacking } = candidate;
       const found: string[] = [];
       const points = 100 * (difference ?? 0);
-      if (points < -maxRegression && p !== null && p < level) {
+      if (points < -maxRegression && p !== null && (p < level || areFewAndAlike(candidate))) {
+        const tested =
+          p < level
+            ? `(p ${describeP(p)}), more than --max-regression ${maxRegression}`
+            : `in all ${trajectories} trajectories alike, which are too few to test --max-regression ${maxRegression}`;
         found.push(
-          `${nameOf(evaluator)}: the mean score is ${(-points).toFixed(1)} points lower than the reference's (p ${describeP(p)}), more than --max-regression ${maxRegression}`,
+          `${nameOf(evaluator)}: the mean score is ${(-points).toFixed(1)} points lower than the reference's ${tested}`,
         );
       }
       const judged = count + lacking;
@@ -100,6 +105,15 @@ export function findRegressions(
       return found;
     }),
   );
+}
+
+/** Whether trajectories differ by the same, so that only signs can be tested, and are too few for that. */
+function areFewAndAlike({
+  trajectories,
+  p_value,
+  p_permutation,
+}: ComparedEvaluator["candidates"][number]): boolean {
+  return p_value === p_permutation && 2 ** (1 - trajectories) > level;
 }
 
 /** A p-value for people. */

@@ -6,7 +6,7 @@ export interface PairedDifference {
   difference: number | null;
   /** Null for fewer than two clusters. */
   pValue: number | null;
-  /** Null for fewer than two clusters, and if it is unbounded. */
+  /** Null for fewer than two clusters, and if it is unbounded or so few clusters differ alike that no θ is rejected. */
   interval: { level: number; lower: number; upper: number } | null;
 }
 
@@ -17,8 +17,8 @@ export interface PairedDifference {
  * The p-value is that of the t test of the D_g with G − 1 degrees of freedom (Student 1908; pairing and clusters as in E.
  * Miller, "Adding Error Bars to Evals", arXiv 2411.00640 (2024)). The interval, at 95 %, has every θ that this test does not
  * reject on D_g − θ · n_g, so it contains 0 exactly if the p-value is over 0.05 (E. C. Fieller, "Some Problems in Interval
- * Estimation", Journal of the Royal Statistical Society B 16 (1954)). It is not clipped. If no D_g differs from another, the
- * p-value is 0, or 1 where all are 0.
+ * Estimation", Journal of the Royal Statistical Society B 16 (1954)). It is not clipped. If no D_g differs from another, t has no
+ * value: the p-value is that of flipped signs, 2^(1 − G), or 1 where all are 0.
  */
 export function pairedDifference(clusters: readonly ClusterSum[]): PairedDifference {
   const sizes = clusters.map(({ count }) => count);
@@ -35,9 +35,19 @@ function pValueOf(sums: readonly number[]): number {
   const clusters = sums.length;
   const mean = total(sums) / clusters;
   if (mean === 0) return 1;
+  if (areAlike(sums)) return leastP(clusters);
   const deviations = total(sums.map((sum) => (sum - mean) ** 2));
-  if (deviations <= rounding ** 2 * total(sums.map((sum) => sum * sum))) return 0;
   return tTwoSided(mean / Math.sqrt(deviations / (clusters - 1) / clusters), clusters - 1);
+}
+
+/** The p-value of clusters that all differ the same way, by flipped signs. */
+function leastP(clusters: number): number {
+  return 2 ** (1 - clusters);
+}
+
+function areAlike(values: readonly number[]): boolean {
+  const mean = total(values) / values.length;
+  return values.every((value) => Math.abs(value - mean) <= rounding * Math.abs(mean));
 }
 
 /**
@@ -51,6 +61,8 @@ function fiellerInterval(
 ): PairedDifference["interval"] {
   const clusters = sums.length;
   const count = total(sizes);
+  const means = sums.map((sum, index) => sum / (sizes[index] ?? 1));
+  if (leastP(clusters) > 0.05 && (areAlike(sums) || areAlike(means))) return null;
   const factor = (tQuantile(0.975, clusters - 1) ** 2 * clusters) / (clusters - 1);
   const residuals = sums.map((sum, index) => sum - difference * (sizes[index] ?? 0));
   const offsets = sizes.map((size) => size - count / clusters);

@@ -66,8 +66,15 @@ export async function compareValues(
       changed: await strata(dimensions.changed),
       changes: await strata(dimensions.changes),
     },
-    note: noteOn(clusters.length),
+    note: noteOnTest(clusters.length),
   };
+}
+
+/** A warning if there are few clusters: of n, no signs have a p-value below 2^(1 − n). */
+function noteOnTest(trajectories: number): string | null {
+  const note = noteOn(trajectories);
+  if (trajectories < 2 || trajectories > 5) return note;
+  return `${note} Flipped signs cannot give a p under ${2 ** (1 - trajectories)}.`;
 }
 
 function countSides(

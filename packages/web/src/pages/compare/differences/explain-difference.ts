@@ -13,7 +13,7 @@ export function explainDifference(figures: Figures): string {
   const base = `Mean difference of the scores in percentage points, paired by sample: ${formatPoints(difference)}, over ${formatCount(count)} samples in ${formatCount(trajectories)} trajectories.`;
   const range =
     interval === null
-      ? "There is no interval: it takes two trajectories at least, and a bounded one."
+      ? "There is no interval: trajectories are too few, or too unequal in length."
       : `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}: what the t test of the trajectories’ sums of differences does not reject.`;
   const tests = [
     p_value === null ? undefined : `${describeP(p_value)} before Holm’s correction`,
