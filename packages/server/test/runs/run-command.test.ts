@@ -162,7 +162,9 @@ onEachDatabase((database) => {
       const worse = await presageRun(...baseline, "--against", name("met"), "--max-regression", "1.0");
       expect([worse.code, worse.stderr]).toEqual([
         2,
-        expect.stringContaining("the mean score is 80.0 points lower than the reference's in all 4 trajectories alike"),
+        expect.stringContaining(
+          "the mean score is 80.0 points lower than the reference's in all 4 trajectories alike",
+        ),
       ]);
       const better = await presageRun(
         ...["--resume", name("met"), "--against", name("worse"), "--max-regression", "0"],
