@@ -225,6 +225,26 @@ onEachDatabase((database) => {
     expect(predicted).toEqual(["a", "b", "c"].flatMap((trajectory) => ["z", "z", `${trajectory}2`]));
   });
 
+  test("an evaluator that is named twice judges once", async () => {
+    const dataset_id = await newDataset();
+    const evaluators = [
+      { evaluator: "exact-match" },
+      { evaluator: "exact-match", profile_name: "system:default" },
+      { evaluator: "exact-match", profile_name: "system:mdlm-exact" },
+    ];
+    const run = await create({ dataset_id, target: { baseline: "no-change" }, evaluators });
+    const namesOf = (one: Run) => one.evaluators.map(({ profile_name }) => profile_name);
+    expect(namesOf(run)).toEqual(["system:default", "system:mdlm-exact"]);
+    const added = await presage.call("POST", `/v1/runs/${run.id}/evaluators`, {
+      evaluators: [...evaluators, { evaluator: "contains" }, { evaluator: "contains" }],
+    });
+    expect(namesOf((await added.json()) as Run)).toEqual([
+      "system:default",
+      "system:mdlm-exact",
+      "system:default",
+    ]);
+  });
+
   test("more evaluators judge the same predictions, and none is asked again", async () => {
     const told = answerWith(upBy(1));
     const dataset_id = await newDataset();

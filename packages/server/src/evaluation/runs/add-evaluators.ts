@@ -5,9 +5,9 @@ import { ServiceError } from "../../errors.ts";
 import type { WantedEvaluator } from "../evaluate/evaluation-request.ts";
 import { resolveEvaluators } from "../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { toRunEvaluator } from "./create-run.ts";
+import { toRunEvaluators } from "./create-run.ts";
 import { noSuchRun } from "./find-run.ts";
-import type { Run } from "./run.ts";
+import { isSameEvaluator, type Run } from "./run.ts";
 import { lockRun, replaceEvaluators } from "./runs-store.ts";
 
 /** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
@@ -18,7 +18,7 @@ export async function addEvaluators(
   wanted: readonly WantedEvaluator[],
 ): Promise<Run> {
   const { accountId } = requester;
-  const resolved = (await resolveEvaluators(services, accountId, wanted)).map(toRunEvaluator);
+  const resolved = toRunEvaluators(await resolveEvaluators(services, accountId, wanted));
   const changed = await services.store
     .writer(requester)
     .transaction()
@@ -32,9 +32,7 @@ export async function addEvaluators(
         );
       if (run.status === "cancelled" || run.status === "failed")
         throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
-      const keyOf = (one: Run["evaluators"][number]) => JSON.stringify([one.id, one.profile]);
-      const known = new Set(run.evaluators.map(keyOf));
-      const added = resolved.filter((one) => !known.has(keyOf(one)));
+      const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
       if (added.length === 0) return run;
       const evaluators = [...run.evaluators, ...added];
       if (evaluators.length > maxRunEvaluators)

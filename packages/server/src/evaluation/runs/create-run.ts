@@ -11,7 +11,7 @@ import type { WantedEvaluator } from "../evaluate/evaluation-request.ts";
 import { type ResolvedEvaluator, resolveEvaluators } from "../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { noSuchRun } from "./find-run.ts";
-import type { Run, RunEvaluator, RunTarget } from "./run.ts";
+import { isSameEvaluator, type Run, type RunEvaluator, type RunTarget } from "./run.ts";
 import { type HeldLease, insertRun, selectRun } from "./runs-store.ts";
 
 /** A revision of a dataset as a client names it; without a number, the latest. */
@@ -67,7 +67,7 @@ export async function createRun(
   const lastSeed = typeof seed === "number" ? seed + wanted.repeats - 1 : 0;
   if (typeof seed === "number" && !(Number.isSafeInteger(seed) && Number.isSafeInteger(lastSeed)))
     throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
-  const evaluators = (await resolveEvaluators(services, accountId, wanted.evaluators)).map(toRunEvaluator);
+  const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const {
@@ -130,9 +130,13 @@ export async function createRun(
   return run;
 }
 
-export function toRunEvaluator({ id, family, profile, explainStrategy }: ResolvedEvaluator): RunEvaluator {
-  const { name, publicId, revision } = profile;
-  return { id, family: family.name, profile: { name, publicId, revision }, explainStrategy };
+/** Of an evaluator that is named twice, the first. */
+export function toRunEvaluators(resolved: readonly ResolvedEvaluator[]): RunEvaluator[] {
+  const all = resolved.map(({ id, family, profile, explainStrategy }): RunEvaluator => {
+    const { name, publicId, revision } = profile;
+    return { id, family: family.name, profile: { name, publicId, revision }, explainStrategy };
+  });
+  return all.filter((one, index) => all.findIndex((other) => isSameEvaluator(one, other)) === index);
 }
 
 /** The dataset is locked, so that it is not deleted before the run names it. */

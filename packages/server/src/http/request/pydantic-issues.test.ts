@@ -57,3 +57,18 @@ test.each([
   const body = { messages: [], max_tokens: value };
   expect(issuesOf("ChatCompletionRequest", body)).toMatchObject([{ type, loc: ["body", "max_tokens"] }]);
 });
+
+test("of what can be one of several, the faults of the one that it resembles most are found", () => {
+  const issues = (body: unknown) =>
+    issuesOf("RunTarget", body).map(({ loc, msg }) => [loc.slice(1).join("."), msg]);
+  expect(issues({ baseline: "no-chnge" })).toEqual([
+    ["baseline", "Input should be 'no-change' or 'most-frequent'"],
+  ]);
+  expect(issues({ baseline: "no-change", from: {} })).toEqual([["from", "Extra inputs are not permitted"]]);
+  expect(issues({ baseline: "most-frequent", from: {} })).toEqual([["from.dataset_id", "Field required"]]);
+  expect(issues({ predictions: "x" })).toEqual([["predictions", "Input should be 'imported'"]]);
+  expect(issues({ deployment: 5 })).toEqual([["deployment", "Input should be a valid string"]]);
+  expect(issues("default")).toEqual([
+    ["", "Input should be a valid dictionary or object to extract fields from"],
+  ]);
+});

@@ -48,8 +48,10 @@ function toIssue(issue: ZodIssue, root: unknown, where: string): ValidationError
     return [missing(location(where, issue.path), holder ?? null)];
   }
   if (issue.code === "invalid_union") {
-    const branch = issue.errors.find((issues) => issues.every((one) => fitsType(one, input)));
-    const ofBranch = branch?.map((one) => ({ ...one, path: [...issue.path, ...one.path] })) ?? [];
+    const ofBranch = mostSimilarBranch(issue.errors, input).map((one) => ({
+      ...one,
+      path: [...issue.path, ...one.path],
+    }));
     if (ofBranch.length > 0) return ofBranch.flatMap((one) => toIssue(one, root, where));
   }
   return [{ ...wording(issue, input), loc: location(where, issue.path), input: input ?? null }];
@@ -63,6 +65,22 @@ function isIntegerRange(issue: ZodIssue): boolean {
 /** JSON writes such numbers with an exponent, so for pydantic they are no integers. */
 function isBeyondIntegers(value: unknown): boolean {
   return typeof value === "number" && Math.abs(value) >= 1e21;
+}
+
+/** The issues of the first branch of a union with the fewest keys that it does not know; with the constants of those like it. */
+function mostSimilarBranch(branches: readonly ZodIssue[][], input: unknown): ZodIssue[] {
+  const unknownIn = (issues: readonly ZodIssue[]) =>
+    issues.flatMap((one) => (one.code === "unrecognized_keys" && one.path.length === 0 ? one.keys : []))
+      .length;
+  const fitting = branches.filter((issues) => issues.every((one) => fitsType(one, input)));
+  const fewest = Math.min(...fitting.map(unknownIn));
+  const [branch = [], ...others] = fitting.filter((issues) => unknownIn(issues) === fewest);
+  const alternatives = others.flat().filter((one) => one.code === "invalid_value");
+  return branch.map((one) => {
+    if (one.code !== "invalid_value") return one;
+    const same = alternatives.filter(({ path }) => String(path) === String(one.path));
+    return { ...one, values: [...new Set([...one.values, ...same.flatMap(({ values }) => values)])] };
+  });
 }
 
 /** Whether a branch of a union accepts values of this type, though not this value. */
@@ -129,8 +147,8 @@ function wording(issue: ZodIssue, input: unknown): Wording {
 function anyOf(branches: readonly Wording[]): Wording | undefined {
   const [first] = branches;
   if (first === undefined) return undefined;
-  const accepted = branches.map(({ msg }) => msg.replace(/^Input should be /, ""));
-  return { type: first.type, msg: `Input should be ${accepted.join(" or ")}` };
+  const accepted = new Set(branches.map(({ msg }) => msg.replace(/^Input should be /, "")));
+  return { type: first.type, msg: `Input should be ${[...accepted].join(" or ")}` };
 }
 
 function lengthOf(input: unknown): number {
