@@ -1,10 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { exportSamples, pageOfSamples, readTrajectory } from "../../src/evaluation/datasets/read-samples.ts";
+import type { RootOperationNode } from "kysely";
+import { listTrajectories } from "../../src/evaluation/datasets/list-trajectories.ts";
+import {
+  exportSamples,
+  pageOfSamples,
+  readTrajectory,
+  type WantedRevision,
+} from "../../src/evaluation/datasets/read-samples.ts";
+import { createRegistry, ruleFamilies } from "../../src/evaluation/evaluators/registry.ts";
 import { compareRuns } from "../../src/evaluation/runs/compare/compare-runs.ts";
+import { listComparedSamples } from "../../src/evaluation/runs/compare/list-compared-samples.ts";
 import { createExternalCounts } from "../../src/evaluation/runs/external/external-counts.ts";
 import { findRun } from "../../src/evaluation/runs/find-run.ts";
-import { exportRun } from "../../src/evaluation/runs/list-run-samples.ts";
+import { exportRun, listRunSamples } from "../../src/evaluation/runs/list-run-samples.ts";
 import { reportRun } from "../../src/evaluation/runs/report/report-run.ts";
+import { inPlace } from "../../src/evaluation/runs/run-samples-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
@@ -64,10 +74,10 @@ onEachDatabase((database) => {
   test("an export, a page and a trajectory of a dataset that is deleted meanwhile break off, and do not just end", async () => {
     const requester = anyRequester(store.owner.account_id);
     const readers = [
-      (wanted: Awaited<ReturnType<typeof newDataset>>) => exportSamples({ store }, requester, wanted),
-      async (wanted: Awaited<ReturnType<typeof newDataset>>) =>
+      (wanted: WantedRevision) => exportSamples({ store }, requester, wanted),
+      async (wanted: WantedRevision) =>
         (await pageOfSamples({ store }, requester, wanted, { limit: 10, after: 0 })).samples.read(),
-      async (wanted: Awaited<ReturnType<typeof newDataset>>) => {
+      async (wanted: WantedRevision) => {
         const trajectory = { ...wanted, trajectoryId: "t" };
         const page = { limit: undefined, after: -1 };
         return (await readTrajectory({ store }, requester, trajectory, page)).samples.read();
@@ -83,6 +93,44 @@ onEachDatabase((database) => {
     }
   });
 
+  test("a page of a dataset that is deleted before its rows are read is not the end of the list", async () => {
+    const requester = anyRequester(store.owner.account_id);
+    const readers = [
+      (deleted: typeof store, wanted: WantedRevision) =>
+        pageOfSamples({ store: deleted }, requester, wanted, { limit: 10, after: 0 }),
+      (deleted: typeof store, wanted: WantedRevision) =>
+        readTrajectory(
+          { store: deleted },
+          requester,
+          { ...wanted, trajectoryId: "t" },
+          { limit: 10, after: 0 },
+        ),
+      (deleted: typeof store, wanted: WantedRevision) =>
+        listTrajectories({ store: deleted }, requester, wanted, {
+          contains: undefined,
+          order: "trajectory_id",
+          limit: 10,
+          after: undefined,
+        }),
+    ];
+    for (const read of readers) {
+      const wanted = await newDataset();
+      let queries = 0;
+      // The dataset and its revision are found, and then it is deleted.
+      const deleting = {
+        transformQuery: ({ node }: { node: RootOperationNode }) => node,
+        async transformResult<Result>({ result }: { result: Result }): Promise<Result> {
+          queries += 1;
+          if (queries === 2) await removeDataset(wanted.id);
+          return result;
+        },
+      };
+      const deleted = { ...store, briefReader: () => store.briefReader(requester).withPlugin(deleting) };
+      await expect(read(deleted, wanted)).rejects.toThrow("There is no such dataset.");
+      expect(queries).toBeGreaterThan(2);
+    }
+  });
+
   test("a run that is deleted meanwhile has no export, no report and no comparison of what was left", async () => {
     const dataset = await newDataset();
     const { run: reference } = await newRun(dataset.id);
@@ -91,8 +139,20 @@ onEachDatabase((database) => {
     await remove(`/v1/runs/${run.id}`);
     const gone = "There is no such run.";
     await expect(Array.fromAsync(lines)).rejects.toThrow(gone);
+    const page = { ...inPlace, limit: 10, after: undefined };
+    await expect(listRunSamples(services, requester, run, {}, page, undefined)).rejects.toThrow(gone);
     await expect(reportRun(services, requester, run, undefined)).rejects.toThrow(gone);
     await expect(compareRuns(services, requester, [reference, run])).rejects.toThrow(gone);
+    const registry = createRegistry(ruleFamilies);
+    const differing = {
+      reference,
+      candidate: run,
+      direction: "worse",
+      evaluator: "exact-match",
+      profileName: undefined,
+    } as const;
+    const compared = listComparedSamples({ store, registry }, requester, differing, page);
+    await expect(compared).rejects.toThrow(gone);
     await expect(compareRuns(services, requester, [run, reference])).rejects.toThrow(gone);
   });
 });

@@ -233,16 +233,12 @@ onEachDatabase((database) => {
       { evaluator: "exact-match", profile_name: "system:mdlm-exact" },
     ];
     const run = await create({ dataset_id, target: { baseline: "no-change" }, evaluators });
-    const namesOf = (one: Run) => one.evaluators.map(({ profile_name }) => profile_name);
-    expect(namesOf(run)).toEqual(["system:default", "system:mdlm-exact"]);
+    const [first, second] = [{ profile_name: "system:default" }, { profile_name: "system:mdlm-exact" }];
+    expect(run.evaluators).toMatchObject([first, second]);
     const added = await presage.call("POST", `/v1/runs/${run.id}/evaluators`, {
       evaluators: [...evaluators, { evaluator: "contains" }, { evaluator: "contains" }],
     });
-    expect(namesOf((await added.json()) as Run)).toEqual([
-      "system:default",
-      "system:mdlm-exact",
-      "system:default",
-    ]);
+    expect(await added.json()).toMatchObject({ evaluators: [first, second, first] });
   });
 
   test("more evaluators judge the same predictions, and none is asked again", async () => {

@@ -38,6 +38,18 @@ export async function findRevision(
   throw new ServiceError("not_found", message);
 }
 
+/** What was read of a revision; throws if it was deleted meanwhile, as some of it may have been missing. */
+export async function unlessDeleted<Found>(
+  reading: Promise<Found>,
+  services: Services,
+  requester: Requester,
+  wanted: { id: string; number: number | undefined },
+): Promise<Found> {
+  const found = await reading;
+  await findRevision(services, requester, wanted);
+  return found;
+}
+
 export function noSuchDataset(): ServiceError {
   return new ServiceError("not_found", "There is no such dataset.");
 }

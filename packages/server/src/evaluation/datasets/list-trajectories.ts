@@ -2,7 +2,7 @@ import type { DatasetSample, DatasetTrajectorySummary } from "@presage/contract"
 import { type Pieces, readInPieces } from "../../storage/read-in-pieces.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { findRevision } from "./find-dataset.ts";
+import { findRevision, noSuchDataset, unlessDeleted } from "./find-dataset.ts";
 import { upToPage, type WantedRevision } from "./read-samples.ts";
 import {
   type StoredTrajectory,
@@ -22,7 +22,8 @@ export async function listTrajectories(
   // Both may look at all of the revision's samples.
   const isLong = page.contains !== undefined || page.order !== "trajectory_id";
   const reader = isLong ? store.reader(requester) : store.briefReader(requester);
-  const found = await selectTrajectories(reader, id, { ...page, limit: page.limit + 1 });
+  const reading = selectTrajectories(reader, id, { ...page, limit: page.limit + 1 });
+  const found = await unlessDeleted(reading, { store }, requester, wanted);
   // Tags are in the body of the first sample, which may be long.
   const shown = upToPage(found.slice(0, page.limit));
   const byPosition = new Map(shown.map((trajectory) => [trajectory.position, trajectory]));
@@ -32,7 +33,10 @@ export async function listTrajectories(
       const bodies = await selectBodies(reader, id, positions);
       return positions.flatMap((position) => {
         const trajectory = byPosition.get(position);
-        return trajectory === undefined ? [] : [toSummary(trajectory, bodies.get(position))];
+        const body = bodies.get(position);
+        // It was there when the trajectory was found.
+        if (body === undefined) throw noSuchDataset();
+        return trajectory === undefined ? [] : [toSummary(trajectory, body)];
       });
     }),
     next: shown.length < found.length ? shown.at(-1) : undefined,
@@ -41,7 +45,7 @@ export async function listTrajectories(
 
 function toSummary(
   { trajectoryId, steps, firstStep, lastStep }: StoredTrajectory,
-  body = "{}",
+  body: string,
 ): DatasetTrajectorySummary {
   // It was written as one.
   const { tags }: Pick<DatasetSample, "tags"> = JSON.parse(body);

@@ -5,7 +5,7 @@ import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { lineOf, type Part } from "./canonical-samples.ts";
-import { findRevision, noSuchDataset } from "./find-dataset.ts";
+import { findRevision, noSuchDataset, unlessDeleted } from "./find-dataset.ts";
 import {
   type SampleSize,
   type StoredSample,
@@ -46,7 +46,8 @@ export async function pageOfSamples(
 ): Promise<{ samples: Pieces<string>; next: number | undefined }> {
   const revision = await findRevision(services, requester, wanted);
   const reader = services.store.briefReader(requester);
-  const sizes = await selectSizes(reader, revision.id, { after, limit: limit + 1 });
+  const reading = selectSizes(reader, revision.id, { after, limit: limit + 1 });
+  const sizes = await unlessDeleted(reading, services, requester, wanted);
   const page = upToPage(sizes.slice(0, limit));
   const next = page.length < sizes.length ? page.at(-1)?.position : undefined;
   return { samples: inPieces(reader, revision.id, page), next };
@@ -69,25 +70,14 @@ export async function exportSamples(
 ): Promise<AsyncGenerator<string[], void>> {
   const { id } = await findRevision(services, requester, wanted);
   const reader = services.store.reader(requester);
-  const all = readAll(
+  return readAll(
     reader,
     id,
-    (after) => selectSizes(reader, id, { after, limit: samplesAtOnce }),
+    (after) =>
+      unlessDeleted(selectSizes(reader, id, { after, limit: samplesAtOnce }), services, requester, wanted),
     ({ position }) => position,
     0,
   );
-  return unlessDeleted(all, services, requester, wanted);
-}
-
-/** Throws at the end if the dataset was deleted meanwhile: then there may have been more samples. */
-async function* unlessDeleted(
-  lines: AsyncGenerator<string[], void>,
-  services: Services,
-  requester: Requester,
-  wanted: WantedRevision,
-): AsyncGenerator<string[], void> {
-  yield* lines;
-  await findRevision(services, requester, wanted);
 }
 
 /** The samples of a trajectory behind a step, as JSON, by step, and the step behind which the next page starts. Without a limit, all. */
@@ -99,13 +89,15 @@ export async function readTrajectory(
 ): Promise<{ samples: Pieces<string>; next: number | undefined }> {
   const { id } = await findRevision(services, requester, wanted);
   const reader = services.store.briefReader(requester);
-  const select = (after: number, limit: number) =>
-    selectTrajectorySizes(reader, id, trajectoryId, { after, limit });
+  const select = (after: number, limit: number) => {
+    const reading = selectTrajectorySizes(reader, id, trajectoryId, { after, limit });
+    return unlessDeleted(reading, services, requester, wanted);
+  };
   if ((await select(-1, 1)).length === 0) {
     throw new ServiceError("not_found", "The revision has no such trajectory.");
   }
   if (limit === undefined) {
-    const readRest = () =>
+    const read = () =>
       readAll(
         reader,
         id,
@@ -113,7 +105,6 @@ export async function readTrajectory(
         ({ step }) => step,
         after,
       );
-    const read = () => unlessDeleted(readRest(), services, requester, wanted);
     return { samples: { count: 2, maxBytes: piece.maxBytes, read }, next: undefined };
   }
   const sizes = await select(after, limit + 1);

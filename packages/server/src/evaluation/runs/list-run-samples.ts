@@ -38,6 +38,7 @@ export async function listRunSamples(
   const found = await selectRunSamples(reader, withDataset(run), filter, { ...page, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const samples = await withVerdicts(reader, run, rows);
+  await refuseDeleted(services, requester, [run]);
   const last = found.length > limit ? rows.at(-1) : undefined;
   return {
     samples: textLimit === undefined ? samples : await withExcerpts(reader, samples, textLimit),

@@ -1,6 +1,7 @@
 import { ServiceError } from "../../../errors.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
+import { refuseDeleted } from "../find-run.ts";
 import { isExternal, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
 import {
   type ComparedSampleCursor,
@@ -43,6 +44,7 @@ export async function listComparedSamples(
     limit: limit + 1,
     after,
   });
+  await refuseDeleted({ store }, requester, [reference, candidate]);
   const samples = rows.slice(0, limit);
   const last = rows.length > limit ? samples.at(-1) : undefined;
   return { samples, next: last && { distance: last.distance, position: last.reference_position } };
