@@ -81,6 +81,11 @@ def note_on(trajectories):
     return f"Only {trajectories} trajectories: the intervals are rough."
 
 
+def note_on_test(trajectories):
+    note = note_on(trajectories)
+    return f"{note} Flipped signs cannot give a p under {2.0 ** (1 - trajectories):g}." if 2 <= trajectories <= 5 else note
+
+
 def figures(check, where, run, values, unchanged, places):
     places = np.array(places, dtype=int)
     score, passed, zero, zero_passed, failed = values[:, places]
@@ -109,11 +114,12 @@ def figures(check, where, run, values, unchanged, places):
 
 
 def unchanged_of(run, baseline, evaluator):
-    """The no-change run's verdicts, for the samples whose first repeat was judged."""
+    """The no-change run's verdicts, for the samples of which a repeat was judged."""
     found = {}
     for place in range(run.samples.count):
         one = baseline.verdict(evaluator, place, 0)
-        if run.verdict(evaluator, place, 0) is not None and one is not None and one["status"] == "success":
+        is_judged = any(run.verdict(evaluator, place, repeat) is not None for repeat in range(run.repeats))
+        if is_judged and one is not None and one["status"] == "success":
             found[place] = one["score"], bool(one["pass"])
     return found
 
@@ -279,7 +285,7 @@ def check_comparison(check, where, runs, answer):
                 "only_in_reference": int((~np.isnan(first[0]) & np.isnan(own[0])).sum()),
                 "only_in_candidate": int((np.isnan(first[0]) & ~np.isnan(own[0])).sum()),
                 "difference_failures_as_zero": None if with_failures is None else mean(own[2] - first[2], ended),
-                "min_detectable": reach, "trajectories_for_1_point": needed, "note": note_on(len(sums)),
+                "min_detectable": reach, "trajectories_for_1_point": needed, "note": note_on_test(len(sums)),
             }, candidate)  # fmt: skip
             for name, places_of in dimensions.items():
                 chosen = {key: some for key, places in places_of.items() if len(some := np.intersect1d(places, judged).astype(int))}
