@@ -39,15 +39,12 @@ export async function deleteEnvironment(
       });
   }
 
-  while (withEpisodes) {
-    const ids = await selectEpisodeIds(store.database, accountId, id, episodesAtOnce);
-    if (ids.length === 0) break;
-    await writer.transaction().execute((transaction) => deleteSome(transaction, ids));
-    for (const episode of ids) knownEpisodes.forget(episode);
-  }
-  await writer.transaction().execute(async (transaction) => {
-    if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
+  /** Returns false if episodes were started meanwhile that are to be deleted first. */
+  async function deleteRest(transaction: Database): Promise<boolean> {
+    if ((await lockEnvironment(transaction, accountId, name, "forUpdate")) === undefined)
+      throw noSuchEnvironment();
     const episodes = await countEpisodesOf(transaction, accountId, id);
+    if (episodes > 0 && withEpisodes) return false;
     if (episodes > 0)
       throw new ServiceError(
         "conflict",
@@ -59,5 +56,15 @@ export async function deleteEnvironment(
       objectId: id,
       detail: { name, with_episodes: withEpisodes },
     });
-  });
+    return true;
+  }
+
+  do {
+    while (withEpisodes) {
+      const ids = await selectEpisodeIds(store.database, accountId, id, episodesAtOnce);
+      if (ids.length === 0) break;
+      await writer.transaction().execute((transaction) => deleteSome(transaction, ids));
+      for (const episode of ids) knownEpisodes.forget(episode);
+    }
+  } while (!(await writer.transaction().execute(deleteRest)));
 }

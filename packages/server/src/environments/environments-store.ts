@@ -6,6 +6,7 @@ import type { Micros } from "../storage/micros.ts";
 import type { EnvironmentRevisionsTable, EnvironmentsTable } from "../storage/schema/environments.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import type { EnvironmentRevision, TaskCounts } from "./environment.ts";
+import { sandboxEnvironment } from "./sandbox-environment.ts";
 
 /** Stores an environment, unless its account has one of this name. Returns whether it did. */
 export async function insertEnvironment(transaction: Database, row: EnvironmentsTable): Promise<boolean> {
@@ -117,19 +118,35 @@ export async function selectEnvironmentRevisions(
   }));
 }
 
-/** Locks an environment until the transaction ends. Undefined if the account has none of this name. */
+/**
+ * Locks an environment until the transaction ends: from other changes, or also from episodes that begin in it. Undefined if the account
+ * has none of this name.
+ */
 export async function lockEnvironment(
   transaction: Database,
   accountId: string,
   name: string,
+  strength: "forNoKeyUpdate" | "forUpdate" = "forNoKeyUpdate",
 ): Promise<Pick<EnvironmentsTable, "id" | "last_revision" | "tasks"> | undefined> {
   return await transaction
     .selectFrom("environments")
     .select(["id", "last_revision", "tasks"])
     .where("account_id", "=", accountId)
     .where("name", "=", name)
-    .$if(isPostgres(transaction), (query) => query.forUpdate())
+    .$if(isPostgres(transaction), (query) => query[strength]())
     .executeTakeFirst();
+}
+
+/** Whether an environment is still there. If it is, it stays so until the transaction ends. */
+export async function holdEnvironment(transaction: Database, id: string): Promise<boolean> {
+  if (id === sandboxEnvironment.id) return true;
+  const found = await transaction
+    .selectFrom("environments")
+    .select("id")
+    .where("id", "=", id)
+    .$if(isPostgres(transaction), (query) => query.forKeyShare())
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 export async function updateLastRevision(transaction: Database, id: string, number: number): Promise<void> {

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { Environment, EnvironmentListResponse, TaskListResponse } from "@presage/contract";
+import {
+  Environment,
+  EnvironmentListResponse,
+  EpisodeListResponse,
+  TaskListResponse,
+} from "@presage/contract";
+import { orsClient } from "../support/environments/ors-client.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -140,5 +146,27 @@ onEachDatabase((database) => {
     expect((await presage.call("GET", `/v1/episodes/${id}`)).status).toBe(404);
     expect((await presage.call("GET", "/v1/environments/short-lived")).status).toBe(404);
     expect((await post("/v1/environments", { name: "short-lived" })).status).toBe(201);
+  });
+
+  test("no episode begins in an environment that is being deleted", async () => {
+    const { newSession, send } = orsClient(presage);
+    for (let round = 0; round < 10; round += 1) {
+      await post("/v1/environments", { name: "vanishing" });
+      await post("/v1/environments/vanishing/tasks", { initial_state: "a" });
+      const place = { env_name: "vanishing", split: "train", index: 0 };
+      const session = async () => await send("POST", "/create", place, await newSession());
+      const starts = Array.from({ length: 20 }, async (_, index) =>
+        index % 2 === 0 ? await post("/v1/episodes", { environment: "vanishing" }) : await session(),
+      );
+      const deletion = presage.call("DELETE", "/v1/environments/vanishing?with_episodes=true");
+      expect((await deletion).status).toBe(204);
+      for (const { status } of await Promise.all(starts)) expect([200, 201, 400, 404]).toContain(status);
+      const listed = await presage.call("GET", "/v1/episodes?limit=1000");
+      for (const { id, environment } of EpisodeListResponse.parse(await listed.json()).data)
+        expect([environment, (await presage.call("GET", `/v1/episodes/${id}`)).status]).toEqual([
+          environment,
+          200,
+        ]);
+    }
   });
 });

@@ -1,8 +1,8 @@
 import type { Changer } from "../../audit/actor.ts";
 import { recordChange } from "../../audit/record-change.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { findEpisode, noSuchEpisode } from "./episode.ts";
-import { deleteEpisodeRows } from "./episodes-store.ts";
+import { noSuchEpisode } from "./episode.ts";
+import { deleteEpisodeRows, selectEpisode } from "./episodes-store.ts";
 
 /** Deletes an episode with its steps. */
 export async function deleteEpisode(
@@ -10,7 +10,8 @@ export async function deleteEpisode(
   requester: Changer,
   id: string,
 ): Promise<void> {
-  await findEpisode(services, requester, id);
+  if ((await selectEpisode(services.store.database, requester.accountId, id)) === undefined)
+    throw noSuchEpisode();
   await services.store
     .writer(requester)
     .transaction()

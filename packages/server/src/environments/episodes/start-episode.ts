@@ -9,7 +9,8 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { EnvironmentRevision, Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { findEnvironment } from "../find-environment.ts";
+import { holdEnvironment } from "../environments-store.ts";
+import { findEnvironment, noSuchEnvironment } from "../find-environment.ts";
 import { listTasks } from "../tasks/list-tasks.ts";
 import type { IndexedTask } from "../tasks/tasks-store.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
@@ -41,6 +42,7 @@ export async function startEpisode(
     return await doOnce(services.store.writer(requester), once, {
       async work(transaction): Promise<Episode> {
         await refuseClosedAccounts(transaction, [requester.accountId]);
+        if (!(await holdEnvironment(transaction, episode.row.environment_id))) throw noSuchEnvironment();
         await insertEpisode(transaction, episode.row);
         return episode;
       },

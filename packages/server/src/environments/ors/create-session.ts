@@ -50,7 +50,10 @@ export async function createSession(
     created_at: now,
     last_used_at: now,
   };
-  if (!(await ors.storeSession({ row, episode: episode?.row }))) await refuseUnlessRepeated(services, row);
+  if (!(await ors.storeSession({ row, episode: episode?.row }))) {
+    if (environment !== undefined) await findEnvironment(services, requester, environment);
+    await refuseUnlessRepeated(services, row);
+  }
   // A client that is gone repeats the request.
   if (!requester.signal.aborted) ors.known.noteCreated(id);
 }

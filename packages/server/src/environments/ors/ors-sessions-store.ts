@@ -3,6 +3,7 @@ import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { EpisodesTable, OrsSessionsTable } from "../../storage/schema/environments.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { holdEnvironment } from "../environments-store.ts";
 import { insertEpisode } from "../episodes/episodes-store.ts";
 
 /** A session, and its episode if the environment is known. */
@@ -11,7 +12,7 @@ export interface NewSession {
   episode: EpisodesTable | undefined;
 }
 
-/** Stores a session, unless there is one, or was, or its account is closed. Returns whether it did. */
+/** Stores a session, unless there is one, or was, or its account is closed or its environment deleted. Returns whether it did. */
 export async function insertSession(transaction: Database, { row, episode }: NewSession): Promise<boolean> {
   if ((await selectClosed(transaction, [row.account_id])).size > 0) return false;
   const played = await transaction
@@ -20,6 +21,7 @@ export async function insertSession(transaction: Database, { row, episode }: New
     .where("id", "=", row.id)
     .executeTakeFirst();
   if (played !== undefined) return false;
+  if (episode !== undefined && !(await holdEnvironment(transaction, episode.environment_id))) return false;
   const inserted = await transaction
     .insertInto("ors_sessions")
     .values(row)
@@ -50,11 +52,12 @@ export interface SessionStart {
   episode: EpisodesTable;
 }
 
-/** Starts a session's episode, unless it has one. Returns whether it did. */
+/** Starts a session's episode, unless it has one or its environment was deleted. Returns whether it did. */
 export async function startSession(
   transaction: Database,
   { environment, episode }: SessionStart,
 ): Promise<boolean> {
+  if (!(await holdEnvironment(transaction, episode.environment_id))) return false;
   const named = await transaction
     .updateTable("ors_sessions")
     .set({ environment })
