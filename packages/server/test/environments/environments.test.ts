@@ -89,6 +89,14 @@ onEachDatabase((database) => {
     expect(await issuesOf(await post("/v1/environments/with-tasks/tasks", "{"))).toMatchObject([
       [["body", "line", 1], expect.stringContaining("Not JSON")],
     ]);
+    const deep = `{"initial_state":"a","metadata":{"x":${"[".repeat(300_000)}${"]".repeat(300_000)}}}`;
+    expect(await issuesOf(await post("/v1/environments/with-tasks/tasks", deep))).toMatchObject([
+      [["body", "line", 1], expect.stringContaining("nested deeper than 256 levels")],
+    ]);
+    const spread = Array.from({ length: 60_000 }, () => '{"initial_state":"a"}').join("\n\n");
+    expect(await issuesOf(await post("/v1/environments/with-tasks/tasks", spread))).toMatchObject([
+      [["body"], expect.stringContaining("at most 100000 lines")],
+    ]);
     const first = lines({ initial_state: "a", goal: "g" }, { initial_state: "b", split: "test" });
     const key = { "x-api-key": "bootstrap-key-of-the-tests-0123456789", "idempotency-key": "tasks-1" };
     for (const _ of [1, 2]) {

@@ -37,6 +37,8 @@ const wide: Place[] = [
     path: "/v1/evaluate",
     around: `{${sample},"evaluated_model_output":"x","evaluated_model_params":{"x":…}}`,
   },
+  { path: "/v1/environments/none/tasks", around: '{"initial_state":…}' },
+  { path: "/v1/environments/none/tasks", around: '{"initial_state":"a","metadata":{"x":…}}' },
   { path: "/v1/evaluation-results/batch", around: '{"evaluation_results":…}' },
   { path: "/v1/evaluation-results/batch", around: '{"evaluation_results":[{"evaluator_id":…}]}' },
   {
@@ -56,6 +58,8 @@ const wide: Place[] = [
 /** Routes whose bodies are short. */
 const narrow: Place[] = [
   { path: "/v1/api-keys", around: '{"name":…}' },
+  { path: "/v1/environments", around: '{"name":"a","stop":…}' },
+  { path: "/v1/episodes", around: '{"environment":"sandbox","task":{"initial_state":"a","metadata":{"x":…}}}' },
   { path: "/sandbox/call", around: '{"name":"act","input":…}' },
   { path: "/sandbox/task_range", around: '{"split":…}' },
   { path: "/v1/error-taxonomy-revision", around: '{"error_taxonomy_name":"a","body":…}' },

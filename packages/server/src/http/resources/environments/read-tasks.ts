@@ -1,18 +1,21 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { TaskLine, TasksFromDataset } from "@presage/contract";
+import type { Task } from "../../../environments/environment.ts";
 import type { EnvironmentServices, FirstState } from "../../../environments/environment-services.ts";
 import type { NewTask } from "../../../environments/tasks/add-tasks.ts";
-import { ClientDisconnectedError, ServiceError } from "../../../errors.ts";
-import { readBodyWithin } from "../../../limits/read-body-within.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
-import { reserveBody } from "../../pipeline/reserve-memory.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
+import { readJsonBytes } from "../../request/read-json.ts";
+import { readBodyBytes } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError, validate } from "../../request/validate.ts";
 
 const defaultSplit = "train";
 /** A body of empty lines must not take long. */
-const maxTasks = 100_000;
+const maxLines = 100_000;
+/** That much is read within milliseconds, whatever it contains; then other requests are served. */
+const charactersAtOnce = 64 * 1024;
 
 /** The tasks in a request's body: a task on each line, or a dataset whose trajectories become tasks. */
 export async function readTasks(
@@ -20,21 +23,25 @@ export async function readTasks(
   call: CallWithCaller,
   maxBodyBytes: number,
 ): Promise<NewTask[]> {
-  const lines = await readLines(call, maxBodyBytes);
-  const [first] = lines;
-  if (first !== undefined && lines.length === 1 && isDataset(first.value))
-    return await readFromDataset(services, call, validate(TasksFromDataset, first.value, "body"));
-  return lines.map(({ number, value }) => {
-    try {
-      const { split, ...task } = validate(TaskLine, value, "body");
-      return { split: split ?? defaultSplit, task };
-    } catch (error) {
-      if (!(error instanceof InvalidRequestError)) throw error;
-      throw new InvalidRequestError(
-        error.issues.map((issue) => ({ ...issue, loc: ["body", "line", number, ...issue.loc.slice(1)] })),
-      );
-    }
-  });
+  const lines = (await readText(call, maxBodyBytes)).trimEnd().split("\n", maxLines + 1);
+  if (lines.length > maxLines)
+    throw new InvalidRequestError([valueError(["body"], `Send at most ${maxLines} lines at once`)]);
+  const tasks: NewTask[] = [];
+  let characters = 0;
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === "") continue;
+    const { plain, exact } = await readJsonBytes(Buffer.from(line)).catch(atLine(index + 1));
+    if (lines.length === 1 && isDataset(plain))
+      return await readFromDataset(services, call, validate(TasksFromDataset, plain, "body"));
+    tasks.push(readTask(plain, exact, index + 1));
+    characters += line.length;
+    if (characters < charactersAtOnce) continue;
+    characters = 0;
+    await nextTurn();
+  }
+  if (tasks.length === 0)
+    throw new InvalidRequestError([valueError(["body"], "Send a task on each line, as JSON")]);
+  return tasks;
 }
 
 async function readFromDataset(
@@ -44,12 +51,12 @@ async function readFromDataset(
 ): Promise<NewTask[]> {
   const tasks: NewTask[] = [];
   for await (const some of readFirstStates(requesterOf(call), { id, revision: revision ?? undefined })) {
-    for (const one of some) tasks.push({ split: split ?? defaultSplit, task: toTask(one) });
+    for (const one of some) tasks.push(toNewTask({ split, ...toTask(one) }));
   }
   return tasks;
 }
 
-function toTask({ trajectoryId, state, context }: FirstState): NewTask["task"] {
+function toTask({ trajectoryId, state, context }: FirstState): Task {
   return { initial_state: state, context, metadata: { trajectory_id: trajectoryId } };
 }
 
@@ -57,36 +64,9 @@ function isDataset(value: unknown): boolean {
   return typeof value === "object" && value !== null && "dataset_id" in value;
 }
 
-interface Line {
-  /** From 1. */
-  number: number;
-  value: unknown;
-}
-
-async function readLines(call: CallWithCaller, maxBodyBytes: number): Promise<Line[]> {
-  const text = await readText(call, maxBodyBytes);
-  const lines: Line[] = [];
-  for (const [index, line] of text.split("\n", maxTasks + 1).entries()) {
-    if (line.trim() === "") continue;
-    lines.push({ number: index + 1, value: parse(line, index + 1) });
-  }
-  if (lines.length > maxTasks)
-    throw new InvalidRequestError([valueError(["body"], `Send at most ${maxTasks} tasks at once`)]);
-  if (lines.length === 0)
-    throw new InvalidRequestError([valueError(["body"], "Send a task on each line, as JSON")]);
-  return lines;
-}
-
 async function readText(call: CallWithCaller, maxBodyBytes: number): Promise<string> {
-  const { request, exchange } = call;
-  const bytes = await readBodyWithin(request, maxBodyBytes, (length) => reserveBody(exchange, length)).catch(
-    (error: unknown) => {
-      throw error instanceof ServiceError ? error : new ClientDisconnectedError();
-    },
-  );
+  const bytes = await readBodyBytes(call, maxBodyBytes);
   keepOpen(call);
-  if (bytes === undefined)
-    throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -94,11 +74,28 @@ async function readText(call: CallWithCaller, maxBodyBytes: number): Promise<str
   }
 }
 
-function parse(line: string, number: number): unknown {
+function readTask(plain: unknown, exact: unknown, line: number): NewTask {
   try {
-    return JSON.parse(line);
+    validate(TaskLine, plain ?? null, "body");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "not JSON";
-    throw new InvalidRequestError([valueError(["body", "line", number], `Not JSON: ${reason}`)]);
+    atLine(line)(error);
   }
+  return toNewTask(exact as TaskLine);
+}
+
+function toNewTask({ split, ...task }: TaskLine): NewTask {
+  return { split: split ?? defaultSplit, task: JSON.stringify(task) };
+}
+
+function atLine(number: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof InvalidRequestError)) throw error;
+    throw new InvalidRequestError(
+      error.issues.map((issue) =>
+        issue.type === "json_invalid"
+          ? valueError(["body", "line", number], `Not JSON: ${issue.ctx?.error}`)
+          : { ...issue, loc: ["body", "line", number, ...issue.loc.slice(1)] },
+      ),
+    );
+  };
 }
