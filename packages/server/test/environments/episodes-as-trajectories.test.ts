@@ -147,6 +147,18 @@ onEachDatabase((database) => {
     expect(kept).toMatchObject({ source: "episode", messages: sent, interaction: null, output: "after two" });
   });
 
+  test("a step after an observation without text becomes a sample with its messages", async () => {
+    const name = await environment();
+    upstream.answer = () => Response.json(completion(""));
+    const [id] = await play(name, ["one", "two"]);
+    const rollouts = await dataset();
+    await post(`/v1/datasets/${rollouts}/${fromEpisodes}`, { ids: [id] });
+    expect(await samplesOf(rollouts)).toMatchObject([
+      { step: 0, interaction: { state: "start 0", action: "one" }, next_state: "" },
+      { step: 1, messages: upstream.received.at(-1)?.body.messages, next_state: "" },
+    ]);
+  });
+
   test("a prediction of an episode shows the prompt that was sent", async () => {
     const name = await environment({ params: { top_p: 0.5 } });
     const { episode_id } = EpisodeStart.parse(await post("/v1/episodes", { environment: name, seed: 7 }));

@@ -52,22 +52,25 @@ function* linesOf(episode: Episode, steps: readonly StepRow[]): Generator<Datase
   const context = { ...config.context, ...task.context };
   const tags = tagsOf(episode);
   const isChat = promptFormOf(config) === "chat";
-  for (const [index, { step, action, observation, reward, terminated, truncated }] of steps.entries())
+  for (const [index, { step, action, observation, reward, terminated, truncated }] of steps.entries()) {
+    const state = steps[index - 1]?.observation ?? task.initial_state;
     yield {
       trajectory_id: row.id,
       // Trajectories are counted from 0.
       step: Number(step) - 1,
-      ...(isChat
+      // An interaction has no empty state, but a model may have said nothing.
+      ...(isChat || state === ""
         ? { messages: conversationOf(episode, steps, index) }
-        : { context, interaction: { state: steps[index - 1]?.observation ?? task.initial_state, action } }),
+        : { context, interaction: { state, action } }),
       next_state: observation,
       ...(reward === null ? {} : { reward }),
       done: terminated === 1 || truncated === 1,
       tags,
     };
+  }
 }
 
-/** What a step of a chat was asked. */
+/** What a step was asked. */
 function conversationOf({ row, config, task }: Episode, steps: readonly StepRow[], index: number) {
   const messages = composeMessages(config, task, steps.slice(0, index), steps[index]?.action ?? "");
   if (messages.length > maxConversationMessages)
