@@ -73,11 +73,12 @@ def test_an_action_that_is_none_is_the_models_own_mistake() -> None:
 
 def test_a_reward_that_could_not_be_computed_leaves_the_rollout_out(scripted: ScriptedServer) -> None:
     made = made_for(scripted, 0)
-    unscored = {**STEP, "terminated": True, "info": {"reward_error": "The judge failed."}}
-    scripted.script(response(200, STARTED), response(200, unscored))
+    unscored = {**STEP, "info": {"reward_error": "The judge failed."}}
+    scripted.script(response(200, STARTED), response(200, unscored), response(200, {**STEP, "reward": 1.0}))
     made.reset()
-    made.act("a")
-    assert made.get_reward() is None
+    for action in ("a", "b"):
+        made.act(action)
+        assert made.get_reward() is None
 
 
 def test_a_server_that_is_busy_is_waited_for(scripted: ScriptedServer) -> None:

@@ -55,7 +55,7 @@ class TextEnvironment:
         except PresageError as error:
             self._failure = error  # The rollout has no reward any more, so that nothing is learned from the failure.
             raise
-        self._is_unscored = step["info"].get("reward_error") is not None
+        self._is_unscored |= step["info"].get("reward_error") is not None
         return f"{step['observation']}\n\n{_OVER}" if self._episode.is_over else step["observation"]
 
     def get_reward(self) -> float | None:
