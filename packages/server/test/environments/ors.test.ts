@@ -111,6 +111,14 @@ onEachDatabase((database) => {
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("Invalid index")]);
   });
 
+  test("a task that no environment has is refused in words that are about none of them", async () => {
+    const refused = await send("POST", "/create", { split: "train", index: 9_999 }, await newSession());
+    expect([refused.status, await json(refused)]).toEqual([
+      400,
+      { detail: "Invalid split or index: no environment has a task 9999 in a split train." },
+    ]);
+  });
+
   test("an episode has its reward on the last step, and the history that the client saw", async () => {
     echo(upstream);
     const { tasks } = await json(await send("POST", "/kitchen/tasks", { split: "test" }));
@@ -146,7 +154,10 @@ onEachDatabase((database) => {
       ["one", "all done"],
     ]);
     const after = await call(sessionId, "kitchen", "two");
-    expect(after.result).toEqual({ ok: false, error: expect.stringContaining("The episode has ended") });
+    expect(after.result).toEqual({
+      ok: false,
+      error: "The episode has ended (output_contains: {goal}). Start a new one.",
+    });
     for (const path of ["/delete", "/delete_session", "/delete"])
       expect((await send("POST", path, undefined, sessionId)).status).toBe(200);
     expect((await send("POST", "/ping", undefined, sessionId)).status).toBe(404);

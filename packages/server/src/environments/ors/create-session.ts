@@ -72,18 +72,16 @@ export async function composeSessionEpisode(
 async function refuseUnknownTask(
   services: Services,
   requester: Requester,
-  wanted: { split: string; index: number },
+  { split, index }: { split: string; index: number },
 ): Promise<undefined> {
-  let refusal: unknown;
-  for await (const environment of listAllEnvironments(services, requester)) {
-    try {
-      readTaskIndex(environment, wanted);
-      return;
-    } catch (error) {
-      refusal = error;
-    }
+  for await (const { tasks } of listAllEnvironments(services, requester)) {
+    const count = new Map<string, number>(Object.entries(tasks)).get(split) ?? 0;
+    if (index >= 0 && index < count) return;
   }
-  throw refusal;
+  throw new ServiceError(
+    "bad_request",
+    `Invalid split or index: no environment has a task ${index} in a split ${split.slice(0, 100)}.`,
+  );
 }
 
 /**

@@ -60,6 +60,9 @@ test("what is no message gets an error, and the socket stays", async () => {
     expect([shown, reply.type, reply.data.code]).toEqual([shown, "error", code]);
     expect(reply.data.message).toBeString();
   }
+  const said = "Value error, Text must not contain NUL characters or lone surrogates";
+  const refused = await socket.step("\0");
+  expect(refused.data.message).toBe(`Invalid message: message: ${said}`);
   expect((await socket.reset({ episode_id: null, seed: null, index: 3 })).type).toBe("observation");
   expect((await socket.step("look")).data).toMatchObject({ observation: { prompt: "seen" } });
   socket.close();

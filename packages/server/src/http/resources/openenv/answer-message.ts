@@ -148,7 +148,8 @@ function describe(
 }
 
 function wordsOf({ loc, msg, ctx }: ValidationError): string {
-  const reason = typeof ctx?.error === "string" ? `${msg}: ${ctx.error}` : msg;
+  const { error } = ctx ?? {};
+  const reason = typeof error === "string" && !msg.endsWith(error) ? `${msg}: ${error}` : msg;
   const place = loc.slice(1).join(".");
   return place === "" ? reason : `${place}: ${reason}`;
 }
