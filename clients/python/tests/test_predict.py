@@ -129,8 +129,8 @@ def test_a_key_that_cannot_be_sent_is_refused_and_not_shown() -> None:
     assert "a-key" not in str(error.value)
 
 
-def run(*arguments: str, key: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **({} if key is None else {"PRESAGE_API_KEY": key})}
+def run(*arguments: str, key: str | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **({} if key is None else {"PRESAGE_API_KEY": key}), **more}
     environment["PYTHONPATH"] = os.path.join(os.path.dirname(__file__), "../src")
     return subprocess.run(
         [sys.executable, "-m", "presage", *arguments], env=environment, capture_output=True, text=True
@@ -145,3 +145,11 @@ def test_the_command_predicts() -> None:
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "status 401" in refused.stderr
     assert "psg_wrong" not in refused.stderr
+
+
+def test_the_command_shows_what_the_terminal_cannot(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, {"response": {"content": "The door → \ud800"}}))
+    asked = ("predict", "--state", "a", "--action", "b", "--url", scripted.url)
+    for encoding, shown in [("ascii", "The door \\u2192 \\ud800\n"), ("utf-8", "The door → \\ud800\n")]:
+        told = run(*asked, PYTHONIOENCODING=encoding)
+        assert (told.stdout, told.stderr) == (shown, "")

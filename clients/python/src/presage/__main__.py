@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from typing import Any, cast
 
 from . import Presage, PresageError
 
@@ -20,6 +21,8 @@ def main() -> int:
     except (PresageError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
+    # A model may write what the terminal cannot show.
+    cast(Any, sys.stdout).reconfigure(errors="backslashreplace")
     print(json.dumps(prediction, indent=2) if asked.json else prediction.get("response", {}).get("content", ""))
     return 0
 
