@@ -138,6 +138,14 @@ onEachDatabase((database) => {
       ["first", "t1"],
       ["other", "t2"],
     ]);
+    const conversations = await datasets.create();
+    const messages = [{ role: "user", content: "Action: go" }];
+    await datasets.uploadNew(conversations, [{ trajectory_id: "t", step: 0, messages, next_state: "end" }]);
+    expect(
+      await issuesOf(await post("/v1/environments/recorded/tasks", { dataset_id: conversations })),
+    ).toEqual([
+      [["body", "dataset_id"], "Value error, No trajectory begins with a state: a conversation has none"],
+    ]);
     const missing = await post("/v1/environments/recorded/tasks", { dataset_id: "none" });
     expect(missing.status).toBe(404);
   });

@@ -53,6 +53,10 @@ async function readFromDataset(
   for await (const some of readFirstStates(requesterOf(call), { id, revision: revision ?? undefined })) {
     for (const one of some) tasks.push(toNewTask({ split, ...toTask(one) }));
   }
+  if (tasks.length === 0) {
+    const reason = "No trajectory begins with a state: a conversation has none";
+    throw new InvalidRequestError([valueError(["body", "dataset_id"], reason)]);
+  }
   return tasks;
 }
 
