@@ -15,3 +15,23 @@ test("The last line is written before the process ends", () => {
   const { stdout } = Bun.spawnSync([process.execPath, "-e", program]);
   expect(String(stdout)).toContain('"msg":"stopped"');
 });
+
+// A line that cannot be written is tried again at exit.
+const lines = `
+  import { createLog } from ${JSON.stringify(join(import.meta.dir, "logger.ts"))};
+  const log = createLog("info");
+  for (const line of ["first", "second", "third"]) {
+    log.logger.info(line);
+    await Bun.sleep(100);
+  }
+  await log.close();
+  process.exit(7);`;
+
+test.each([
+  ["a disk that is full", "> /dev/full", "ENOSPC"],
+  ["a reader that is gone", "| true", "EPIPE"],
+])("%s is reported once, and does not keep the process", (_, output, code) => {
+  const script = `{ "$0" -e "$1"; echo "exit code $?" >&2; } ${output}`;
+  const { stderr } = Bun.spawnSync(["sh", "-c", script, process.execPath, lines], { timeout: 60_000 });
+  expect(String(stderr)).toMatch(new RegExp(`^The log cannot be written: ${code}.*\nexit code 7\n$`));
+});

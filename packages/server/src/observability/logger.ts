@@ -46,6 +46,14 @@ export function createLog(level: string, worker?: number): Log {
     maxWrite: batchCharacters,
   });
   const destination = isReadable ? readableLines() : file;
+  let isFailing = false;
+  file.on("error", ({ message }) => {
+    if (!isFailing) process.stderr.write(`The log cannot be written: ${message}\n`);
+    isFailing = true;
+  });
+  file.on("write", () => {
+    isFailing = false;
+  });
   let batch = "";
   let isClosed = false;
 
@@ -96,8 +104,10 @@ export function createLog(level: string, worker?: number): Log {
       isClosed = true;
       const written = once(file, "close").catch(() => {});
       file.end();
-      // A reader that has stopped reading, or is gone, must not keep the process.
-      await Promise.race([written, Bun.sleep(maxCloseMs)]);
+      // A full disk, or a reader that has stopped reading or is gone, must not keep the process.
+      if (!isFailing) await Promise.race([written, Bun.sleep(maxCloseMs)]);
+      // At exit the rest would be written again and again until it succeeds.
+      file.destroy();
     },
   };
 }
