@@ -7,6 +7,7 @@ import { NewerSchemaError } from "../storage/opening/migrate.ts";
 import { NoDatabaseError, OpenDatabaseError } from "../storage/opening/open-database-error.ts";
 import { DatabaseFileError } from "../storage/sqlite/backup/check-sqlite.ts";
 import { DatabaseInUseError } from "../storage/sqlite/backup/set-aside.ts";
+import { isStoreUnavailable } from "../storage/store-error.ts";
 import { CommandError } from "./command-error.ts";
 
 const selfExplaining = [
@@ -28,5 +29,7 @@ const selfExplaining = [
 export function explainError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (selfExplaining.some((kind) => error instanceof kind)) return error.message;
+  if (isStoreUnavailable(error))
+    return `The database is unavailable (PRESAGE_DATABASE_URL): ${error.message}`;
   return Bun.inspect(error);
 }

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
+import { runPresageProcess } from "../support/presage/run-presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { kinds, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -72,6 +73,16 @@ onEachDatabase((database) => {
       expect(new Set(ledger.entries.map(({ status }) => status))).toEqual(new Set([503]));
       expect((await presage.call("GET", "/v1/api-keys")).status).toBe(200);
       expect(await storeLines(presage)).toEqual(["database unavailable"]);
+      for (const args of [["serve"], ["keys", "create", "--name", "training"]]) {
+        const { code, stderr } = await runPresageProcess(args, {
+          PRESAGE_DATABASE_URL: url,
+          PRESAGE_PORT: "0",
+        });
+        expect([code, stderr]).toEqual([
+          1,
+          "The database is unavailable (PRESAGE_DATABASE_URL): cannot execute INSERT in a read-only transaction\n",
+        ]);
+      }
 
       await asOperator(url, `alter database ${name} reset default_transaction_read_only`, endSessions);
       const asked = async () =>
