@@ -1,6 +1,5 @@
 import { describeCapture } from "../../format/describe-capture.ts";
-import { Field } from "../../ui/form/field.tsx";
-import { Select } from "../../ui/form/inputs.tsx";
+import { SelectField } from "../../ui/form/select.tsx";
 
 const settings = ["off", "failures", "0.01", "0.1", "all"];
 
@@ -14,18 +13,16 @@ interface CaptureFieldProps {
 export function CaptureField({ value, onChange }: CaptureFieldProps) {
   const offered = value === "" || settings.includes(value) ? settings : [...settings, value];
   return (
-    <Field label="Stored predictions" hint="With their texts, for everyone in your account to read.">
-      {(control) => (
-        <Select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
-          <option value="">As the server is set</option>
-          {offered.map((setting) => (
-            <option key={setting} value={setting}>
-              {capitalise(describeCapture(setting))}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+    <SelectField
+      label="Stored predictions"
+      hint="With their texts, for everyone in your account to read."
+      value={value}
+      options={[
+        { value: "", label: "As the server is set" },
+        ...offered.map((setting) => ({ value: setting, label: capitalise(describeCapture(setting)) })),
+      ]}
+      onChange={onChange}
+    />
   );
 }
 

@@ -5,7 +5,8 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
-import { Select, TextInput } from "../../ui/form/inputs.tsx";
+import { TextInput } from "../../ui/form/inputs.tsx";
+import { SelectField } from "../../ui/form/select.tsx";
 import { TextField } from "../../ui/form/text-field.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { CaptureField } from "./capture-field.tsx";
@@ -83,7 +84,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           onChange={(name) => change({ name })}
           isRequired
         />
-        <Field
+        <SelectField
           label="Expires"
           hint={
             form.expiry === "never"
@@ -91,24 +92,10 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
               : "Requests with the key fail after that."
           }
           issue={form.expiry === "date" ? undefined : known.expires_at}
-        >
-          {(control) => (
-            <Select
-              {...control}
-              value={form.expiry}
-              onChange={({ target }) => {
-                const expiry = expiries.find((known) => known === target.value);
-                if (expiry !== undefined) change({ expiry });
-              }}
-            >
-              {expiries.map((expiry) => (
-                <option key={expiry} value={expiry}>
-                  {expiryLabels[expiry]}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+          value={form.expiry}
+          options={expiries.map((value) => ({ value, label: expiryLabels[value] }))}
+          onChange={(expiry) => change({ expiry })}
+        />
         {form.expiry === "date" && (
           <Field label="Last day" hint="The key works until the end of that day." issue={known.expires_at}>
             {(control) => (

@@ -8,7 +8,7 @@ import { isSandbox, modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { useTabState } from "../../data/use-tab-state.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Select } from "../../ui/form/inputs.tsx";
+import { Select } from "../../ui/form/select.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Playground } from "./playground.tsx";
 
@@ -64,14 +64,12 @@ function DeploymentChoice({ deployments, asked, onChoose }: DeploymentChoiceProp
         id={id}
         className="max-w-64"
         value={asked.name}
-        onChange={({ target }) => onChoose(target.value)}
-      >
-        {deployments.map(({ name, model }) => (
-          <option key={name} value={name}>
-            {model === null ? name : `${name}: ${model}`}
-          </option>
-        ))}
-      </Select>
+        options={deployments.map(({ name, model }) => ({
+          value: name,
+          label: model === null ? name : `${name}: ${model}`,
+        }))}
+        onChange={onChoose}
+      />
     </div>
   );
 }

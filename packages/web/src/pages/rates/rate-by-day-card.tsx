@@ -4,7 +4,7 @@ import { profileOf, rateId, sortRates, verdictsOf } from "../../data/figures/rat
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
 import { Card } from "../../ui/card.tsx";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
-import { Select } from "../../ui/form/inputs.tsx";
+import { Select } from "../../ui/form/select.tsx";
 import { NoVerdicts } from "./no-verdicts.tsx";
 import { RateOfDays } from "./rate-of-days.tsx";
 
@@ -40,14 +40,12 @@ export function RateByDayCard({
             aria-label="Evaluator and profile"
             className="max-w-full"
             value={rateId(rate.key)}
-            onChange={(event) => onChoose(event.target.value)}
-          >
-            {rates.map(({ key }) => (
-              <option key={rateId(key)} value={rateId(key)}>
-                {[nameOf(key.evaluator_id ?? ""), profileOf(key)].filter(Boolean).join(", ")}
-              </option>
-            ))}
-          </Select>
+            options={rates.map(({ key }) => ({
+              value: rateId(key),
+              label: [nameOf(key.evaluator_id ?? ""), profileOf(key)].filter(Boolean).join(", "),
+            }))}
+            onChange={onChoose}
+          />
         )
       }
     >

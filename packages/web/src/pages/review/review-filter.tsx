@@ -4,7 +4,7 @@ import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/figures/
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
-import { Select } from "../../ui/form/inputs.tsx";
+import { Select } from "../../ui/form/select.tsx";
 import type { ReviewSearch } from "./review-search.ts";
 
 interface ReviewFilterProps {
@@ -34,24 +34,24 @@ export function ReviewFilter({ search, onChange }: ReviewFilterProps) {
       aria-label="Evaluator and profile"
       className="w-72 max-w-full"
       value={value}
-      onChange={({ target }) => {
-        const rate = rates.find(({ key }) => rateId(key) === target.value);
-        onChange(rate === undefined ? {} : searchOfRate(rate.key));
-      }}
-    >
-      <option value="">All evaluators</option>
-      {value === "other" && <option value="other">{isChosen}</option>}
-      {rates.map((figures) => (
-        <option key={rateId(figures.key)} value={rateId(figures.key)}>
-          {[
+      options={[
+        { value: "", label: "All evaluators" },
+        ...(value === "other" ? [{ value, label: isChosen ?? "" }] : []),
+        ...rates.map((figures) => ({
+          value: rateId(figures.key),
+          label: [
             nameOf(figures.key.evaluator_id ?? ""),
             profileOf(figures.key),
             `${formatCount(verdictsOf(figures))} verdicts`,
           ]
             .filter((part) => part !== undefined)
-            .join(" · ")}
-        </option>
-      ))}
-    </Select>
+            .join(" · "),
+        })),
+      ]}
+      onChange={(chosenId) => {
+        const rate = rates.find(({ key }) => rateId(key) === chosenId);
+        onChange(rate === undefined ? {} : searchOfRate(rate.key));
+      }}
+    />
   );
 }

@@ -1,5 +1,5 @@
 import { formatCount } from "../../format/format-number.ts";
-import { Select } from "./inputs.tsx";
+import { Select } from "./select.tsx";
 
 interface ChoiceProps {
   label: string;
@@ -20,16 +20,15 @@ export function Choice({ label, any, value, options, onChange }: ChoiceProps) {
       aria-label={label}
       className="max-w-36"
       value={value ?? ""}
-      onChange={({ target }) => onChange(target.value || undefined)}
-    >
-      <option value="">{any}</option>
-      {!isKnown && <option value={value}>{value}</option>}
-      {shown.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label}
-          {option.count !== undefined && ` · ${formatCount(option.count)}`}
-        </option>
-      ))}
-    </Select>
+      options={[
+        { value: "", label: any },
+        ...(isKnown ? [] : [value]),
+        ...shown.map(({ value, label, count }) => ({
+          value,
+          label: count === undefined ? label : `${label} · ${formatCount(count)}`,
+        })),
+      ]}
+      onChange={(chosen) => onChange(chosen || undefined)}
+    />
   );
 }

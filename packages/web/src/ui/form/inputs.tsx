@@ -1,12 +1,19 @@
 import { clsx } from "clsx";
-import { ChevronDown } from "lucide-react";
-import type { ComponentProps, InputHTMLAttributes, SelectHTMLAttributes } from "react";
+import type { ComponentProps, InputHTMLAttributes } from "react";
 
-const look =
+/** What inputs, text areas and selects share. */
+export const controlLook =
   "w-full min-w-0 rounded-md border border-line-strong bg-surface text-sm text-ink transition-colors hover:border-ink-3 aria-invalid:border-fail disabled:cursor-not-allowed disabled:bg-sunken disabled:text-ink-3";
 
 export function TextInput({ className, ...rest }: ComponentProps<"input">) {
-  return <input type="text" autoComplete="off" {...rest} className={clsx(look, "h-8.5 px-2.5", className)} />;
+  return (
+    <input
+      type="text"
+      autoComplete="off"
+      {...rest}
+      className={clsx(controlLook, "h-8.5 px-2.5", className)}
+    />
+  );
 }
 
 /** For text of the model: monospaced, and never corrected by the browser. */
@@ -18,26 +25,11 @@ export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
       autoCapitalize="off"
       {...rest}
       className={clsx(
-        look,
+        controlLook,
         "field-sizing-content max-h-80 min-h-16 px-2.5 py-1.5 font-mono text-xs leading-5",
         className,
       )}
     />
-  );
-}
-
-/** The native select: it works with every keyboard, screen reader and phone. */
-export function Select({ className, children, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) {
-  return (
-    <span className={clsx("relative inline-flex min-w-0", className)}>
-      <select {...rest} className={clsx(look, "h-8.5 appearance-none truncate pr-7 pl-2.5")}>
-        {children}
-      </select>
-      <ChevronDown
-        className="pointer-events-none absolute top-1/2 right-2 size-4 -translate-y-1/2 text-ink-3"
-        aria-hidden
-      />
-    </span>
   );
 }
 

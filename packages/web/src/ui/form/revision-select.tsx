@@ -1,4 +1,4 @@
-import { Select } from "./inputs.tsx";
+import { Select } from "./select.tsx";
 
 interface RevisionSelectProps {
   label: string;
@@ -14,14 +14,12 @@ export function RevisionSelect({ label, revisions, newest, value, onChange }: Re
     <Select
       aria-label={label}
       className="max-w-52"
-      value={value}
-      onChange={({ target }) => onChange(Number(target.value))}
-    >
-      {revisions.map(({ revision, note }) => (
-        <option key={revision} value={revision}>
-          {[String(revision), revision === newest && "newest", note].filter(Boolean).join(" · ")}
-        </option>
-      ))}
-    </Select>
+      value={String(value)}
+      options={revisions.map(({ revision, note }) => ({
+        value: String(revision),
+        label: [String(revision), revision === newest && "newest", note].filter(Boolean).join(" · "),
+      }))}
+      onChange={(revision) => onChange(Number(revision))}
+    />
   );
 }

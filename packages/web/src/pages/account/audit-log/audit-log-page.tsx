@@ -11,8 +11,8 @@ import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
 import { SearchInput } from "../../../ui/form/search-input.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { nameOf } from "../members/name-of.ts";
@@ -69,15 +69,12 @@ function AuditLog() {
         <Select
           aria-label="Action"
           value={action ?? ""}
-          onChange={({ target }) => change({ action: target.value })}
-        >
-          <option value="">All actions</option>
-          {Object.entries(actionWords).map(([known, words]) => (
-            <option key={known} value={known}>
-              {words}
-            </option>
-          ))}
-        </Select>
+          options={[
+            { value: "", label: "All actions" },
+            ...Object.entries(actionWords).map(([value, label]) => ({ value, label })),
+          ]}
+          onChange={(chosen) => change({ action: chosen })}
+        />
         <SearchInput
           label="Id of what was changed"
           words={object ?? ""}

@@ -15,7 +15,7 @@ import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { type AskedRole, ChangeRoleDialog } from "./change-role-dialog.tsx";
@@ -121,17 +121,9 @@ function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Mem
           aria-label={`Role of ${nameOf(member)}`}
           value={member.role}
           disabled={isBusy}
-          onChange={({ target }) => {
-            const role = roles.find((known) => known === target.value);
-            if (role !== undefined) onChange({ member, role });
-          }}
-        >
-          {roles.map((role) => (
-            <option key={role} value={role}>
-              {role}
-            </option>
-          ))}
-        </Select>
+          options={roles}
+          onChange={(role) => onChange({ member, role })}
+        />
       ),
       widthPx: 128,
       isFixed: true,

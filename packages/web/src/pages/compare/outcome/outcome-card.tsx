@@ -2,7 +2,7 @@ import type { Comparison } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { Card } from "../../../ui/card.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-evaluator.ts";
 import { type MarkedRun, nameRun } from "../run-marks.ts";
@@ -33,14 +33,12 @@ export function OutcomeCard({ evaluators, evaluator, marked, onChooseEvaluator }
             aria-label="Evaluator"
             className="max-w-72"
             value={evaluatorKey(evaluator)}
-            onChange={({ target }) => onChooseEvaluator(target.value)}
-          >
-            {evaluators.map((one) => (
-              <option key={evaluatorKey(one)} value={evaluatorKey(one)}>
-                {nameEvaluator(one, evaluators)}
-              </option>
-            ))}
-          </Select>
+            options={evaluators.map((one) => ({
+              value: evaluatorKey(one),
+              label: nameEvaluator(one, evaluators),
+            }))}
+            onChange={onChooseEvaluator}
+          />
         )
       }
     >

@@ -9,8 +9,8 @@ import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { Select } from "../../../ui/form/inputs.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { directions, readPlace, writePlace } from "../compare-search.ts";
 import type { ComparedEvaluator } from "../name-evaluator.ts";
 import { type MarkedRun, nameRun } from "../run-marks.ts";
@@ -77,14 +77,12 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
               aria-label="Compared run"
               className="max-w-56"
               value={candidate.run.id}
-              onChange={({ target }) => change({ with: target.value, open: undefined })}
-            >
-              {candidates.map((one) => (
-                <option key={one.run.id} value={one.run.id}>
-                  {one.letter}: {nameRun(one, marked)}
-                </option>
-              ))}
-            </Select>
+              options={candidates.map((one) => ({
+                value: one.run.id,
+                label: `${one.letter}: ${nameRun(one, marked)}`,
+              }))}
+              onChange={(runId) => change({ with: runId, open: undefined })}
+            />
           )}
           <Segmented
             label="Direction"

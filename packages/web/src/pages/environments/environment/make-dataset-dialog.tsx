@@ -7,9 +7,9 @@ import { datasetsQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
 import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
-import { Checkbox, Select } from "../../../ui/form/inputs.tsx";
+import { Checkbox } from "../../../ui/form/inputs.tsx";
+import { SelectField } from "../../../ui/form/select.tsx";
 import { TextField } from "../../../ui/form/text-field.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 
@@ -64,18 +64,15 @@ function MakeDatasetForm({ selection, onClose }: Omit<MakeDatasetDialogProps, "i
         );
       }}
     >
-      <Field label="Dataset">
-        {(control) => (
-          <Select {...control} value={id} onChange={({ target }) => setId(target.value)}>
-            <option value="">A new one</option>
-            {datasets.map((dataset) => (
-              <option key={dataset.id} value={dataset.id}>
-                {dataset.name}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label="Dataset"
+        value={id}
+        options={[
+          { value: "", label: "A new one" },
+          ...datasets.map((dataset) => ({ value: dataset.id, label: dataset.name })),
+        ]}
+        onChange={setId}
+      />
       {id === "" ? (
         <TextField label="Name" issue={nameIssue} value={name} onChange={setName} isRequired />
       ) : (

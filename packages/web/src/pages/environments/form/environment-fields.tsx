@@ -6,7 +6,8 @@ import { usePresage } from "../../../data/use-presage.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
-import { Select, TextArea } from "../../../ui/form/inputs.tsx";
+import { TextArea } from "../../../ui/form/inputs.tsx";
+import { SelectField } from "../../../ui/form/select.tsx";
 import { TextField } from "../../../ui/form/text-field.tsx";
 import { contextFields, type EnvironmentDraft, type ReadEnvironmentDraft } from "./read-environment-draft.ts";
 
@@ -55,69 +56,45 @@ export function EnvironmentFields({ draft, issues, refused, change }: Environmen
         />
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Deployment" hint="What predicts." issue={issueAt(refused, "deployment")}>
-          {(control) => (
-            <Select
-              {...control}
-              value={draft.deployment}
-              onChange={({ target }) => change({ deployment: target.value })}
-            >
-              <option value="">The default one</option>
-              {[...new Set([...deployments.map(({ name }) => name), draft.deployment])]
-                .filter(Boolean)
-                .map((name) => (
-                  <option key={name} value={name}>
-                    {name}
-                  </option>
-                ))}
-            </Select>
-          )}
-        </Field>
-        <Field label="Prompt form" hint={formHints[draft.prompt_form]}>
-          {(control) => (
-            <Select
-              {...control}
-              value={draft.prompt_form}
-              onChange={({ target }) => change({ prompt_form: target.value })}
-            >
-              <option value="state-action">State and action</option>
-              <option value="chat">One conversation</option>
-            </Select>
-          )}
-        </Field>
-        <Field
+        <SelectField
+          label="Deployment"
+          hint="What predicts."
+          issue={issueAt(refused, "deployment")}
+          value={draft.deployment}
+          options={[
+            { value: "", label: "The default one" },
+            ...[...new Set([...deployments.map(({ name }) => name), draft.deployment])].filter(Boolean),
+          ]}
+          onChange={(deployment) => change({ deployment })}
+        />
+        <SelectField
+          label="Prompt form"
+          hint={formHints[draft.prompt_form]}
+          value={draft.prompt_form}
+          options={[
+            { value: "state-action", label: "State and action" },
+            { value: "chat", label: "One conversation" },
+          ]}
+          onChange={(prompt_form) => change({ prompt_form })}
+        />
+        <SelectField
           label="Reward"
           hint="An evaluator’s score. Without one, success is 1 and any other end 0."
           issue={issueAt(refused, "reward")}
-        >
-          {(control) => (
-            <Select
-              {...control}
-              value={draft.reward}
-              onChange={({ target }) => change({ reward: target.value })}
-            >
-              <option value="">By the outcome</option>
-              {known.map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+          value={draft.reward}
+          options={[{ value: "", label: "By the outcome" }, ...known]}
+          onChange={(reward) => change({ reward })}
+        />
         {draft.reward !== "" && (
-          <Field label="Rewarded steps">
-            {(control) => (
-              <Select
-                {...control}
-                value={draft.when}
-                onChange={({ target }) => change({ when: target.value })}
-              >
-                <option value="last">The last one</option>
-                <option value="every-step">Every step</option>
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label="Rewarded steps"
+            value={draft.when}
+            options={[
+              { value: "last", label: "The last one" },
+              { value: "every-step", label: "Every step" },
+            ]}
+            onChange={(when) => change({ when })}
+          />
         )}
       </div>
       <details

@@ -1,9 +1,10 @@
 import { Plus, X } from "lucide-react";
 import { Button } from "../../../ui/button.tsx";
 import { FieldGroup } from "../../../ui/form/field.tsx";
-import { Select, TextInput } from "../../../ui/form/inputs.tsx";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
-import { type StopKind, stopKinds, stopLabels } from "../stop-kinds.ts";
+import { stopKinds, stopLabels } from "../stop-kinds.ts";
 import type { StopDraft } from "./read-environment-draft.ts";
 
 interface StopRulesProps {
@@ -35,14 +36,9 @@ export function StopRules({ rules, issue, onChange }: StopRulesProps) {
               aria-label={`What rule ${index + 1} looks at`}
               className="w-full shrink-0 sm:w-52"
               value={kind}
-              onChange={({ target }) => change(index, { kind: target.value as StopKind })}
-            >
-              {stopKinds.map((one) => (
-                <option key={one} value={one}>
-                  {stopLabels[one]}
-                </option>
-              ))}
-            </Select>
+              options={stopKinds.map((value) => ({ value, label: stopLabels[value] }))}
+              onChange={(kind) => change(index, { kind })}
+            />
             <TextInput
               aria-label={`Text of rule ${index + 1}`}
               aria-invalid={issue !== undefined && text === "" ? true : undefined}
@@ -54,13 +50,9 @@ export function StopRules({ rules, issue, onChange }: StopRulesProps) {
               aria-label={`Outcome of rule ${index + 1}`}
               className="w-28 shrink-0"
               value={outcome}
-              onChange={({ target }) =>
-                change(index, { outcome: target.value === "failure" ? "failure" : "success" })
-              }
-            >
-              <option value="success">success</option>
-              <option value="failure">failure</option>
-            </Select>
+              options={["success", "failure"]}
+              onChange={(outcome) => change(index, { outcome })}
+            />
             <IconButton
               label={`Remove rule ${index + 1}`}
               icon={<X aria-hidden />}

@@ -9,8 +9,9 @@ import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { fieldIssues } from "../../../ui/form/field-issues.ts";
-import { Select, TextArea } from "../../../ui/form/inputs.tsx";
+import { TextArea } from "../../../ui/form/inputs.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
+import { Select, SelectField } from "../../../ui/form/select.tsx";
 import { TextField } from "../../../ui/form/text-field.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { splits } from "../environment/environment-search.ts";
@@ -37,6 +38,12 @@ export function AddTasksDialog({ isOpen, onClose, ...form }: AddTasksDialogProps
   );
 }
 
+interface Task {
+  initial_state: string;
+  prompt: string;
+  goal: string;
+}
+
 type Source = "one" | "dataset" | "lines";
 
 function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogProps, "isOpen">) {
@@ -45,7 +52,7 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
   const [split, setSplit] = useState(firstSplit);
   const [datasetId, setDatasetId] = useState("");
   const [lines, setLines] = useState("");
-  const [task, setTask] = useState({ initial_state: "", prompt: "", goal: "" });
+  const [task, setTask] = useState<Task>({ initial_state: "", prompt: "", goal: "" });
   const [wasSent, setSent] = useState(false);
   const add = useAddTasks(name);
   const read = readTaskLines(lines, split);
@@ -88,51 +95,13 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
           ]}
           onChange={setSource}
         />
-        <Select
-          aria-label="Split"
-          value={split}
-          onChange={({ target }) => setSplit(splits.find((one) => one === target.value) ?? split)}
-        >
-          {splits.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </Select>
+        <Select<TaskSplitName> aria-label="Split" value={split} options={splits} onChange={setSplit} />
       </div>
       {source === "one" && (
-        <>
-          <Field
-            label="First observation"
-            hint="What the agent sees first; the state of the first step."
-            issue={wasSent ? issues.initial_state : undefined}
-          >
-            {(control) => (
-              <TextArea
-                {...control}
-                value={task.initial_state}
-                onChange={({ target }) => setTask({ ...task, initial_state: target.value })}
-              />
-            )}
-          </Field>
-          <TextField
-            label="Prompt"
-            hint="What the agent is told to do."
-            issue={undefined}
-            value={task.prompt}
-            onChange={(prompt) => setTask({ ...task, prompt })}
-          />
-          <TextField
-            label="Goal"
-            hint="What {goal} in stop rules stands for, and the gold answer of an evaluator."
-            issue={undefined}
-            value={task.goal}
-            onChange={(goal) => setTask({ ...task, goal })}
-          />
-        </>
+        <TaskFields task={task} issue={wasSent ? issues.initial_state : undefined} onChange={setTask} />
       )}
       {source === "dataset" && (
-        <Field
+        <SelectField
           label="Dataset"
           hint={
             chosen?.latest_revision
@@ -140,21 +109,10 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
               : "The first state of each trajectory becomes a task."
           }
           issue={datasets?.length === 0 ? "There is no dataset yet." : undefined}
-        >
-          {(control) => (
-            <Select
-              {...control}
-              value={chosen?.id ?? ""}
-              onChange={({ target }) => setDatasetId(target.value)}
-            >
-              {(datasets ?? []).map((dataset) => (
-                <option key={dataset.id} value={dataset.id}>
-                  {dataset.name}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+          value={chosen?.id ?? ""}
+          options={(datasets ?? []).map((dataset) => ({ value: dataset.id, label: dataset.name }))}
+          onChange={setDatasetId}
+        />
       )}
       {source === "lines" && (
         <Field
@@ -188,5 +146,46 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
         </Button>
       </div>
     </form>
+  );
+}
+
+interface TaskFieldsProps {
+  task: Task;
+  /** Of the first observation. */
+  issue: string | undefined;
+  onChange(task: Task): void;
+}
+
+function TaskFields({ task, issue, onChange }: TaskFieldsProps) {
+  return (
+    <>
+      <Field
+        label="First observation"
+        hint="What the agent sees first; the state of the first step."
+        issue={issue}
+      >
+        {(control) => (
+          <TextArea
+            {...control}
+            value={task.initial_state}
+            onChange={({ target }) => onChange({ ...task, initial_state: target.value })}
+          />
+        )}
+      </Field>
+      <TextField
+        label="Prompt"
+        hint="What the agent is told to do."
+        issue={undefined}
+        value={task.prompt}
+        onChange={(prompt) => onChange({ ...task, prompt })}
+      />
+      <TextField
+        label="Goal"
+        hint="What {goal} in stop rules stands for, and the gold answer of an evaluator."
+        issue={undefined}
+        value={task.goal}
+        onChange={(goal) => onChange({ ...task, goal })}
+      />
+    </>
   );
 }

@@ -1,5 +1,4 @@
-import { Field } from "../../../ui/form/field.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
+import { SelectField } from "../../../ui/form/select.tsx";
 import { type TaxonomyTemplate, taxonomyTemplates } from "./templates.ts";
 
 interface TemplateSelectProps {
@@ -13,25 +12,16 @@ export function TemplateSelect({ outline, onChoose }: TemplateSelectProps) {
   const chosen = taxonomyTemplates.find((template) => template.outline === outline);
   const isOwn = outline.trim() !== "" && chosen === undefined;
   return (
-    <Field
+    <SelectField
       label="Start from"
       hint={isOwn ? "The tree has been edited. Empty it to start from a template." : chosen?.description}
-    >
-      {(control) => (
-        <Select
-          {...control}
-          disabled={isOwn}
-          value={chosen?.id ?? ""}
-          onChange={({ target }) => onChoose(taxonomyTemplates.find(({ id }) => id === target.value))}
-        >
-          <option value="">{isOwn ? "Your own tree" : "An empty tree"}</option>
-          {taxonomyTemplates.map(({ id, label }) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+      disabled={isOwn}
+      value={chosen?.id ?? ""}
+      options={[
+        { value: "", label: isOwn ? "Your own tree" : "An empty tree" },
+        ...taxonomyTemplates.map(({ id, label }) => ({ value: id, label })),
+      ]}
+      onChange={(chosenId) => onChoose(taxonomyTemplates.find(({ id }) => id === chosenId))}
+    />
   );
 }

@@ -1,6 +1,7 @@
 import { humanizeName } from "../../../format/humanize-name.ts";
 import { Field, FieldGroup } from "../../../ui/form/field.tsx";
-import { Checkbox, Select, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { Checkbox, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";
 import type { ConfigField } from "./config-field.ts";
 import { FieldHint } from "./field-hint.tsx";
@@ -75,16 +76,9 @@ export function ConfigFieldControl({ field, value, issue, onChange }: ConfigFiel
         if (field.kind === "json") return <JsonInput control={control} value={value} onChange={onChange} />;
         const text = typeof effective === "string" ? effective : "";
         if (field.kind === "choice") {
-          return (
-            <Select {...control} value={text} onChange={({ target }) => onChange(target.value)}>
-              {!field.options.includes(text) && <option value={text}>{text || "Choose one"}</option>}
-              {field.options.map((option) => (
-                <option key={option} value={option}>
-                  {option}
-                </option>
-              ))}
-            </Select>
-          );
+          const unknown = { value: text, label: text || "Choose one" };
+          const options = field.options.includes(text) ? field.options : [unknown, ...field.options];
+          return <Select {...control} value={text} options={options} onChange={onChange} />;
         }
         const set = (next: string) => onChange(next === "" && !field.isRequired ? undefined : next);
         return field.isLong || text.includes("\n") ? (

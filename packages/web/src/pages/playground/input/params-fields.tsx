@@ -3,7 +3,8 @@ import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useState } from "react";
 import { Field } from "../../../ui/form/field.tsx";
-import { Select, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { SelectField } from "../../../ui/form/select.tsx";
 import { type Draft, type ParamField, paramFields } from "./draft.ts";
 import type { Issues } from "./read-draft.ts";
 
@@ -74,22 +75,13 @@ export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
           ))}
           {choices.map(({ field, options }) => (
             <div key={field} className="xl:col-span-2">
-              <Field label={<ParamName>{field}</ParamName>} issue={issueOf(field)}>
-                {(control) => (
-                  <Select
-                    {...control}
-                    value={params[field]}
-                    onChange={({ target }) => set(field, target.value)}
-                  >
-                    <option value="">Not set</option>
-                    {options.map(({ value, label }) => (
-                      <option key={value} value={value}>
-                        {label}
-                      </option>
-                    ))}
-                  </Select>
-                )}
-              </Field>
+              <SelectField
+                label={<ParamName>{field}</ParamName>}
+                issue={issueOf(field)}
+                value={params[field]}
+                options={[{ value: "", label: "Not set" }, ...options]}
+                onChange={(value) => set(field, value)}
+              />
             </div>
           ))}
         </div>

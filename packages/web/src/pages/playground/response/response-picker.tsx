@@ -1,5 +1,4 @@
-import { Field } from "../../../ui/form/field.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
+import { SelectField } from "../../../ui/form/select.tsx";
 import type { ModelResponse } from "../use-predictions.ts";
 
 interface ResponsePickerProps {
@@ -15,41 +14,28 @@ const timeOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 export function ResponsePicker({ responses, shown, other, onShow, onCompare }: ResponsePickerProps) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
-      <Field label="Show">
-        {(control) => (
-          <Select {...control} value={shown.number} onChange={({ target }) => onShow(Number(target.value))}>
-            {responses.map((response) => (
-              <option key={response.number} value={response.number}>
-                {nameOf(response)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field label="Compare with">
-        {(control) => (
-          <Select
-            {...control}
-            value={other?.number ?? ""}
-            onChange={({ target }) => onCompare(target.value === "" ? undefined : Number(target.value))}
-          >
-            <option value="">None</option>
-            {responses
-              .filter(({ number }) => number !== shown.number)
-              .map((response) => (
-                <option key={response.number} value={response.number}>
-                  {nameOf(response)}
-                </option>
-              ))}
-          </Select>
-        )}
-      </Field>
+      <SelectField
+        label="Show"
+        value={String(shown.number)}
+        options={responses.map(toOption)}
+        onChange={(number) => onShow(Number(number))}
+      />
+      <SelectField
+        label="Compare with"
+        value={String(other?.number ?? "")}
+        options={[
+          { value: "", label: "None" },
+          ...responses.filter(({ number }) => number !== shown.number).map(toOption),
+        ]}
+        onChange={(number) => onCompare(number === "" ? undefined : Number(number))}
+      />
     </div>
   );
 }
 
-function nameOf({ number, at, request }: ModelResponse): string {
+function toOption({ number, at, request }: ModelResponse): { value: string; label: string } {
   const { action } = request.interaction;
   const short = action.length > 32 ? `${action.slice(0, 31)}…` : action;
-  return `${number}, ${timeOfDay.format(new Date(at))}: ${short.replaceAll(/\s+/g, " ")}`;
+  const label = `${number}, ${timeOfDay.format(new Date(at))}: ${short.replaceAll(/\s+/g, " ")}`;
+  return { value: String(number), label };
 }

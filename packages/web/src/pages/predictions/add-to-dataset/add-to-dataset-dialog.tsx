@@ -7,7 +7,8 @@ import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
-import { Select, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { SelectField } from "../../../ui/form/select.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 
 interface AddToDatasetDialogProps {
@@ -76,23 +77,16 @@ function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
     >
       {listError !== null && <ErrorNotice error={listError} />}
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Dataset">
-          {(control) => (
-            <Select
-              {...control}
-              value={datasetId}
-              disabled={datasets === undefined}
-              onChange={({ target }) => setChosen(target.value)}
-            >
-              {datasets?.map((dataset) => (
-                <option key={dataset.id} value={dataset.id}>
-                  {dataset.name}
-                </option>
-              ))}
-              <option value={newDataset}>A new dataset</option>
-            </Select>
-          )}
-        </Field>
+        <SelectField
+          label="Dataset"
+          value={datasetId}
+          disabled={datasets === undefined}
+          options={[
+            ...(datasets ?? []).map(({ id, name }) => ({ value: id, label: name })),
+            { value: newDataset, label: "A new dataset" },
+          ]}
+          onChange={setChosen}
+        />
         {isNew && (
           <Field label="Its name">
             {(control) => (

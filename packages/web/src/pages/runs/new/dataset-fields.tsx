@@ -1,9 +1,8 @@
 import type { Dataset } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { formatCount } from "../../../format/format-number.ts";
-import { Field } from "../../../ui/form/field.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
+import { SelectField } from "../../../ui/form/select.tsx";
 import type { RunDraft } from "./read-run-draft.ts";
 
 interface DatasetFieldsProps {
@@ -20,7 +19,7 @@ export function DatasetFields({ datasets, draft, issue, onChange }: DatasetField
   const latest = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.revision ?? 0;
   return (
     <div className="grid gap-3 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_9rem]">
-      <Field
+      <SelectField
         label="Dataset"
         issue={issue}
         hint={
@@ -30,38 +29,25 @@ export function DatasetFields({ datasets, draft, issue, onChange }: DatasetField
             </Link>
           ) : undefined
         }
-      >
-        {(control) => (
-          <Select
-            {...control}
-            value={draft.dataset}
-            onChange={({ target }) => onChange({ dataset: target.value, revision: "" })}
-          >
-            {draft.dataset === "" && <option value="">Choose a dataset</option>}
-            {usable.map(({ id, name, latest_revision }) => (
-              <option key={id} value={id}>
-                {name} ({formatCount(latest_revision?.samples ?? 0)} samples)
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field label="Revision">
-        {(control) => (
-          <Select
-            {...control}
-            value={draft.revision}
-            onChange={({ target }) => onChange({ revision: target.value })}
-          >
-            <option value="">Latest{latest > 0 && ` (${latest})`}</option>
-            {Array.from({ length: latest }, (_, index) => latest - index).map((revision) => (
-              <option key={revision} value={String(revision)}>
-                {revision}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+        value={draft.dataset}
+        options={[
+          ...(draft.dataset === "" ? [{ value: "", label: "Choose a dataset" }] : []),
+          ...usable.map(({ id, name, latest_revision }) => ({
+            value: id,
+            label: `${name} (${formatCount(latest_revision?.samples ?? 0)} samples)`,
+          })),
+        ]}
+        onChange={(dataset) => onChange({ dataset, revision: "" })}
+      />
+      <SelectField
+        label="Revision"
+        value={draft.revision}
+        options={[
+          { value: "", label: latest > 0 ? `Latest (${latest})` : "Latest" },
+          ...Array.from({ length: latest }, (_, index) => String(latest - index)),
+        ]}
+        onChange={(revision) => onChange({ revision })}
+      />
       <div className="flex flex-col gap-1 sm:col-span-2">
         <span className="text-sm font-medium">Mode</span>
         <div>

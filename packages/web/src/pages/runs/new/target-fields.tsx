@@ -1,7 +1,6 @@
 import type { DeploymentStatus } from "@presage/sdk";
-import { Field } from "../../../ui/form/field.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
+import { SelectField } from "../../../ui/form/select.tsx";
 import { TextField } from "../../../ui/form/text-field.tsx";
 import type { ReadRunDraft, RunDraft } from "./read-run-draft.ts";
 
@@ -38,22 +37,19 @@ export function TargetFields({ deployments, draft, issues, onChange }: TargetFie
       {draft.kind === "deployment" && (
         <>
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field label="Deployment" issue={issues.deployment}>
-              {(control) => (
-                <Select
-                  {...control}
-                  value={draft.deployment}
-                  onChange={({ target }) => onChange({ deployment: target.value })}
-                >
-                  {draft.deployment === "" && <option value="">Choose a deployment</option>}
-                  {deployments.map(({ name, model }) => (
-                    <option key={name} value={name}>
-                      {model === null ? name : `${name} (${model})`}
-                    </option>
-                  ))}
-                </Select>
-              )}
-            </Field>
+            <SelectField
+              label="Deployment"
+              issue={issues.deployment}
+              value={draft.deployment}
+              options={[
+                ...(draft.deployment === "" ? [{ value: "", label: "Choose a deployment" }] : []),
+                ...deployments.map(({ name, model }) => ({
+                  value: name,
+                  label: model === null ? name : `${name} (${model})`,
+                })),
+              ]}
+              onChange={(deployment) => onChange({ deployment })}
+            />
             <TextField
               label="Model"
               hint="Optional; in place of the deployment’s."

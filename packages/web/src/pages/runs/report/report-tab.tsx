@@ -2,8 +2,8 @@ import type { Run, RunReport } from "@presage/sdk";
 import { getRouteApi } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { evaluatorKey, nameEvaluator } from "../../compare/name-evaluator.ts";
 import { AnswerCard } from "./answer-card.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
@@ -55,14 +55,12 @@ export function ReportTab({ run, report }: ReportTabProps) {
             aria-label="Evaluator"
             className="max-w-64"
             value={evaluatorKey(chosen)}
-            onChange={({ target }) => change({ evaluator: target.value })}
-          >
-            {evaluators.map((one) => (
-              <option key={evaluatorKey(one)} value={evaluatorKey(one)}>
-                {nameEvaluator(one, evaluators)}
-              </option>
-            ))}
-          </Select>
+            options={evaluators.map((one) => ({
+              value: evaluatorKey(one),
+              label: nameEvaluator(one, evaluators),
+            }))}
+            onChange={(evaluator) => change({ evaluator })}
+          />
         )}
         <Segmented
           label="Measure"

@@ -1,9 +1,9 @@
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { Select } from "../../../ui/form/inputs.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { matrixVerdicts, recordedChanges } from "./matrix-search.ts";
+import { matrixVerdicts } from "./matrix-search.ts";
 import type { useMatrixSearch } from "./use-matrix-search.ts";
 
 interface MatrixFiltersProps {
@@ -23,44 +23,41 @@ export function MatrixFilters({ view: { search, change }, names }: MatrixFilters
         aria-label="Verdict"
         className="w-52"
         value={verdictValue}
-        onChange={({ target }) => {
-          const [index, chosen] = target.value.split(":");
+        options={[
+          { value: "", label: "Any verdict" },
+          ...names.flatMap((name, index) =>
+            matrixVerdicts.map((known) => ({ value: `${index}:${known}`, label: `${name}: ${known}` })),
+          ),
+        ]}
+        onChange={(value) => {
+          const [index, chosen] = value.split(":");
           change({
             judge: index === "" || index === "0" ? undefined : Number(index),
             verdict: matrixVerdicts.find((known) => known === chosen),
           });
         }}
-      >
-        <option value="">Any verdict</option>
-        {names.map((name, index) =>
-          matrixVerdicts.map((known) => (
-            <option key={`${name}:${known}`} value={`${index}:${known}`}>
-              {name}: {known}
-            </option>
-          )),
-        )}
-      </Select>
+      />
       <Select
         aria-label="In the recording"
         className="w-44"
         value={recorded ?? ""}
-        onChange={({ target }) =>
-          change({ recorded: recordedChanges.find((known) => known === target.value) })
-        }
-      >
-        <option value="">Any recorded change</option>
-        <option value="changed">State changed</option>
-        <option value="unchanged">State unchanged</option>
-      </Select>
+        options={[
+          { value: "", label: "Any recorded change" },
+          { value: "changed", label: "State changed" },
+          { value: "unchanged", label: "State unchanged" },
+        ]}
+        onChange={(value) => change({ recorded: value || undefined })}
+      />
       <Select
         aria-label="Prediction"
         className="w-40"
         value={failed === true ? "failed" : ""}
-        onChange={({ target }) => change({ failed: target.value === "failed" ? true : undefined })}
-      >
-        <option value="">Any prediction</option>
-        <option value="failed">Prediction failed</option>
-      </Select>
+        options={[
+          { value: "", label: "Any prediction" },
+          { value: "failed", label: "Prediction failed" },
+        ]}
+        onChange={(value) => change({ failed: value === "failed" ? true : undefined })}
+      />
       {trajectory !== undefined && (
         <Chip label="Trajectory" onRemove={() => change({ trajectory: undefined })}>
           <InlineText text={trajectory} />

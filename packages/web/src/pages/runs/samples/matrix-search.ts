@@ -2,7 +2,7 @@ import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-
 import { isStep } from "../../datasets/trajectory/step-search.ts";
 
 export const matrixVerdicts = ["pass", "fail"] as const;
-export const recordedChanges = ["changed", "unchanged"] as const;
+const recordedChanges = ["changed", "unchanged"] as const;
 
 /** What of a run's samples is shown. The evaluators are named by their places in the run. */
 export interface MatrixSearch extends TableSearch {
