@@ -79,7 +79,7 @@ export const sandboxEnvironment: EnvironmentRevision = {
   revision: 1,
   config: {
     description:
-      "Rooms of the built-in sandbox, played by the default deployment. An episode succeeds when the world answers as the task wants it.",
+      "Rooms of the built-in sandbox, played by the default deployment. An episode succeeds when the world says what the task asks for.",
     // The sandbox remembers nothing: what happened is in the conversation.
     prompt_form: "chat",
     stop: [{ output_contains: "{goal}", outcome: "success" }],

@@ -124,7 +124,7 @@ dashboardTest(
     await dialog.getByRole("textbox", { name: "Max steps" }).fill("7");
     await dialog.getByRole("button", { name: "Save as revision 2" }).click();
     await dialog.waitFor({ state: "detached" });
-    await page.getByRole("tab", { name: "What it is made of" }).click();
+    await page.getByRole("tab", { name: "Definition" }).click();
     await page.getByRole("heading", { name: "What changed" }).waitFor();
     await page.getByText("7 steps").waitFor();
   },

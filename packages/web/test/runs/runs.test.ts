@@ -240,7 +240,7 @@ for (const subject of ["/runs", "/runs/new", "run"]) {
     const run = await finishRun(client, { ...baseline, name: "axe", mode: "free-running", evaluators });
     const path = subject === "run" ? `/runs/${run.id}` : subject;
     const page = await visit(path, { viewport: wide, reducedMotion: "reduce" });
-    const shows = { "/runs": "50.0 %", "/runs/new": "What it will ask for", run: "No change" }[subject] ?? "";
+    const shows = { "/runs": "50.0 %", "/runs/new": "Estimate", run: "No change" }[subject] ?? "";
     await page.getByText(shows).filter({ visible: true }).first().waitFor();
     if (subject === "run") await page.getByRole("figure", { name: /have not diverged/ }).waitFor();
     await expectAccessible(page);

@@ -14,7 +14,7 @@ export function CaptureCard() {
   return (
     <Card
       title="Stored predictions"
-      hint="With what was asked and answered, for everyone in your account to read. An API key may have a setting of its own."
+      hint="Prompts and responses, readable by everyone in your account. An API key can override the setting."
     >
       <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
         <Fact look="row" name="The server stores">

@@ -35,7 +35,7 @@ function ApiKeysPage() {
     <Page
       isWide
       title="API keys"
-      hint="Programs send a key with every request. A key may do what you may, or less."
+      hint="Programs send a key with every request. A key can do what you can do, or less."
       actions={
         <>
           {revokedCount > 0 && (

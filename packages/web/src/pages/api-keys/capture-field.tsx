@@ -15,7 +15,7 @@ export function CaptureField({ value, onChange }: CaptureFieldProps) {
   return (
     <SelectField
       label="Stored predictions"
-      hint="With their texts, for everyone in your account to read."
+      hint="With their texts, readable by everyone in your account."
       value={value}
       options={[
         { value: "", label: "As the server is set" },

@@ -18,7 +18,7 @@ export function LimitFields({ form, issues, onChange }: LimitFieldsProps) {
   return (
     <div className="grid grid-cols-2 gap-3">
       {fields.map(({ name, label }) => (
-        <Field key={name} label={label} hint="Empty: the server's limit." issue={issues[name]}>
+        <Field key={name} label={label} hint="If empty, the server’s limit applies." issue={issues[name]}>
           {(control) => (
             <TextInput
               {...control}

@@ -40,7 +40,7 @@ function ComparePage() {
   return (
     <Page
       title="Compare"
-      hint="Which of two is better? Runs on the same samples, compared in pairs."
+      hint="Which run is better? Runs on the same samples, compared pairwise."
       isWide
       actions={isChosen && data !== undefined && <ShareActions comparison={data} />}
     >

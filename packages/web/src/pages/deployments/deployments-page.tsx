@@ -46,8 +46,7 @@ function DeploymentsPage() {
             <DeploymentCard key={deployment.name} deployment={deployment} />
           ))}
           <p className="text-xs text-ink-3">
-            As process {processId} sees its own requests, refreshed every {refreshMs / 1000} seconds. Other
-            processes count for themselves.
+            Requests of process {processId} only, refreshed every {refreshMs / 1000} seconds.
           </p>
         </>
       )}

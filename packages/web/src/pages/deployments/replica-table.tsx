@@ -14,8 +14,8 @@ const columns: { name: string; title?: string; isNumber?: boolean; width: string
     width: "w-[11%]",
     title: "An ejected replica failed three times in a row and is left out for a while",
   },
-  { name: "In flight", width: "w-[9%]", title: "Requests that it has not answered yet", isNumber: true },
-  { name: "Limit", width: "w-[8%]", title: "How many it may have at once; a 429 halves it", isNumber: true },
+  { name: "In flight", width: "w-[9%]", title: "Requests in flight", isNumber: true },
+  { name: "Limit", width: "w-[8%]", title: "Maximum requests in flight; a 429 halves it", isNumber: true },
   { name: "p50", width: "w-[9%]", title: "Median latency of its last 256 answers", isNumber: true },
   {
     name: "p99",
@@ -26,7 +26,7 @@ const columns: { name: string; title?: string; isNumber?: boolean; width: string
   {
     name: "Prefix",
     width: "w-[9%]",
-    title: "Share of its requests whose prefix it has most likely in memory",
+    title: "Share of its requests whose prefix it most likely has cached",
     isNumber: true,
   },
   { name: "Ejections", width: "w-[9%]", title: "Since the process started", isNumber: true },

@@ -28,11 +28,7 @@ export function EpisodeFacts({ episode }: { episode: Episode }) {
       `For the predictions of ${counted(steps.length, "step")}, together`,
       formatDuration(sum((info) => info.latency_ms ?? 0)),
     ],
-    [
-      "Failed predictions",
-      "How often a step could not be predicted. None of them is part of the episode.",
-      failed,
-    ],
+    ["Failed predictions", "How many predictions failed. They are not part of the episode.", failed],
     ["Seed", undefined, seed ?? "none"],
     ["Started", undefined, <Time key="started" at={episode.created_at} />],
   ];

@@ -36,7 +36,7 @@ function ErrorTaxonomiesPage() {
   return (
     <Page
       title="Error taxonomies"
-      hint="Trees of the errors that a judge looks for in outputs."
+      hint="Trees of errors that a judge looks for in outputs."
       actions={newButton}
     >
       <Taxonomies onCreate={() => setNewOpen(true)} />

@@ -15,7 +15,7 @@ export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
     <Card
       title="Errors by reason"
-      hint="Predictions and chat completions. Each opens those that are stored."
+      hint="Predictions and chat completions. Click one to see those that are stored."
       className="flex h-80 flex-col"
     >
       <div className="min-h-0 flex-1 overflow-y-auto">
@@ -67,7 +67,7 @@ function Reason({ reason, period }: { reason: UsageFailure; period: Period }) {
     return (
       <span
         className="min-w-0 truncate"
-        title="Not in the log of predictions: refused or broken off before a model could answer."
+        title="Not in the log of predictions: refused or cancelled before a model could respond."
       >
         {failureLabels[reason]}
       </span>

@@ -25,7 +25,7 @@ export function RunsCard({ period }: { period: Period }) {
   return (
     <Card
       title="Runs"
-      hint="Pass rates with 95 % intervals, clustered by trajectory. The grey mark is what predicting no change reaches."
+      hint="Pass rates with 95 % intervals, clustered by trajectory. The grey mark is the no-change baseline."
       className="flex h-106 flex-col"
       actions={
         <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">

@@ -42,7 +42,7 @@ function PredictionsPage() {
   return (
     <Page
       title="Predictions"
-      hint="What was asked and answered, as far as it is stored: of runs, and of live traffic that is captured."
+      hint="Stored requests and responses, from runs and from captured live traffic."
       isFull
       actions={
         <>

@@ -39,7 +39,7 @@ function ReviewPage() {
   return (
     <Page
       title="Review"
-      hint="Give your own verdict. It counts in place of the evaluator’s, and shows how far the evaluator can be trusted."
+      hint="Your verdict replaces the evaluator’s, and shows how far the evaluator can be trusted."
       actions={
         <>
           <ReviewFilter search={search} onChange={(rate) => change({ ...settings, ...rate })} />
@@ -183,7 +183,7 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
             )}
             <span className="text-ink-3 sm:ml-auto">
               {has_more
-                ? `${formatCount(reviewed + given)} of the ${formatCount(considered)} verdicts compared are reviewed; more match`
+                ? `${formatCount(reviewed + given)} of the ${formatCount(considered)} compared verdicts are reviewed; more match`
                 : `${formatCount(reviewed + given)} of ${formatCount(considered)} verdicts are reviewed`}
             </span>
           </>

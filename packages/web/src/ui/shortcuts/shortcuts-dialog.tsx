@@ -17,7 +17,7 @@ export function ShortcutsDialog({ isOpen, onClose }: { isOpen: boolean; onClose(
       isOpen={isOpen}
       onClose={onClose}
       title="Keyboard shortcuts"
-      hint="They rest while you type."
+      hint="Inactive while you type."
       isWide
     >
       <ShortcutList />

@@ -26,7 +26,7 @@ function AuditLogPage() {
   return (
     <Page
       title="Audit log"
-      hint="Who made, changed or ended what: by the API, these pages and the command line. Predictions, evaluations and steps of episodes have records of their own."
+      hint="Every change made through the API, this dashboard or the command line. Predictions, evaluations and episodes are recorded on their own pages."
       isFull
     >
       <OwnersOnly>

@@ -28,7 +28,7 @@ export function ChangeRoleDialog({ asked, isOwn, isBusy, onClose, onConfirm }: C
     >
       {isOwn
         ? "You then may no longer change roles: only another owner can make you an owner again."
-        : "The role holds at once, also for the keys of the user."}
+        : "The role takes effect at once, for the user’s keys too."}
     </ConfirmDialog>
   );
 }

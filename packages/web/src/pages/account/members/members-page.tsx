@@ -27,7 +27,7 @@ function MembersPage() {
   return (
     <Page
       title="Members"
-      hint="Who is in your account. Owners may do everything, members may predict and evaluate, viewers may look. A role holds at once, also for the keys of the user."
+      hint="Who is in your account. Owners can do everything, members can predict and evaluate, viewers can only read. A new role takes effect at once, for the user’s keys too."
     >
       <OwnersOnly>
         <MembersCard />

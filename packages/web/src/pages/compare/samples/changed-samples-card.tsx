@@ -69,7 +69,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
   return (
     <Card
       title="Samples that differ"
-      hint="The most different first. Open one for both outputs beside the recorded state."
+      hint="Largest difference first. Open one to see both outputs next to the recorded state."
       actions={
         <>
           {candidates.length > 1 && (

@@ -61,7 +61,7 @@ export function UploadDialog({ isOpen, onClose, dataset, onUploaded }: UploadDia
       isOpen={isOpen}
       onClose={close}
       title={dataset === undefined ? "Upload a dataset" : `Upload a revision of ${dataset.name}`}
-      hint="JSON Lines, also compressed with gzip. If a line is wrong, it is named and nothing is kept."
+      hint="JSON Lines, optionally gzipped. If a line is invalid, it is reported and nothing is stored."
       isWide
     >
       <form

@@ -146,7 +146,7 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
             },
             {
               value: "definition",
-              label: "What it is made of",
+              label: "Definition",
               content: <DefinitionTab environment={environment} />,
             },
           ]}

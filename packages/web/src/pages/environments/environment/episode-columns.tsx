@@ -19,7 +19,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
   {
     id: "outcome",
     label: "Outcome",
-    hint: "How it ended; an open episode can be continued, an expired one was not used for 15 minutes",
+    hint: "How it ended. An open episode can be continued; an expired one was idle for 15 minutes",
     value: ({ status, outcome }) => (status === "finished" ? (outcome ?? "cut short") : status),
     cell: (episode) => <EpisodeBadge episode={episode} />,
     widthPx: 128,
@@ -44,7 +44,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
   {
     id: "failed",
     label: "Failed",
-    hint: "How often a step could not be predicted. None of them is part of the episode.",
+    hint: "How many predictions failed. They are not part of the episode.",
     value: ({ failed_steps }) => failed_steps,
     isNumber: true,
     widthPx: 72,

@@ -58,7 +58,7 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
       {origin === undefined && (
         <TextField
           label="Name"
-          hint="Small letters, digits and hyphens. It is part of addresses and cannot be changed."
+          hint="Lower-case letters, digits and hyphens. It is part of addresses and cannot be changed."
           issue={wrong.name ?? issueAt(refused, "name")}
           value={draft.name}
           onChange={(text) => change({ name: text })}

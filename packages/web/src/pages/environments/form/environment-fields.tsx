@@ -42,14 +42,14 @@ export function EnvironmentFields({ draft, issues, refused, change }: Environmen
         />
         <TextField
           label="Repeat limit"
-          hint="Cut short after the same action this often in a row."
+          hint="Cut short when an action is repeated this many times in a row."
           issue={issues.repeat_limit ?? issueAt(refused, "guards", "repeat_limit")}
           value={draft.repeat_limit}
           onChange={(text) => change({ repeat_limit: text })}
         />
         <TextField
           label="Unchanged limit"
-          hint="Cut short after this many observations that change nothing."
+          hint="Cut short after this many unchanged observations."
           issue={issues.unchanged_limit ?? issueAt(refused, "guards", "unchanged_limit")}
           value={draft.unchanged_limit}
           onChange={(text) => change({ unchanged_limit: text })}
@@ -62,7 +62,7 @@ export function EnvironmentFields({ draft, issues, refused, change }: Environmen
           issue={issueAt(refused, "deployment")}
           value={draft.deployment}
           options={[
-            { value: "", label: "The default one" },
+            { value: "", label: "Default" },
             ...[...new Set([...deployments.map(({ name }) => name), draft.deployment])].filter(Boolean),
           ]}
           onChange={(deployment) => change({ deployment })}
@@ -79,7 +79,7 @@ export function EnvironmentFields({ draft, issues, refused, change }: Environmen
         />
         <SelectField
           label="Reward"
-          hint="An evaluator’s score. Without one, success is 1 and any other end 0."
+          hint="An evaluator’s score. Without one, 1 for success and 0 for any other outcome."
           issue={issueAt(refused, "reward")}
           value={draft.reward}
           options={[{ value: "", label: "By the outcome" }, ...known]}

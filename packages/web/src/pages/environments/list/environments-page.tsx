@@ -51,7 +51,7 @@ function EnvironmentsPage() {
     <Page
       title="Environments"
       isWide
-      hint="Worlds that a model plays: an agent acts, and the model says what it sees."
+      hint="Simulated worlds: an agent acts, and a model predicts what it observes."
       actions={
         <>
           <Link to="/environments/$name/play" params={{ name: "sandbox" }} className={buttonClass({})}>

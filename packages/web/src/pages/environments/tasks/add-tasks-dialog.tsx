@@ -31,7 +31,7 @@ export function AddTasksDialog({ isOpen, onClose, ...form }: AddTasksDialogProps
       onClose={onClose}
       isWide
       title="Add tasks"
-      hint="A task is a start: a first observation, what the agent is told, and the goal."
+      hint="A task is a starting point: a first observation, a prompt for the agent, and a goal."
     >
       <AddTasksForm {...form} onClose={onClose} />
     </Dialog>
@@ -86,7 +86,7 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
     >
       <div className="flex flex-wrap items-center gap-2">
         <Segmented<Source>
-          label="Where tasks are from"
+          label="Source of the tasks"
           value={source}
           options={[
             { value: "one", label: "One task" },
@@ -117,7 +117,7 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
       {source === "lines" && (
         <Field
           label="Tasks"
-          hint="One JSON object a line; a split of its own takes the place of the one above."
+          hint="One JSON object per line. Its own split, if any, overrides the one above."
           issue={wasSent ? issues.lines : undefined}
         >
           {(control) => (
@@ -181,7 +181,7 @@ function TaskFields({ task, issue, onChange }: TaskFieldsProps) {
       />
       <TextField
         label="Goal"
-        hint="What {goal} in stop rules stands for, and the gold answer of an evaluator."
+        hint="Replaces {goal} in stop rules, and is the evaluator’s gold answer."
         issue={undefined}
         value={task.goal}
         onChange={(goal) => onChange({ ...task, goal })}

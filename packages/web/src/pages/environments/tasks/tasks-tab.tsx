@@ -90,7 +90,7 @@ export function TasksTab({ environment }: { environment: Environment }) {
               )
             }
           >
-            A task is a start: a first observation, what the agent is told, and the goal.
+            A task is a starting point: a first observation, a prompt for the agent, and a goal.
           </EmptyState>
         }
       />
@@ -103,7 +103,7 @@ const columns: DataColumn<EnvironmentTask>[] = [
   {
     id: "index",
     label: "Task",
-    hint: "The task’s place in its split. Tasks are only ever appended, so it always means the same one.",
+    hint: "The task’s place in its split. Tasks are only ever appended, so an index never changes its meaning.",
     value: ({ index }) => index,
     widthPx: 72,
     isFixed: true,
@@ -120,7 +120,7 @@ const columns: DataColumn<EnvironmentTask>[] = [
   {
     id: "goal",
     label: "Goal",
-    hint: "What success is: {goal} in stop rules, and the gold answer of an evaluator",
+    hint: "Replaces {goal} in stop rules, and is the evaluator’s gold answer",
     value: ({ goal }) => goal,
     cell: ({ goal }) => <ShortText text={goal} />,
     widthPx: 220,

@@ -40,10 +40,7 @@ export function NotUsedCard({ revision, others }: NotUsedCardProps) {
   const naming = profiles.data?.filter((profile) => labelOf(profile, revision) !== undefined);
   const using = naming?.filter((profile) => revision.labels.includes(labelOf(profile, revision) ?? ""));
   return (
-    <Card
-      title="Not used yet"
-      hint="No evaluation has a verdict by this revision. These are the steps to one."
-    >
+    <Card title="Not used yet" hint="No evaluation has used this revision. To get there:">
       {profiles.isError && profiles.data === undefined ? (
         <div className="p-4">
           <ErrorNotice error={profiles.error} onRetry={profiles.refetch} />

@@ -123,7 +123,7 @@ export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCar
   return (
     <Card
       title="Disagreements with people"
-      hint="Results whose verdict a person turned round, the latest first."
+      hint="Results whose verdict a person reversed, latest first."
       actions={<TableTools table={table} />}
     >
       {error !== null && rows === undefined ? (
@@ -148,7 +148,7 @@ export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCar
                 </Link>
               }
             >
-              Nobody has decided otherwise than this profile.
+              Nobody has disagreed with this profile.
             </EmptyState>
           }
         />

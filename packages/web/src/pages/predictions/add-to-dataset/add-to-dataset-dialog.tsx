@@ -99,7 +99,7 @@ function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
             )}
           </Field>
         )}
-        <Field label="Trajectory" hint="Samples of one trajectory are one cluster. This is its step 0.">
+        <Field label="Trajectory" hint="Samples of one trajectory form one cluster. This will be its step 0.">
           {(control) => (
             <TextInput
               {...control}
@@ -110,7 +110,10 @@ function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
           )}
         </Field>
       </div>
-      <Field label="Next state" hint="What runs are judged against. Correct it if the answer was wrong.">
+      <Field
+        label="Next state"
+        hint="What predictions are evaluated against. Correct it if the response was wrong."
+      >
         {(control) => (
           <TextArea
             {...control}

@@ -60,7 +60,7 @@ export const runColumns: DataColumn<RunRow>[] = [
   {
     id: "target",
     label: "Target",
-    hint: "What predicts. Free-running: each step is told what was predicted for the step before; otherwise the recorded state.",
+    hint: "What predicts. Free-running: each step starts from the prediction for the step before; otherwise from the recorded state.",
     value: ({ run }) => describeTarget(run.target),
     cell: ({ run }) => (
       <>
@@ -74,7 +74,7 @@ export const runColumns: DataColumn<RunRow>[] = [
   {
     id: "mode",
     label: "Mode",
-    hint: "Teacher-forced: each step is told the recorded state. Free-running: each step is told what was predicted for the step before.",
+    hint: "Teacher-forced: each step starts from the recorded state. Free-running: each step starts from the prediction for the step before.",
     value: ({ run }) => run.mode,
     widthPx: 125,
     isExtra: true,
@@ -95,7 +95,7 @@ export const runColumns: DataColumn<RunRow>[] = [
   {
     id: "pass_rate",
     label: "Pass rate",
-    hint: "By the run's first evaluator, with its interval at 95 %, clustered by trajectory. The mark beside it is what predicting no change reaches.",
+    hint: "By the run’s first evaluator, with its 95 % interval, clustered by trajectory. The mark is the no-change baseline.",
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} />,
     isNumber: true,

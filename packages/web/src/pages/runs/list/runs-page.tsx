@@ -48,7 +48,7 @@ function RunsPage() {
   return (
     <Page
       title="Runs"
-      hint="A run predicts every step of a dataset, has the predictions judged, and says how far the model can be trusted."
+      hint="A run predicts every step of a dataset, evaluates the predictions, and shows how far the model can be trusted."
       isFull
       actions={
         <>
@@ -183,7 +183,7 @@ function NoRuns({ hasRuns }: { hasRuns: boolean }) {
       }
     >
       A run predicts every step of a dataset and says how far the model can be trusted: with intervals, by
-      step, and beside predicting that nothing changes.
+      step, and next to the no-change baseline.
     </EmptyState>
   );
 }

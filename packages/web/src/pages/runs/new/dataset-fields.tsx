@@ -63,8 +63,8 @@ export function DatasetFields({ datasets, draft, issue, onChange }: DatasetField
         </div>
         <p className="text-xs text-ink-3">
           {draft.mode === "free-running"
-            ? "Each step is told what was predicted for the step before: how long does the model stay true on its own?"
-            : "Each step is told the recorded state: how often is a single step right?"}
+            ? "Each step starts from the prediction for the step before: how long does the model stay accurate on its own?"
+            : "Each step starts from the recorded state: how often is a single step right?"}
         </p>
       </div>
     </div>

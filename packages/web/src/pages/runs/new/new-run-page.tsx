@@ -75,7 +75,7 @@ function NewRunPage() {
   return (
     <Page
       title="New run"
-      hint="Predicts every step of a dataset and has the predictions judged. It works by itself: this page can be closed."
+      hint="Predicts every step of a dataset and evaluates the predictions. You can close this page while it runs."
     >
       <form
         ref={form}
@@ -111,7 +111,7 @@ function NewRunPage() {
             <div className="px-4 py-3">
               <FieldGroup
                 label="Evaluators"
-                hint="Rules cost nothing and are also applied to predicting no change. Judges ask a model for each prediction."
+                hint="Rules are free and also score the no-change baseline. Judges call a model for each prediction."
                 issue={issues.profiles ?? issueAt(refused, "evaluators")}
               >
                 <EvaluatorPicker
@@ -128,21 +128,21 @@ function NewRunPage() {
             <div className="flex flex-col gap-3 px-4 py-3">
               <TextField
                 label="Name"
-                hint="Optional; several runs may have the same."
+                hint="Optional. Need not be unique."
                 issue={issueAt(refused, "name")}
                 value={draft.name}
                 onChange={(name) => stored.change({ name })}
               />
               <TextField
                 label="Repeats"
-                hint="How often each sample is predicted, at most 20."
+                hint="Predictions per sample, up to 20."
                 issue={issues.repeats ?? issueAt(refused, "repeats")}
                 value={draft.repeats}
                 onChange={(repeats) => stored.change({ repeats })}
               />
               <TextField
                 label="At once"
-                hint="The most predictions in progress, at most 256. Live requests go first."
+                hint="Maximum concurrent predictions, up to 256. Live requests go first."
                 issue={issues.concurrency ?? issueAt(refused, "concurrency")}
                 value={draft.concurrency}
                 onChange={(concurrency) => stored.change({ concurrency })}

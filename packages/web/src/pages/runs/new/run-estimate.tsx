@@ -15,7 +15,7 @@ interface RunEstimateProps {
 /** What a run will ask for, and what it will cost if an earlier run of the same target tells. */
 export function RunEstimate({ request, revision }: RunEstimateProps) {
   return (
-    <Card title="What it will ask for">
+    <Card title="Estimate">
       <div className="flex flex-col gap-2 px-4 py-3 text-sm">
         {request === undefined || revision === undefined ? (
           <p className="text-ink-2">Choose a dataset, a target and evaluators.</p>

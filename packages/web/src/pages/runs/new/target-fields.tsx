@@ -13,8 +13,8 @@ interface TargetFieldsProps {
 
 const hints: Record<string, string> = {
   deployment: "A model behind this server.",
-  "no-change": "Predicts the state that it is given.",
-  "most-frequent": "Predicts the commonest next state of the same action in the other trajectories.",
+  "no-change": "Predicts that nothing changes.",
+  "most-frequent": "Predicts the most common next state of the same action in the other trajectories.",
 };
 
 /** What predicts, and how it samples. */
@@ -52,7 +52,7 @@ export function TargetFields({ deployments, draft, issues, onChange }: TargetFie
             />
             <TextField
               label="Model"
-              hint="Optional; in place of the deployment’s."
+              hint="Optional. Overrides the deployment’s model."
               issue={issues.model}
               value={draft.model}
               onChange={(model) => onChange({ model })}
@@ -67,7 +67,7 @@ export function TargetFields({ deployments, draft, issues, onChange }: TargetFie
             />
             <TextField
               label="Seed"
-              hint="Repeat r is sent the seed plus r."
+              hint="Repeat r uses the seed plus r."
               issue={issues.seed}
               value={draft.seed}
               onChange={(seed) => onChange({ seed })}

@@ -115,7 +115,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           format={formatShare}
           formatTick={(value) => `${Math.round(value * 100)}`}
           referenceLabel="No change"
-          note="The mark across a row is what predicting no change reaches on the same samples."
+          note="The mark across a row is the no-change baseline on the same samples."
         />
         {differences.length > 0 && (
           <IntervalDots
@@ -160,7 +160,7 @@ function Sentence({
       .{" "}
       {no_change !== null && (
         <>
-          Predicting that nothing changes passes in{" "}
+          The no-change baseline passes{" "}
           <strong className="font-semibold text-ink tabular-nums">{formatShare(no_change.pass_rate)}</strong>.{" "}
         </>
       )}

@@ -9,7 +9,7 @@ export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
   const { cost, tokens, latency_ms, predictions_per_second } = report;
   const asked = "deployment" in run.target;
   return (
-    <Card title="Cost and speed" hint="Of the predictions; what judges cost is on the usage page.">
+    <Card title="Cost and speed" hint="Of the predictions. The usage page shows what judges cost.">
       {asked ? (
         <dl className="grid grid-cols-2 gap-4 px-4 py-3 sm:grid-cols-3">
           <Figure

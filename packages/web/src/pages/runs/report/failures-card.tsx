@@ -15,7 +15,7 @@ export function FailuresCard({ report: { run, failures, evaluators } }: { report
   return (
     <Card
       title="Errors by kind"
-      hint="Failed predictions and evaluations are in no mean and no pass rate, but counted here."
+      hint="Failed predictions and evaluations are counted here and left out of means and pass rates."
       actions={
         kinds.length > 0 && (
           <Link

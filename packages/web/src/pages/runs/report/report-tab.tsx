@@ -75,7 +75,7 @@ export function ReportTab({ run, report }: ReportTabProps) {
           <StrataCard
             title="By action verb"
             rowLabel="Verb"
-            hint="The first word of the action, the most frequent 50; the lowest first."
+            hint="By the action’s first word: the 50 most frequent, worst first."
             strata={chosen.strata.verb}
             measure={measure}
             isLowestFirst

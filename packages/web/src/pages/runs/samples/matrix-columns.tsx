@@ -46,7 +46,7 @@ const first: DataColumn<RunSample> = {
 const step: DataColumn<RunSample> = {
   id: "step",
   label: "Step",
-  hint: "The place in its trajectory",
+  hint: "Its position in the trajectory",
   value: ({ step }) => step,
   isNumber: true,
   isSortable: true,
@@ -106,7 +106,7 @@ const rest: DataColumn<RunSample>[] = [
   {
     id: "latency",
     label: "Latency",
-    hint: "How long the prediction took; – if nobody was asked",
+    hint: "How long the prediction took; – if no model was called",
     value: ({ prediction }) => prediction.latency_ms,
     cell: ({ prediction: { latency_ms } }) =>
       latency_ms === null ? <span className="text-ink-3">–</span> : formatDuration(latency_ms),
