@@ -2,35 +2,31 @@ import type { Config } from "../config/config.ts";
 import { selectNextDeletion } from "../evaluation/results/delete/result-deletions-store.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import { endLease, takeLease } from "../storage/leases-store.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import { startSweeper } from "../storage/sweeper.ts";
-import type { DeletedBatch } from "../storage/writing/delete-in-batches.ts";
+import { withLease } from "../storage/with-lease.ts";
 import { deleteInThread } from "./retention/delete-in-thread.ts";
-import { type DeletionStep, type Place, takeDeletionStep } from "./retention/deletion-step.ts";
+import { takeDeletionStep } from "./retention/deletion-step.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld } from "./retention/work-on-deletions.ts";
 
 const ageIntervalMs = 10 * 60_000;
-/** What another process left in the middle is found so soon. */
+/** How soon work that another process left unfinished is noticed. */
 const lookIntervalMs = 5_000;
-/** Of a process that ended without a word. */
-const leaseMs = 5_000;
-const renewAfterMs = 1_500;
 
 export interface ComposedRetention {
-  /** Works on deletions by filter: there is one. */
+  /** There is a deletion by filter to work on. */
   schedule(): void;
   dispose(): Promise<void>;
 }
 
 interface RetentionOptions {
   metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete">;
-  /** Results were deleted: what they were counted in changes. */
+  /** Results were deleted, so counts and rollups change. */
   onResultsDeleted(): void;
 }
 
-/** Deletes what is too old and what somebody chose. Of several processes one at a time does each. */
+/** Deletes what is too old, and what was chosen by a filter. Of several processes, one at a time does each. */
 export function composeRetention(
   { retention }: Pick<Config, "retention">,
   log: Log,
@@ -43,10 +39,9 @@ export function composeRetention(
 
   const work: DeletionWork = {
     database,
-    // Each kind of step has its own kind of place.
-    takeStep: async <Next extends Place>(step: DeletionStep) =>
-      (await (thread?.send(step) ?? takeDeletionStep(database, step))) as DeletedBatch<Next>,
+    takeStep: async (step) => await (thread?.send(step) ?? takeDeletionStep(database, step)),
     onDeleted(kind, rows, heldMs) {
+      if (kind === "empty counts") return;
       metrics.deletedRows([kind === "chosen results" ? "results" : kind], rows);
       metrics.deletionSeconds.observe(heldMs / 1_000);
       if (kind.endsWith("results")) onResultsDeleted();
@@ -55,41 +50,34 @@ export function composeRetention(
 
   let working = 0;
 
-  /** Does something unless another process does it, and only as long. Returns whether it was done. */
-  async function alone(
+  /** Does something unless another process is doing it. Returns whether it was done. */
+  function alone(
     name: string,
     signal: AbortSignal,
     act: (work: DeletionWork, signal: AbortSignal) => Promise<void>,
   ): Promise<boolean> {
-    const lease = { name, holder, forMs: leaseMs };
-    if (!(await takeLease(database, lease))) return false;
-    working += 1;
-    let renewedAtMs = performance.now();
-    const lost = new AbortController();
-    const whileHeld: DeletionWork = {
-      ...work,
-      async takeStep(step) {
-        if (performance.now() - renewedAtMs > renewAfterMs) {
-          if (!(await takeLease(database, lease))) lost.abort();
-          renewedAtMs = performance.now();
-        }
-        return await work.takeStep(step);
-      },
-    };
-    try {
-      await act(whileHeld, AbortSignal.any([signal, lost.signal]));
-      return !lost.signal.aborted;
-    } finally {
-      working -= 1;
-      // It would keep 10 MB until the next time.
-      if (working === 0) await thread?.end();
-      await endLease(database, lease);
-    }
+    return withLease(database, { name, holder }, signal, async (lease) => {
+      working += 1;
+      const renewing: DeletionWork = {
+        ...work,
+        async takeStep(step) {
+          await lease.renew();
+          return await work.takeStep(step);
+        },
+      };
+      try {
+        await act(renewing, lease.signal);
+      } finally {
+        working -= 1;
+        // An idle thread would keep 10 MB.
+        if (working === 0) await thread?.end();
+      }
+    });
   }
 
   function warn(error: unknown): void {
     if (isStoreUnavailable(error)) log.storeFailed(error);
-    else log.logger.warn({ err: error }, "could not delete what is to be deleted; will retry");
+    else log.logger.warn({ err: error }, "could not delete old or chosen data; will retry");
   }
 
   let nextAtMs = 0;

@@ -21,6 +21,10 @@ export type DeletionStep = { limit: number } & (
   | { kind: "empty counts"; place: CountsPlace | undefined }
 );
 
+type WithoutPlace<Step> = Step extends unknown ? Omit<Step, "limit" | "place"> : never;
+/** What a step deletes, without where it begins and how much it may take. */
+export type DeletionTarget = WithoutPlace<DeletionStep>;
+
 export type Place = AgePlace | EpisodePlace | CountsPlace | true;
 
 export async function takeDeletionStep(database: Database, step: DeletionStep): Promise<DeletedBatch<Place>> {
