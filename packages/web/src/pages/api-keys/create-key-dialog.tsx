@@ -3,9 +3,7 @@ import { flushSync } from "react-dom";
 import { type NewKey, useCreateApiKey } from "../../data/api-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { Field } from "../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
-import { TextInput } from "../../ui/form/inputs.tsx";
 import { SelectField } from "../../ui/form/select.tsx";
 import { TextField } from "../../ui/form/text-field.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
@@ -82,7 +80,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           issue={known.name}
           value={form.name}
           onChange={(name) => change({ name })}
-          isRequired
+          required
         />
         <SelectField
           label="Expires"
@@ -97,17 +95,15 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           onChange={(expiry) => change({ expiry })}
         />
         {form.expiry === "date" && (
-          <Field label="Last day" hint="The key works until the end of that day." issue={known.expires_at}>
-            {(control) => (
-              <TextInput
-                {...control}
-                type="date"
-                value={form.date}
-                onChange={({ target }) => change({ date: target.value })}
-                required
-              />
-            )}
-          </Field>
+          <TextField
+            label="Last day"
+            hint="The key works until the end of that day."
+            issue={known.expires_at}
+            type="date"
+            value={form.date}
+            onChange={(text) => change({ date: text })}
+            required
+          />
         )}
         <ScopesField value={form.scopes} onChange={(scopes) => change({ scopes })} />
         <LimitFields form={form} issues={issues} onChange={change} />

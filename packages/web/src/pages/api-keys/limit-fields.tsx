@@ -1,5 +1,4 @@
-import { Field } from "../../ui/form/field.tsx";
-import { TextInput } from "../../ui/form/inputs.tsx";
+import { TextField } from "../../ui/form/text-field.tsx";
 import type { LimitIssues, LimitsForm } from "./read-limits.ts";
 
 const fields = [
@@ -18,17 +17,16 @@ export function LimitFields({ form, issues, onChange }: LimitFieldsProps) {
   return (
     <div className="grid grid-cols-2 gap-3">
       {fields.map(({ name, label }) => (
-        <Field key={name} label={label} hint="If empty, the server’s limit applies." issue={issues[name]}>
-          {(control) => (
-            <TextInput
-              {...control}
-              inputMode="numeric"
-              className="tabular-nums"
-              value={form[name]}
-              onChange={({ target }) => onChange({ [name]: target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          key={name}
+          label={label}
+          hint="If empty, the server’s limit applies."
+          issue={issues[name]}
+          inputMode="numeric"
+          className="tabular-nums"
+          value={form[name]}
+          onChange={(text) => onChange({ [name]: text })}
+        />
       ))}
     </div>
   );

@@ -1,27 +1,47 @@
+import type { ComponentProps, ReactNode } from "react";
 import { Field } from "./field.tsx";
-import { TextInput } from "./inputs.tsx";
+import { TextArea, TextInput } from "./inputs.tsx";
 
-interface TextFieldProps {
-  label: string;
-  hint?: string | undefined;
-  issue: string | undefined;
+interface LabelledText {
+  label: ReactNode;
+  hint?: ReactNode;
+  issue?: string | undefined;
+  /** To the right of the label. */
+  aside?: ReactNode;
   value: string;
   onChange(value: string): void;
-  isRequired?: boolean;
 }
 
-/** A field of one line of text. */
-export function TextField({ label, hint, issue, value, onChange, isRequired = false }: TextFieldProps) {
+type Labelled<Props> = Omit<Props, keyof LabelledText> & LabelledText;
+
+/** A line of text with its label. */
+export function TextField({
+  label,
+  hint,
+  issue,
+  aside,
+  onChange,
+  ...rest
+}: Labelled<ComponentProps<"input">>) {
   return (
-    <Field label={label} hint={hint} issue={issue}>
-      {(control) => (
-        <TextInput
-          {...control}
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-          required={isRequired}
-        />
-      )}
+    <Field label={label} hint={hint} issue={issue} aside={aside}>
+      {(control) => <TextInput {...rest} {...control} onChange={({ target }) => onChange(target.value)} />}
+    </Field>
+  );
+}
+
+/** Text of several lines with its label. */
+export function TextAreaField({
+  label,
+  hint,
+  issue,
+  aside,
+  onChange,
+  ...rest
+}: Labelled<ComponentProps<"textarea">>) {
+  return (
+    <Field label={label} hint={hint} issue={issue} aside={aside}>
+      {(control) => <TextArea {...rest} {...control} onChange={({ target }) => onChange(target.value)} />}
     </Field>
   );
 }

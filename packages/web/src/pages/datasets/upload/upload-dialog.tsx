@@ -74,7 +74,7 @@ export function UploadDialog({ isOpen, onClose, dataset, onUploaded }: UploadDia
       >
         <FileInput file={file} isDisabled={upload.isPending} onChoose={choose} />
         {dataset === undefined && (
-          <TextField label="Name" issue={nameIssue} value={name} onChange={setName} isRequired />
+          <TextField label="Name" issue={nameIssue} value={name} onChange={setName} required />
         )}
         {upload.isPending && file !== undefined && <Progress share={sent} bytes={file.size} />}
         {upload.error !== null && nameIssue === undefined && (

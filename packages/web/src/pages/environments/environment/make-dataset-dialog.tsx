@@ -74,7 +74,7 @@ function MakeDatasetForm({ selection, onClose }: Omit<MakeDatasetDialogProps, "i
         onChange={setId}
       />
       {id === "" ? (
-        <TextField label="Name" issue={nameIssue} value={name} onChange={setName} isRequired />
+        <TextField label="Name" issue={nameIssue} value={name} onChange={setName} required />
       ) : (
         <Checkbox
           label="Keep the trajectories of its latest revision"

@@ -62,7 +62,7 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
           issue={wrong.name ?? issueAt(refused, "name")}
           value={draft.name}
           onChange={(text) => change({ name: text })}
-          isRequired
+          required
         />
       )}
       <TextField

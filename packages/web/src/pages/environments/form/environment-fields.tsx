@@ -4,11 +4,9 @@ import { deploymentsQuery } from "../../../data/deployments.ts";
 import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
-import { Field } from "../../../ui/form/field.tsx";
 import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
-import { TextArea } from "../../../ui/form/inputs.tsx";
 import { SelectField } from "../../../ui/form/select.tsx";
-import { TextField } from "../../../ui/form/text-field.tsx";
+import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
 import { contextFields, type EnvironmentDraft, type ReadEnvironmentDraft } from "./read-environment-draft.ts";
 
 interface EnvironmentFieldsProps {
@@ -107,30 +105,22 @@ export function EnvironmentFields({ draft, issues, refused, change }: Environmen
         </summary>
         <div className="flex flex-col gap-3 border-t border-line p-3">
           {contextFields.map((field) => (
-            <Field key={field} label={humanizeName(field)} issue={issueAt(refused, "context", field)}>
-              {(control) => (
-                <TextArea
-                  {...control}
-                  value={draft[field]}
-                  onChange={({ target }) => change({ [field]: target.value })}
-                />
-              )}
-            </Field>
+            <TextAreaField
+              key={field}
+              label={humanizeName(field)}
+              issue={issueAt(refused, "context", field)}
+              value={draft[field]}
+              onChange={(text) => change({ [field]: text })}
+            />
           ))}
-          <Field
+          <TextAreaField
             label="Parameters"
             hint="JSON, for example max_tokens or top_p. The temperature is 0 unless it is given."
             issue={issues.params ?? issueAt(refused, "params")}
-          >
-            {(control) => (
-              <TextArea
-                {...control}
-                placeholder='{ "max_tokens": 512 }'
-                value={draft.params}
-                onChange={({ target }) => change({ params: target.value })}
-              />
-            )}
-          </Field>
+            placeholder='{ "max_tokens": 512 }'
+            value={draft.params}
+            onChange={(text) => change({ params: text })}
+          />
         </div>
       </details>
     </>

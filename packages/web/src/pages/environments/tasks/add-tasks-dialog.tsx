@@ -7,12 +7,10 @@ import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
 import { fieldIssues } from "../../../ui/form/field-issues.ts";
-import { TextArea } from "../../../ui/form/inputs.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { Select, SelectField } from "../../../ui/form/select.tsx";
-import { TextField } from "../../../ui/form/text-field.tsx";
+import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { splits } from "../environment/environment-search.ts";
 import { readTaskLines } from "./read-task-lines.ts";
@@ -115,21 +113,15 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
         />
       )}
       {source === "lines" && (
-        <Field
+        <TextAreaField
           label="Tasks"
           hint="One JSON object per line. Its own split, if any, overrides the one above."
           issue={wasSent ? issues.lines : undefined}
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              className="min-h-40!"
-              placeholder='{"initial_state": "You are in a kitchen.", "prompt": "Turn on the stove.", "goal": "The stove is on."}'
-              value={lines}
-              onChange={({ target }) => setLines(target.value)}
-            />
-          )}
-        </Field>
+          className="min-h-40!"
+          placeholder='{"initial_state": "You are in a kitchen.", "prompt": "Turn on the stove.", "goal": "The stove is on."}'
+          value={lines}
+          onChange={setLines}
+        />
       )}
       {refused !== "" && (
         <p role="alert" className="text-sm text-fail">
@@ -159,30 +151,22 @@ interface TaskFieldsProps {
 function TaskFields({ task, issue, onChange }: TaskFieldsProps) {
   return (
     <>
-      <Field
+      <TextAreaField
         label="First observation"
         hint="What the agent sees first; the state of the first step."
         issue={issue}
-      >
-        {(control) => (
-          <TextArea
-            {...control}
-            value={task.initial_state}
-            onChange={({ target }) => onChange({ ...task, initial_state: target.value })}
-          />
-        )}
-      </Field>
+        value={task.initial_state}
+        onChange={(text) => onChange({ ...task, initial_state: text })}
+      />
       <TextField
         label="Prompt"
         hint="What the agent is told to do."
-        issue={undefined}
         value={task.prompt}
         onChange={(prompt) => onChange({ ...task, prompt })}
       />
       <TextField
         label="Goal"
         hint="Replaces {goal} in stop rules, and is the evaluator’s gold answer."
-        issue={undefined}
         value={task.goal}
         onChange={(goal) => onChange({ ...task, goal })}
       />

@@ -4,8 +4,7 @@ import { useCorrectResult } from "../../../data/evaluation/evaluation-results.ts
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
-import { TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Time } from "../../../ui/time.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
@@ -55,29 +54,20 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
           }}
         >
           <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">
-            <Field
+            <TextField
               label="Score"
               hint={`Default: ${draft.verdict === "pass" ? 1 : 0}`}
               issue={isScoreInvalid ? "Enter a number from 0 to 1." : undefined}
-            >
-              {(control) => (
-                <TextInput
-                  {...control}
-                  inputMode="decimal"
-                  value={draft.score}
-                  onChange={(event) => change({ score: event.target.value })}
-                />
-              )}
-            </Field>
-            <Field label="Comment" hint="Why, for later readers.">
-              {(control) => (
-                <TextArea
-                  {...control}
-                  value={draft.comment}
-                  onChange={(event) => change({ comment: event.target.value })}
-                />
-              )}
-            </Field>
+              inputMode="decimal"
+              value={draft.score}
+              onChange={(text) => change({ score: text })}
+            />
+            <TextAreaField
+              label="Comment"
+              hint="Why, for later readers."
+              value={draft.comment}
+              onChange={(text) => change({ comment: text })}
+            />
           </div>
           {save.error !== null && <ErrorNotice error={save.error} />}
           <div className="flex justify-end gap-2">

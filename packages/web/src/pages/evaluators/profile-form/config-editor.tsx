@@ -1,8 +1,7 @@
-import { Field } from "../../../ui/form/field.tsx";
 import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
-import { TextArea } from "../../../ui/form/inputs.tsx";
 import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
 import { Segmented } from "../../../ui/form/segmented.tsx";
+import { TextAreaField } from "../../../ui/form/text-field.tsx";
 import type { ConfigField } from "./config-field.ts";
 import { ConfigFieldControl } from "./config-field-control.tsx";
 
@@ -45,20 +44,14 @@ export function ConfigEditor({
       {isForm ? (
         <ConfigFields fields={fields} config={config.value} issues={issues} onChangeText={onChangeText} />
       ) : (
-        <Field
+        <TextAreaField
           label={<span className="sr-only">Config as JSON</span>}
           hint={"issue" in config ? undefined : "The same config as in the form."}
           issue={"issue" in config ? config.issue : allOf(issues)}
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              className="min-h-40!"
-              value={text}
-              onChange={({ target }) => onChangeText(target.value)}
-            />
-          )}
-        </Field>
+          className="min-h-40!"
+          value={text}
+          onChange={onChangeText}
+        />
       )}
     </section>
   );

@@ -8,9 +8,9 @@ import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field, FieldGroup } from "../../../ui/form/field.tsx";
+import { FieldGroup } from "../../../ui/form/field.tsx";
 import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
-import { TextArea } from "../../../ui/form/inputs.tsx";
+import { TextAreaField } from "../../../ui/form/text-field.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
@@ -79,15 +79,12 @@ export function TryCard({ family, profile }: TryCardProps) {
             );
           }
           return (
-            <Field key={field} {...around}>
-              {(control) => (
-                <TextArea
-                  {...control}
-                  value={draft[field]}
-                  onChange={({ target }) => change({ [field]: target.value })}
-                />
-              )}
-            </Field>
+            <TextAreaField
+              key={field}
+              {...around}
+              value={draft[field]}
+              onChange={(text) => change({ [field]: text })}
+            />
           );
         })}
         <div className="flex items-center gap-2">

@@ -5,8 +5,7 @@ import { findQueryError } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
-import { TextArea } from "../../../ui/form/inputs.tsx";
+import { TextAreaField } from "../../../ui/form/text-field.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import type { ModelResponse } from "../use-predictions.ts";
 import { evaluatorChoices } from "./evaluator-choices.ts";
@@ -63,14 +62,12 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
         <EvaluatorPicker groups={groups} chosenIds={evaluations.chosenIds} onChoose={evaluations.choose} />
       )}
       {needsGoldAnswer && (
-        <Field
+        <TextAreaField
           label="Gold answer"
           hint="The environment’s actual response. Without it, evaluators that need it end as “Unusable input”."
-        >
-          {(control) => (
-            <TextArea {...control} value={goldAnswer} onChange={({ target }) => onGoldAnswer(target.value)} />
-          )}
-        </Field>
+          value={goldAnswer}
+          onChange={onGoldAnswer}
+        />
       )}
     </section>
   );

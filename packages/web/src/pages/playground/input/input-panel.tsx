@@ -1,7 +1,6 @@
 import { type KeyboardEvent, type ReactNode, type Ref, useState } from "react";
 import { Card } from "../../../ui/card.tsx";
-import { Field } from "../../../ui/form/field.tsx";
-import { TextArea } from "../../../ui/form/inputs.tsx";
+import { TextAreaField } from "../../../ui/form/text-field.tsx";
 import { CharacterCount, ContextField } from "./context-field.tsx";
 import { type ContextField as ContextFieldName, contextSections } from "./context-sections.ts";
 import type { Draft } from "./draft.ts";
@@ -63,36 +62,24 @@ export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, fo
             ))}
           </fieldset>
           <div className="flex flex-col gap-4 border-b border-line p-4">
-            <Field
+            <TextAreaField
               label="State"
               hint="What the agent sees before it acts, in the environment’s own words."
               issue={issues["interaction.state"]}
               aside={<CharacterCount text={state} />}
-            >
-              {(control) => (
-                <TextArea
-                  {...control}
-                  className="min-h-28"
-                  value={state}
-                  onChange={({ target }) => onChange({ state: target.value })}
-                />
-              )}
-            </Field>
-            <Field
+              className="min-h-28"
+              value={state}
+              onChange={(text) => onChange({ state: text })}
+            />
+            <TextAreaField
               label="Action"
               hint="What the agent does: a command, a click, a tool call."
               issue={issues["interaction.action"]}
               aside={<CharacterCount text={action} />}
-            >
-              {(control) => (
-                <TextArea
-                  {...control}
-                  className="min-h-10"
-                  value={action}
-                  onChange={({ target }) => onChange({ action: target.value })}
-                />
-              )}
-            </Field>
+              className="min-h-10"
+              value={action}
+              onChange={(text) => onChange({ action: text })}
+            />
           </div>
           <ParamsFields params={params} issues={issues} onChange={(params) => onChange({ params })} />
         </div>

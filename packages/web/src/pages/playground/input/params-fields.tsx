@@ -2,9 +2,8 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useState } from "react";
-import { Field } from "../../../ui/form/field.tsx";
-import { TextArea, TextInput } from "../../../ui/form/inputs.tsx";
 import { SelectField } from "../../../ui/form/select.tsx";
+import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
 import { type Draft, type ParamField, paramFields } from "./draft.ts";
 import type { Issues } from "./read-draft.ts";
 
@@ -60,18 +59,16 @@ export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
       <Collapsible.Content className="flex flex-col gap-3 px-4 pt-1 pb-4">
         <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
           {numbers.map(({ field, inputMode, placeholder }) => (
-            <Field key={field} label={<ParamName>{field}</ParamName>} issue={issueOf(field)}>
-              {(control) => (
-                <TextInput
-                  {...control}
-                  inputMode={inputMode}
-                  placeholder={placeholder}
-                  value={params[field]}
-                  onChange={({ target }) => set(field, target.value)}
-                  className="tabular-nums"
-                />
-              )}
-            </Field>
+            <TextField
+              key={field}
+              label={<ParamName>{field}</ParamName>}
+              issue={issueOf(field)}
+              inputMode={inputMode}
+              placeholder={placeholder}
+              value={params[field]}
+              onChange={(text) => set(field, text)}
+              className="tabular-nums"
+            />
           ))}
           {choices.map(({ field, options }) => (
             <div key={field} className="xl:col-span-2">
@@ -85,20 +82,14 @@ export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
             </div>
           ))}
         </div>
-        <Field
+        <TextAreaField
           label="Further parameters"
           hint="One JSON object, passed to the model unchanged."
           issue={issueOf("further")}
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              placeholder={'{"stop": ["\\n\\n"], "seed": 7}'}
-              value={params.further}
-              onChange={({ target }) => set("further", target.value)}
-            />
-          )}
-        </Field>
+          placeholder={'{"stop": ["\\n\\n"], "seed": 7}'}
+          value={params.further}
+          onChange={(text) => set("further", text)}
+        />
       </Collapsible.Content>
     </Collapsible.Root>
   );

@@ -6,9 +6,8 @@ import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
-import { TextArea, TextInput } from "../../../ui/form/inputs.tsx";
 import { SelectField } from "../../../ui/form/select.tsx";
+import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 
 interface AddToDatasetDialogProps {
@@ -87,42 +86,22 @@ function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
           ]}
           onChange={setChosen}
         />
-        {isNew && (
-          <Field label="Its name">
-            {(control) => (
-              <TextInput
-                {...control}
-                value={name}
-                maxLength={200}
-                onChange={({ target }) => setName(target.value)}
-              />
-            )}
-          </Field>
-        )}
-        <Field label="Trajectory" hint="Samples of one trajectory form one cluster. This will be its step 0.">
-          {(control) => (
-            <TextInput
-              {...control}
-              value={trajectory}
-              maxLength={180}
-              onChange={({ target }) => setTrajectory(target.value)}
-            />
-          )}
-        </Field>
+        {isNew && <TextField label="Its name" value={name} maxLength={200} onChange={setName} />}
+        <TextField
+          label="Trajectory"
+          hint="Samples of one trajectory form one cluster. This will be its step 0."
+          value={trajectory}
+          maxLength={180}
+          onChange={setTrajectory}
+        />
       </div>
-      <Field
+      <TextAreaField
         label="Next state"
         hint="What predictions are evaluated against. Correct it if the response was wrong."
-      >
-        {(control) => (
-          <TextArea
-            {...control}
-            value={nextState}
-            rows={6}
-            onChange={({ target }) => setNextState(target.value)}
-          />
-        )}
-      </Field>
+        value={nextState}
+        rows={6}
+        onChange={setNextState}
+      />
       {add.error !== null && <ErrorNotice error={add.error} />}
       <div className="flex justify-end gap-2">
         <Button variant="quiet" onClick={onClose}>
