@@ -13,7 +13,9 @@ import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { watchRedis } from "../observability/watched-metrics.ts";
+import type { PriceList } from "../prices/price-list.ts";
 import { connectRedis } from "../redis/connect-redis.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { createCompletionCache } from "../upstream/cache/completion-cache.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
@@ -55,14 +57,14 @@ export interface Presage {
   dispose(): Promise<void>;
 }
 
-/** What a server knows that is one of several workers. */
+/** What only a worker process has. */
 export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
   link: Pick<SupervisorLink, "readMetrics" | "forgetKey" | "answerWith">;
-  /** Whether it takes the place of one that ended: then nobody is told of a sign-in link. */
+  /** Whether it replaces a worker that ended: it prints no sign-in link. */
   isReplacement: boolean;
 }
 
-/** Builds the server, which does not listen at `address` yet. */
+/** Builds the server that will listen at `address`. */
 export async function composeServer(
   config: Config,
   log: Log,
@@ -101,14 +103,7 @@ export async function composeServer(
   });
 
   const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
-  const usage = collectUsage(
-    (batch) => writeUsage(database, batch),
-    (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
-    (model) => prices.current()?.models.has(model) === true,
-  );
-  // Latencies are those of clients' predictions.
-  const recordCall = (operation: "judge" | "run") => (call: ModelUse) =>
-    usage.record({ ...call, operation, totalMs: 0, upstreamMs: undefined });
+  const usage = composeUsage(log, database, prices);
   const limits = composeLimits(config, { redis, keyDigest, metrics });
   const {
     dispose: disposeEvaluation,
@@ -119,14 +114,14 @@ export async function composeServer(
     deployments,
     memory,
     countUnreachable,
-    recordJudgeCall: recordCall("judge"),
+    recordJudgeCall: usage.recordCallsOf("judge"),
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   const { dispose: disposeCapture, ...capture } = composeCapture(config, log, store, { memory, metrics });
   const runs = composeRuns(config, log, store, {
     deployments,
     liveInFlight: limits.predictions.inFlight,
-    recordCall: recordCall("run"),
+    recordCall: usage.recordCallsOf("run"),
     startSpan: tracing.startRun,
   });
   const { dispose: disposeRetention, ...deletions } = composeRetention(config, log, store, {
@@ -149,7 +144,6 @@ export async function composeServer(
     rereadFiles,
   });
 
-  const { maxBodyBytes } = config.listen;
   const evaluationServices: EvaluationServices = {
     store,
     admission: limits.evaluations,
@@ -168,16 +162,7 @@ export async function composeServer(
     onSweepFailure: (error) => logWriteFailure(log, error, true, "could not delete old sessions; will retry"),
   });
   const services: Services = {
-    settings: {
-      instanceId,
-      maxBodyBytes,
-      listsDeployments: config.deployments !== undefined,
-      maxShortBodyBytes: Math.min(maxBodyBytes, maxShortBodyBytes),
-      capture: config.capture,
-      debugFields: config.prediction.debugFields,
-      metricsToken: config.metricsToken,
-      dashboardDirectory: Bun.fileURLToPath(new URL("../../../web/dist/", import.meta.url)),
-    },
+    settings: settingsOf(config, instanceId),
     phase: () => phase,
     log,
     metrics,
@@ -236,5 +221,34 @@ export async function composeServer(
       redis?.stop();
       await store.destroy();
     },
+  };
+}
+
+function composeUsage(log: Log, database: Database, prices: PriceList) {
+  const { record, stop } = collectUsage(
+    (batch) => writeUsage(database, batch),
+    (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
+    (model) => prices.current()?.models.has(model) === true,
+  );
+  return {
+    record,
+    /** Without latencies: usage has those of clients' predictions only. */
+    recordCallsOf: (operation: "judge" | "run") => (call: ModelUse) =>
+      record({ ...call, operation, totalMs: 0, upstreamMs: undefined }),
+    stop,
+  };
+}
+
+function settingsOf(config: Config, instanceId: string): Services["settings"] {
+  const { maxBodyBytes } = config.listen;
+  return {
+    instanceId,
+    maxBodyBytes,
+    listsDeployments: config.deployments !== undefined,
+    maxShortBodyBytes: Math.min(maxBodyBytes, maxShortBodyBytes),
+    capture: config.capture,
+    debugFields: config.prediction.debugFields,
+    metricsToken: config.metricsToken,
+    dashboardDirectory: Bun.fileURLToPath(new URL("../../../web/dist/", import.meta.url)),
   };
 }
