@@ -83,7 +83,7 @@ function addressOf({ outputs }: Bun.BuildOutput, kind: Bun.BuildArtifact["kind"]
   return `/assets/${basename(output.path)}`;
 }
 
-/** Leaves the compressed files only: what hardly any client asks for needs no place in every image. */
+/** Keeps the compressed files only: what hardly any client requests needs no room in every image. */
 function compress(file: string): void {
   const bytes = readFileSync(file);
   writeFileSync(`${file}.br`, brotliCompressSync(bytes));

@@ -5,13 +5,13 @@ const pattern =
 
 /**
  * A date-time of ISO 8601 in a request, in the spellings that pydantic takes: without an offset it is UTC, and a date alone is
- * its midnight. A number, even as text, is none.
+ * its midnight. Numbers, even as text, are refused.
  */
 export function dateTime() {
   return z.stringFormat("datetime", (text) => !Number.isNaN(readInstant(text))).meta({ format: "date-time" });
 }
 
-/** A date-time in microseconds since 1970-01-01 UTC; NaN if the text is none. */
+/** A date-time in microseconds since 1970-01-01 UTC; NaN if the text is not one. */
 export function readInstant(text: string): number {
   const match = pattern.exec(text);
   if (match === null) return Number.NaN;

@@ -35,7 +35,7 @@ export class PresageError extends Error {
   readonly status: number | undefined;
   /** Identifies the request in the server's log. */
   readonly requestId: string | undefined;
-  /** Wait that the server asked for, in milliseconds. */
+  /** How long the server asked the client to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /**
    * Whether the server recommends a retry, if it says. After a 503 with `false` it is unknown whether the call took effect:

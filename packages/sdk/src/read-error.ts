@@ -106,7 +106,7 @@ function messageOf(detail: unknown, issues: readonly ValidationError[]): string 
   return listed.join("; ") + (omitted === 0 ? "" : `; and ${omitted} more`);
 }
 
-/** The wait that `Retry-After`, in seconds or as a date, asks for, in milliseconds. */
+/** `Retry-After`, given in seconds or as a date, in milliseconds. */
 export function readRetryAfterMs(headers: Headers): number | undefined {
   const text = headers.get("retry-after")?.trim();
   if (text === undefined || text === "") return undefined;

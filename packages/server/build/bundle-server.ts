@@ -91,7 +91,7 @@ function besideTheBundle({ dashboardFolder, commandName }: BundleOptions): BunPl
         contents: readFileSync(path, "utf8").replaceAll(licenceComment, ""),
         loader,
       }));
-      // zod's messages in some fifty languages, which nobody asks for.
+      // zod's messages in some fifty languages, which nothing uses.
       build.onLoad({ filter: /node_modules\/zod\/v4\/locales\/index\.js$/ }, ({ loader }) => ({
         contents: 'export { default as en } from "./en.js";',
         loader,

@@ -2,7 +2,7 @@ import type { ErrorCategory } from "@presage/contract";
 
 /** Errors of Presage itself. The HTTP layer maps each code to a status. */
 export type ServiceErrorCode =
-  /** Well-formed, but it asks for what cannot be. */
+  /** Well-formed, but impossible to do. */
   | "bad_request"
   | "unauthenticated"
   | "forbidden"
@@ -88,7 +88,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** The client closed the connection, so nobody reads the response. */
+/** The client closed the connection, so no one reads the response. */
 export class ClientDisconnectedError extends Error {
   constructor() {
     super("The client disconnected before the response was ready.");

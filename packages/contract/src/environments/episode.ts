@@ -156,7 +156,7 @@ export const EpisodePath = z.object({
 export const EpisodeEnding = z.enum(["success", "failure", "none"]);
 export type EpisodeEnding = z.infer<typeof EpisodeEnding>;
 
-/** What of episodes can be asked for, in words that queries and bodies share. */
+/** Filters of episodes that queries and bodies share. */
 export const describedFilter = {
   environment: "Only episodes of this environment.",
   revision: "Only of this revision of the environment.",

@@ -20,7 +20,7 @@ export async function insertAuditEvent(transaction: Database, row: AuditEventsTa
   await transaction.insertInto("audit_events").values(row).execute();
 }
 
-/** Of an event whose change goes on. */
+/** Of an event whose change is still in progress. */
 export async function updateAuditDetail(transaction: Database, id: string, detail: object): Promise<void> {
   await transaction
     .updateTable("audit_events")

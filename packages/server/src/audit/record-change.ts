@@ -17,7 +17,7 @@ export interface Change {
 }
 
 /**
- * Records a change in its own transaction: neither is there without the other. Refuses accounts closed since the request began, except
+ * Records a change in its own transaction: neither is stored without the other. Refuses accounts closed since the request began, except
  * for the command line, which erases them. Returns the event's id.
  */
 export async function recordChange(

@@ -32,7 +32,7 @@ export async function exportToFile(
     let lines = 0;
     const writing = await createPartial(partial);
     try {
-      // Servers go on writing meanwhile.
+      // Servers keep writing meanwhile.
       const reader = store.reader({ accountId: account.id, signal: new AbortController().signal });
       const reading = reader.transaction();
       const snapshot = isPostgres(store.database) ? reading.setIsolationLevel("repeatable read") : reading;
@@ -80,7 +80,7 @@ export async function importFromFile(
   });
 }
 
-/** Like the database, it is readable by nobody else. */
+/** Like the database, only its owner can read it. */
 async function createPartial(path: string): Promise<FileHandle> {
   try {
     return await open(path, "wx", 0o600);

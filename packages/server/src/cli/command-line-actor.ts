@@ -7,7 +7,7 @@ export function commandLineActor(): Actor {
   return { kind: "command_line", userId: null, id: null, name: userName(), requestId: null };
 }
 
-/** The command line as somebody who changes what is in a user's account. */
+/** The command line as the actor of changes in a user's account. */
 export function changerFor(user: Pick<User, "account_id">): Pick<Changer, "accountId" | "actor"> {
   return { accountId: user.account_id, actor: commandLineActor() };
 }

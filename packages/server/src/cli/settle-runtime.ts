@@ -33,7 +33,7 @@ export function settleRuntime(): void {
   });
 }
 
-/** Settles the runtime for a command that wants more concurrent requests than Bun's default. */
+/** Configures the runtime for a command that sends more concurrent requests than Bun's default. */
 export function settleRuntimeFor(concurrency: string): void {
   if (Number(concurrency) > defaultMaxHttpRequests) settleRuntime();
 }

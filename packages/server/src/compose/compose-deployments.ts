@@ -101,7 +101,7 @@ export async function readDeploymentSettings(config: Config): Promise<Deployment
   return { ...settings, deployments: settings.deployments.map((each) => shareOfReplicas(each, config)) };
 }
 
-/** The workers of a server share what a replica may have in flight. */
+/** A server's workers share each replica's limit of requests in flight. */
 function shareOfReplicas(
   { maxInFlightPerReplica: limit, ...settings }: NamedDeploymentSettings,
   { workers }: Config,

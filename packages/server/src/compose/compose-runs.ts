@@ -28,7 +28,7 @@ interface RunOptions {
   deployments: Deployments;
   /** Live predictions in progress. */
   liveInFlight(): number;
-  /** Called after each call to a deployment, for the account's usage. Absent: nobody counts it. */
+  /** Called after each call to a deployment, to count the account's usage. */
   recordCall?: (use: ModelUse) => void;
   /** Traces a process's work on a run. Absent: there are no traces. */
   startSpan?: Tracing["startRun"];

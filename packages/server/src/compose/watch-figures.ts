@@ -20,7 +20,7 @@ interface Watched {
   completions: Pick<CompletionCache, "bytes">;
 }
 
-/** Figures that `/metrics` reads at the moment when it is asked for. */
+/** Metrics that are read when `/metrics` is requested. */
 export function watchFigures(
   { registry }: Pick<Metrics, "registry">,
   { deployments, limits, sockets, judgeCalls, memory, capture, completions }: Watched,

@@ -2,7 +2,7 @@ import type { Environment } from "./environment.ts";
 import { anyDomain, type RawEnvironment } from "./environment-values.ts";
 import { oidcNames } from "./identity-environment.ts";
 
-/** What is wrong between variables each of which is right by itself, in a line each. `values` are absent if some is not right. */
+/** Contradictions between variables that are each valid alone, one line each. `values` are absent if one is invalid. */
 export function contradictionsOf(set: RawEnvironment, values: Environment | undefined): string[] {
   return [
     ...missingForWorkers(values),

@@ -10,7 +10,7 @@ export const wholeNumber = (lowest: number, highest: number) =>
     .transform(Number)
     .pipe(z.number().min(lowest).max(highest));
 const retainedKinds = ["results", "predictions", "episodes", "usage", "audit"] as const;
-/** What somebody did is often asked about only weeks later. */
+/** Questions about who did what often come weeks later. */
 export const leastAuditDays = 90;
 /** `KIND=DAYS`, with commas between them, each kind once. */
 export const retentionDays = (most: number) =>

@@ -15,7 +15,7 @@ export interface FileIssue {
 
 export interface YamlFile<Value> {
   value: Value;
-  /** The issue at the key of this place or, where there is none, at what should have it. */
+  /** The issue at this key or, if the key is missing, at its parent. */
   issueAt(path: Path, text: string): FileIssue;
   /** Throws a `ConfigError` if there are issues. */
   refuse(issues: readonly FileIssue[]): void;

@@ -12,7 +12,7 @@ export class InvalidEnvironmentError extends Error {
   }
 }
 
-/** Checks what the schema of an environment cannot: that what it names is there, and that its patterns can be used. */
+/** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
 export async function checkConfig(
   services: Pick<EnvironmentServices, "hasDeployment" | "findPatternIssue" | "findEvaluatorIssue">,
   accountId: string,

@@ -27,7 +27,7 @@ export async function reviseEnvironment(
     .writer(requester)
     .transaction()
     .execute(async (transaction) => {
-      // Until the transaction ends, nobody else revises it.
+      // Locks it against other revisions until the transaction ends.
       if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
       const last = await selectEnvironment(transaction, accountId, { name });
       if (last?.times === undefined) throw noSuchEnvironment();

@@ -15,7 +15,7 @@ export interface BackgroundTurns {
 }
 
 /**
- * Turns on the main thread for work that may wait, in the order in which they are asked for. What becomes possible at the
+ * Turns on the main thread for work that may wait, in the order of the requests. What becomes possible at the
  * same time, when a commit ends for instance, would otherwise be done in one turn of the event loop, in which nothing else is
  * answered.
  */

@@ -3,7 +3,7 @@ import { orAborted } from "./deadline.ts";
 export interface RoomForBytes {
   /** Waits for room for this many bytes, behind those who already wait. What exceeds the limit is admitted alone. Resolves with the function that gives it back. */
   take(bytes: number, signal: AbortSignal): Promise<() => void>;
-  /** Waits until nobody waits, before more is read that would. */
+  /** Waits until no one is waiting, before reading more. */
   untilNobodyWaits(signal: AbortSignal): Promise<void>;
 }
 

@@ -58,7 +58,7 @@ export interface ChatSpan {
 export interface ChatEnd {
   /** As the upstream named it. */
   model: unknown;
-  /** The model that was asked for, where a model was asked. */
+  /** The requested model, where a model was called. */
   sentModel?: string | undefined;
   /** The address that answered. */
   replica?: string | undefined;

@@ -14,7 +14,7 @@ export interface Prices {
   models: ReadonlyMap<string, ModelPrices>;
 }
 
-/** Tokens that an upstream was asked for. */
+/** Tokens that an upstream processed. */
 export interface AskedTokens {
   promptTokens: number;
   /** The part of the prompt that it had in its own cache. Absent: none. */

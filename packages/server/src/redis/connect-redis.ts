@@ -5,7 +5,7 @@ import { watchOutage } from "../observability/watch-outage.ts";
 
 /** The most that the store may delay a call. */
 const answerTimeoutMs = 50;
-/** After a time-out nobody asks for this long, so that not every call pays for it. */
+/** After a time-out, no command is sent for this long, so that not every call pays for it. */
 const restMs = 500;
 /** A connection on which nothing comes back for this long is given up. */
 const silenceMs = 1_000;
@@ -19,7 +19,7 @@ export interface Redis {
   isUp(): boolean;
   /** The answer to commands; undefined if there is none within 50 ms, or the store refuses them. */
   ask<Answer>(command: (client: RedisClient) => Promise<Answer>): Promise<Answer | undefined>;
-  /** Sends a command that nobody waits for, however long it takes; nothing while the store is gone. */
+  /** Sends a command without waiting for it, however long it takes; nothing while the store is gone. */
   tell(command: (client: RedisClient) => Promise<unknown>): void;
   stop(): void;
 }

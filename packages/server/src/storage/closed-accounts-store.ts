@@ -7,7 +7,7 @@ import type { Database } from "./schema/tables.ts";
 
 const pollMs = 50;
 
-/** From its commit on, nothing is stored for an account any more, but by transactions that looked before: see `waitForEarlierWriters`. */
+/** From its commit on, nothing more is stored for an account, except by transactions that checked earlier: see `waitForEarlierWriters`. */
 export async function closeAccount(transaction: Database, accountId: string): Promise<void> {
   await transaction
     .insertInto("closed_accounts")
@@ -32,7 +32,7 @@ export async function selectClosed(
   return new Set(rows.map(({ account_id }) => account_id));
 }
 
-/** Whether an account is closed. If it is, it stays so until the transaction ends: nobody joins it meanwhile. */
+/** Whether an account is closed. If it is, no one can join it until the transaction ends. */
 export async function isHeldClosed(transaction: Database, accountId: string): Promise<boolean> {
   const closed = await transaction
     .selectFrom("closed_accounts")

@@ -40,7 +40,7 @@ export async function changeSetting(
   change: (value: string | undefined) => string | undefined,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    // Until the transaction ends, nobody else adds it or changes it, whether it was there or not.
+    // Locks it until the transaction ends, whether it exists or not.
     await transaction
       .insertInto("settings")
       .values({ name, value: "" })

@@ -6,7 +6,7 @@ export interface Sweeper {
 }
 
 export interface SweeperOptions {
-  /** Deletes what is no longer wanted, a little at a time, until there is none or `signal` is aborted. */
+  /** Deletes what is no longer wanted, a little at a time, until nothing is left or `signal` is aborted. */
   sweep(signal: AbortSignal): Promise<void>;
   intervalMs: number;
   onFailure(error: unknown): void;

@@ -105,7 +105,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return sendForCompletion(written, how, deadline);
   }
 
-  /** The same for a request whose completion may be kept, or is asked for by another caller at this moment. */
+  /** The same for a request whose completion may be cached, or is in flight for another caller. */
   function completeOnce(
     cached: CachedCompletions,
     request: CompletionRequest,
@@ -126,7 +126,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
       const ask = (signal: AbortSignal) => {
         const how: Sending = { namesNoModel, mayRetry, session, trace, key, isForOtherModel: false };
-        // It ends when nobody waits for it any more.
+        // It ends when no one waits for it any more.
         return toAsked(sendForCompletion({ body: toBody(text), model }, how, { signal, end() {} }), how);
       };
       return cached.join(cacheKey, sharing, deadline ?? startDeadline(limits, clientSignal), ask);

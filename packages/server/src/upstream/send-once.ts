@@ -99,7 +99,7 @@ export function createSendOnce({
             ? headers
             : { ...headers, ...(session && { [session.name]: session.value }), ...trace },
         signal,
-        // A redirect would send the credential to a host that nobody configured.
+        // A redirect would send the credential to a host that is not configured.
         redirect: "manual",
         // Bun gives up a silent response after 300 s; the deadline is our own.
         timeout: false,

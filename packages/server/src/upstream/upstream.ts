@@ -44,11 +44,11 @@ export interface UpstreamCompletion {
   body: CompletionBody;
   /** The name of the deployment that sent it. */
   deployment: string;
-  /** The model that was asked for. Absent: it is a completion that was kept. */
+  /** The requested model. Absent for a completion from the cache. */
   model?: string;
   /** The address of the replica that sent it. Absent: it was kept. */
   replica?: string;
-  /** Absent: the request was not one of those that are asked for once. */
+  /** Absent: the request was not cacheable. */
   cache?: CacheOutcome;
 }
 
@@ -83,7 +83,7 @@ export interface CompletionRequest extends Record<string, unknown> {
   messages: readonly { role: string; content: string }[];
 }
 
-/** The header by which a client says that requests belong together. It goes on to the upstream. */
+/** The header by which a client marks requests as one session. It is forwarded to the upstream. */
 export interface SessionHeader {
   name: string;
   value: string;
@@ -108,7 +108,7 @@ export interface CompletionOptions {
   /** Called before each retry, where retries are bounded beyond this one call. */
   mayRetry?: (() => boolean) | undefined;
   session?: SessionHeader | undefined;
-  /** Absent: it is asked for by itself, and not kept. */
+  /** Absent: it is neither shared nor cached. */
   sharing?: Sharing | undefined;
   /** Sent with every try. */
   trace?: TraceHeaders | undefined;

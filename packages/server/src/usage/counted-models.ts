@@ -12,7 +12,7 @@ export type CountedModels = (
 
 /**
  * Callers name models as they like, and many upstreams serve any name: without a limit they could add rows without end. A model
- * with a price is always counted by its name, so nobody can hide its tokens behind others.
+ * with a price is always counted by its name, so its tokens cannot hide behind others.
  */
 export function createCountedModels(hasPrice: (model: string) => boolean): CountedModels {
   let namesHour = 0;

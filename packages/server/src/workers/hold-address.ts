@@ -6,12 +6,12 @@ export interface HeldAddress {
 }
 
 /**
- * Makes sure that nobody else listens at the address, or throws a `ListenError`. Workers share their port (SO_REUSEPORT), so the
+ * Makes sure that no other process listens at the address, or throws a `ListenError`. Workers share their port (SO_REUSEPORT), so the
  * system would let those of a second server join them. A first look without it finds everybody who listens already; a name of the
  * abstract namespace, which the system releases with the process, keeps two supervisors from looking at once.
  */
 export async function holdAddress({ host, port }: { host: string; port: number }): Promise<HeldAddress> {
-  // The system gives the first worker a port that nobody has.
+  // The system gives the first worker a free port.
   if (port === 0) return { release() {} };
   const lock = takeName(`presage ${listenAddress(host, port)}`);
   if (lock === undefined) throw addressInUseError(host, port);

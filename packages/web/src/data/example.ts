@@ -11,9 +11,9 @@ interface ExampleFile {
 /** The example in an account, which its dataset's tag names. */
 export interface LoadedExample {
   datasetId: string;
-  /** The baseline first, as a comparison wants it. */
+  /** The baseline first, as comparisons expect. */
   runIds: string[];
-  /** Whether somebody made more runs on its dataset, which would go with it. */
+  /** Whether its dataset has other runs, which would be deleted with it. */
   hasOtherRuns: boolean;
 }
 

@@ -14,7 +14,7 @@ export function useChangeRole() {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: ({ id, role }: { id: string; role: Role }) => presage.members.update(id, { role }),
-    // On failure too: somebody else may have changed it.
+    // On failure too: someone else may have changed it.
     onSettled: async () => {
       await queryClient.invalidateQueries({ queryKey });
       // It may be the user's own.

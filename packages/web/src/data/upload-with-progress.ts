@@ -7,7 +7,7 @@ interface UploadCall {
   onProgress(share: number): void;
 }
 
-/** An upload may take as long as it does: the user sees how far it is, and can end it. */
+/** Uploads have no time limit: the user sees the progress and can cancel. */
 const timeoutMs = 24 * 3_600_000;
 
 /** Uploads a file as a revision of a dataset. Of its formats the server finds out which it is. */

@@ -9,7 +9,7 @@ export function useRole(): Role | undefined {
   return useQuery(meQuery(usePresage())).data?.role;
 }
 
-/** Why the signed-in user may not do something; undefined if they may, or nobody knows yet. The server decides. */
+/** Why the signed-in user may not do something; undefined if they may, or it is not known yet. The server decides. */
 export function useRefusal(need: Need): string | undefined {
   const role = useRole();
   if (role === undefined || permissions[need].roles.includes(role)) return undefined;

@@ -17,7 +17,7 @@ const paletteDelayMs = 2_000;
 
 type Shown = "palette" | "shortcuts";
 
-/** The command palette, the list of shortcuts and the keys that go to pages. Both dialogs are loaded when first asked for. */
+/** The command palette, the list of shortcuts and the keys that go to pages. Both dialogs are loaded on first use. */
 export function QuickNavigation({
   isPaletteOpen,
   onPalette,

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { isInMemory, isSqlite, sqlitePath } from "../../storage/opening/open-database.ts";
 import { CommandError } from "../command-error.ts";
 
-/** The configured database's file; a `CommandError` if it is none. `postgresTool` is what to use instead. */
+/** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */
 export function sqliteFile({ databaseUrl }: Config, postgresTool: string): string {
   if (isInMemory(databaseUrl)) {
     throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");

@@ -7,7 +7,7 @@ import { openLocalWorkplace } from "./local-workplace.ts";
 import type { Place } from "./place.ts";
 import { openRemoteWorkplace } from "./remote-workplace.ts";
 
-/** What a run asks for, besides its evaluators. */
+/** What a run is made with, besides its evaluators. */
 export type WantedRun = Omit<RunCreateRequest, "evaluators">;
 
 export interface PredictionsFile {
@@ -22,7 +22,7 @@ export interface Workplace extends Place {
   findDefaultDeployment(): Promise<string>;
   create(wanted: WantedRun, evaluators: readonly WantedEvaluator[]): Promise<Run>;
   uploadPredictions(id: string, file: PredictionsFile): Promise<void>;
-  /** Sees to it that somebody works on a run. */
+  /** Makes sure that a process works on a run. */
   start(id: string): void;
   /** Resolves once a run has ended. What `onProgress` throws ends the waiting. */
   waitUntilEnded(id: string, onProgress: (run: Run) => void, signal: AbortSignal): Promise<Run>;

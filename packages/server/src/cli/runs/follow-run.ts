@@ -53,7 +53,7 @@ export async function followRun(place: Workplace, run: Run, server: string | und
   throw new InterruptedError();
 }
 
-/** A run that has just ended cannot be paused any more. */
+/** A run that has just ended can no longer be paused. */
 async function pause(place: Workplace, id: string): Promise<void> {
   await place.runs.pause(id).catch((error: unknown) => {
     const isConflict =

@@ -1,12 +1,12 @@
 /** 128 plus the number of SIGPIPE, as shells report it. */
 export const closedPipeExitCode = 141;
 
-/** Whether nobody reads the output any more, as after `presage config | head -1`. */
+/** Whether the output's reader has gone, as after `presage config | head -1`. */
 export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
-/** Exits silently once nobody reads the output. */
+/** Exits silently once the output's reader has gone. */
 export function endOnClosedPipe(): void {
   process.stdout.on("error", (error) => {
     if (isClosedPipe(error)) process.exit(closedPipeExitCode);

@@ -14,7 +14,7 @@ const lateMs = 11_000;
 const pauseMs = 500;
 
 /**
- * Erases what is in an account to which nobody has access any more, pass after pass until one finds nothing: servers still store what
+ * Erases an account that no one can access any more, pass after pass until one finds nothing: servers still store what
  * they had begun. Stops where somebody has joined, for whom the account was opened again. Returns the number of rows by table.
  */
 export async function eraseUntilNothingIsLeft(

@@ -108,7 +108,7 @@ async function deleteWithAccount(database: Database, user: User): Promise<Map<st
     await lockAccount(transaction, user.account_id);
     const what = "What was in it is deleted, and the user is not.";
     await refuseOthers(transaction, user, what);
-    // Whoever joined may have left again, and what they stored is there.
+    // Someone may have joined, stored something and left again.
     if (!(await isHeldClosed(transaction, user.account_id))) throw somebodyJoined(what);
     return await deleteUserRows(transaction, user, true);
   });

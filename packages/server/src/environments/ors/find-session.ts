@@ -45,7 +45,7 @@ export async function deleteSession(
   await deleteSessionRow(services.store.database, requester.accountId, id);
 }
 
-/** The id under which a session is stored, once it is used. Throws if it is none of the account. */
+/** The id under which a session is stored once it is used. Throws if it is not the account's. */
 export function storedIdOf({ ors }: Services, { accountId }: Requester, sessionId: string): string {
   const id = ors.ids.storedIdOf(accountId, sessionId);
   if (id === undefined) throw noSuchSession();

@@ -14,7 +14,7 @@ const maxSessions = 50_000;
 export interface KnownSessions {
   /** Whether the session was there a short time ago. */
   has(id: string): boolean;
-  /** The session is there, and is in use. */
+  /** The session exists and is in use. */
   note(id: string): void;
   /** The session was stored just now. */
   noteCreated(id: string): void;

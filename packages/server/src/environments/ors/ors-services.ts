@@ -17,11 +17,11 @@ export interface OrsServices {
   startSession(start: SessionStart): Promise<boolean>;
   /** Notes that results were sent whole; those of many sessions share a commit. */
   markDelivered(delivery: Delivery): Promise<unknown>;
-  /** Aborted when the process stops. A call goes on without its client. */
+  /** Aborted when the process stops. A call continues without its client. */
   readonly signal: AbortSignal;
 }
 
-/** A session without a ping for so long has ended. */
+/** A session ends after this long without a ping. */
 const idleMs = 15 * 60_000;
 
 export function hasEnded({ last_used_at }: Pick<OrsSessionsTable, "last_used_at">): boolean {

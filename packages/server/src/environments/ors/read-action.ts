@@ -13,7 +13,7 @@ export function toolOf({ tool }: Pick<EnvironmentConfig, "tool">): EnvironmentTo
   return tool ?? defaultTool;
 }
 
-/** The action of a call, or why it is none, for the agent to read. */
+/** The action of a call, or, for the agent to read, why it is not valid. */
 export function readAction(
   config: Pick<EnvironmentConfig, "tool">,
   { name, input }: { name: string; input: Readonly<Record<string, unknown>> },

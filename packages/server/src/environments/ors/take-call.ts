@@ -24,7 +24,7 @@ export interface CallError {
 }
 
 /**
- * Takes the step of a call, or waits for it if this process is taking it already. It goes on without the client, which comes back. If
+ * Takes the step of a call, or waits for it if this process is taking it already. It continues without the client, which comes back. If
  * another process takes it as well, the first one to store it wins, as both have the task as their request's key.
  */
 export function takeCall(services: EnvironmentServices, call: NewCall, ask: Ask): Promise<CallOutcome> {

@@ -176,7 +176,7 @@ export async function sealRevision(
   return row && toRevision(row);
 }
 
-/** From now on a revision that is being filled is nobody's, and its rows may be deleted. */
+/** Abandons a revision that is being filled, so that its rows may be deleted. */
 export async function discardRevision(database: Database, id: number): Promise<void> {
   await database
     .updateTable("dataset_revisions")

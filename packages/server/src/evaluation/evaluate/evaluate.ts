@@ -23,7 +23,7 @@ export type EvaluateServices = Pick<
 export type Evaluation = EvaluationRecord | StoredResult;
 
 /**
- * Runs all evaluators of a request at once and returns what they found in their order, stored as the request wants.
+ * Runs all evaluators of a request concurrently and returns their outcomes in order, stored if the request wants that.
  * Throws an `InvalidEvaluatorsError` for evaluators or profiles that cannot be used.
  */
 export async function evaluate(
@@ -118,7 +118,7 @@ async function place(
   );
 }
 
-/** Whether an evaluation is not stored yet, and the request wants it to be. */
+/** Whether an evaluation is to be stored and is not stored yet. */
 function isToBeStored(evaluation: Evaluation, { capture }: EvaluationRequest): boolean {
   if ("id" in evaluation || capture === "none") return false;
   return capture === "all" || evaluation.outcome.pass !== true;

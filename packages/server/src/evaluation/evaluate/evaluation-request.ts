@@ -5,7 +5,7 @@ import type { NewProject } from "../projects/create-project.ts";
 import type { ResultMetadata } from "../results/record/evaluation-record.ts";
 import type { Sample } from "../sample.ts";
 
-/** One evaluator that a client wants to run. */
+/** One evaluator of a request. */
 export interface WantedEvaluator {
   /** An id, or an alias. */
   evaluator: string;

@@ -27,7 +27,7 @@ export async function resolveEvaluators(
   return found.filter((one) => "profile" in one);
 }
 
-/** What an account wants to run and cannot, and why. */
+/** An evaluator that an account cannot run, and why. */
 export async function findEvaluatorIssues(
   services: ResolveServices,
   accountId: string,

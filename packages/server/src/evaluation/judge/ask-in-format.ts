@@ -83,7 +83,7 @@ async function askWithinCapabilities(
   }
 }
 
-/** The capabilities without the one that the model says it lacks; undefined if it is none of these. */
+/** The capabilities without the one that the model says it lacks; undefined if that is none of these. */
 function adapt(capabilities: ModelCapabilities, error: UpstreamError): ModelCapabilities | undefined {
   if (!isRejection(error)) return undefined;
   const message = statedMessage(error);

@@ -18,7 +18,7 @@ const maxPauseMs = 60_000;
 export interface JudgeModel {
   complete: Upstream["complete"];
   slots: FairSlots;
-  /** Called after each call to the model, for the account's usage. Absent: nobody counts it. */
+  /** Called after each call to the model, to count the account's usage. */
   recordCall?: ((use: ModelUse) => void) | undefined;
 }
 

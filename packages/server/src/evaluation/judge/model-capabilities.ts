@@ -4,7 +4,7 @@ import type { ResponseFormatName } from "./response-formats.ts";
 const maxProfiles = 1_000;
 /** Of one profile: a deployment rarely changes its model. */
 const maxModels = 10;
-/** The server may be set up anew under the same name. */
+/** The server may be replaced under the same name. */
 const knownForMs = 60 * 60 * 1000;
 
 /** What has been learned about a model, to ask it in a way that works. */

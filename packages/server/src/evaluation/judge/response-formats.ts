@@ -3,7 +3,7 @@ import type { CompletionChoice } from "../../upstream/upstream.ts";
 import { jsonInText, tryParse } from "./json-in-text.ts";
 import type { VerdictForm } from "./verdict-form.ts";
 
-/** How a model can be asked for a verdict, the most reliable first. */
+/** Ways to get a verdict from a model, the most reliable first. */
 export const responseFormatNames = ["json_schema", "tool_call", "text"] as const;
 export type ResponseFormatName = (typeof responseFormatNames)[number];
 

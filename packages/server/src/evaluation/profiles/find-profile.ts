@@ -56,7 +56,7 @@ export async function findUsableProfile(
   return toUsable(found);
 }
 
-/** The revisions of an account's profiles that are there, archived or not, in no particular order. */
+/** All revisions of an account's profiles, archived or not, in no particular order. */
 export async function findProfileRevisions(
   database: Database,
   accountId: string,

@@ -15,7 +15,7 @@ type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: P
 
 const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 
-/** Ends a run. What is there stays. Cancelling it again changes nothing. */
+/** Ends a run and keeps what it has. Cancelling it again changes nothing. */
 export async function cancelRun(services: Services, requester: Changer, id: string): Promise<Run> {
   return await changeStatus(services, requester, id, {
     from: unfinished,

@@ -35,7 +35,7 @@ export interface NewRun extends Pick<Run, "mode" | "params" | "repeats" | "concu
   heldBy?: HeldLease;
 }
 
-/** A run that names a dataset, a revision or a deployment that there is none of. */
+/** A run that names a dataset, a revision or a deployment that does not exist. */
 export class InvalidRunError extends Error {
   /** Where the request names it. */
   readonly path: readonly string[];

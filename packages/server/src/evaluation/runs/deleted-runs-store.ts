@@ -19,7 +19,7 @@ function namesDataset(accountId: string, datasetId: string): RawBuilder<SqlBool>
     and (dataset_id = ${datasetId} or (target_kind = 'baseline' and target like ${learnsFrom}))`;
 }
 
-/** From now on a run is invisible, nobody works on it, and its rows may be deleted. Returns whether there was one. */
+/** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */
 export async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
   const row = await database
     .updateTable("runs")

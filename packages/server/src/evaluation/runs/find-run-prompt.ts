@@ -20,7 +20,7 @@ export interface RunPredictionPlace {
   repeat: number | null;
 }
 
-/** What was asked for a sample of a run. */
+/** The prompt of a run's sample. */
 export interface RunPrompt {
   context: Context | null;
   interaction: Interaction | null;

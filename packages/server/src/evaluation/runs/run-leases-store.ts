@@ -87,7 +87,7 @@ export async function renewLease(
   return row !== undefined;
 }
 
-/** Lets go of a run that nobody is to take before a time. */
+/** Releases a run that no process may take before a given time. */
 export async function releaseLease(database: Database, { id, leaseId }: Lease, until: Micros): Promise<void> {
   await database
     .updateTable("runs")
@@ -110,7 +110,7 @@ export async function readRunState(
     .executeTakeFirst();
 }
 
-/** Says why a run waits, or that it does not any more. A user's pause stays. */
+/** Records why a run waits, or that it no longer does. A user's pause stays. */
 export async function markAway(
   database: Database,
   { id, leaseId }: Lease,

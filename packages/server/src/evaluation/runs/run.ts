@@ -51,7 +51,7 @@ export interface Run {
   mode: RunMode;
   params: Readonly<Record<string, unknown>> | undefined;
   evaluators: readonly RunEvaluator[];
-  /** Of an external run: those of its results. Absent where they are not asked for. */
+  /** Of an external run: those of its results. Absent where they are not needed. */
   externalEvaluators?: readonly EvaluatorNames[];
   repeats: number;
   concurrency: number;
@@ -96,7 +96,7 @@ export function toEvaluatorNames({ id, profile }: RunEvaluator): NamedEvaluator 
 
 export type { EvaluatorNames };
 
-/** The same of evaluators by their names. A client's own has no profile, or one of which only the name is known. */
+/** The same for evaluators by name. A client's own has no profile, or one of which only the name is known. */
 export function isSameNamed(a: EvaluatorNames, b: EvaluatorNames): boolean {
   return (
     a.evaluator === b.evaluator &&

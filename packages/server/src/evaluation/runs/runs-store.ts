@@ -88,7 +88,7 @@ export interface InsertedRun {
   heldBy?: HeldLease | undefined;
 }
 
-/** A run that nobody works on yet, unless it is held. With a placement, nobody ever will. */
+/** Inserts a run that no process works on yet, unless it is held. With a placement, none ever will. */
 export async function insertRun(
   transaction: Database,
   run: Run,
@@ -170,7 +170,7 @@ export async function selectRuns(
   return { rows: part.rows.map(toRun), next: part.next };
 }
 
-/** Changes what a run is while nobody else does. Returns undefined unless it has one of these statuses. */
+/** Changes a run's status under a lock. Returns undefined unless it has one of these statuses. */
 export async function updateStatus(
   database: Database,
   accountId: string,
@@ -199,7 +199,7 @@ export const resumedStatus: RawBuilder<RunStatus> = sql`
   case when target_kind = 'imported' and predicted = 0 and failed = 0 then 'queued' else 'running' end
 `;
 
-/** Reads a run that nobody changes until the transaction ends. */
+/** Reads a run and locks it until the transaction ends. */
 export async function lockRun(
   transaction: Database,
   accountId: string,
@@ -216,7 +216,7 @@ export async function lockRun(
   return row && toRun(row);
 }
 
-/** Replaces a run's evaluators. All that has a prediction is to be evaluated again, so it is counted anew. */
+/** Replaces a run's evaluators. Everything predicted is to be evaluated again, so the counts start over. */
 export async function replaceEvaluators(
   transaction: Database,
   run: Run,

@@ -87,7 +87,7 @@ export interface HttpErrorResponse {
   headers: Record<string, string>;
   category: ErrorCategory | undefined;
   code: ErrorCode;
-  /** Whether the cause is a bug that somebody should look at. */
+  /** Whether the cause is a bug that someone should look at. */
   isUnexpected: boolean;
 }
 

@@ -15,7 +15,7 @@ export const deploymentHeader = "x-presage-deployment";
 /** The header that says where a prediction is from. */
 export const cacheHeader = "x-presage-cache";
 
-/** Its values: kept, of an equal request at the same time, asked for, or not cached. */
+/** Its values: cached, shared with a concurrent equal request, requested, or not cacheable. */
 export type CacheResult = "hit" | "shared" | "miss" | "off";
 
 /** What is learned about one request while it is served, for its log line, metrics and headers, and the memory it reserves. */
@@ -41,7 +41,7 @@ export interface Exchange extends Holder {
   completionTokens: number | undefined;
   /** The part of the prompt that the upstream had in its own cache. */
   upstreamCachedTokens: number | undefined;
-  /** The model that the upstream was asked for. */
+  /** The model named in the request to the upstream. */
   model: string | undefined;
   /** The name of the deployment that answered. */
   deployment: string | undefined;
@@ -51,7 +51,7 @@ export interface Exchange extends Holder {
   ageS: number | undefined;
   /** Called once the response is ready. */
   atEnd: (() => void) | undefined;
-  /** Resolved when the work ends that goes on after the response has begun. It is recorded then. */
+  /** Resolves when the work that continues after the response's start has ended. The request is recorded then. */
   lasting: Promise<void> | undefined;
   /** Why the request failed. */
   category: ErrorCategory | undefined;

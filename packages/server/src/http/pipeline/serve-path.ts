@@ -147,7 +147,7 @@ function respondToError(
   return errorPage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
 }
 
-/** True for the routes of pages, and for an address without a route that somebody opens in a browser. */
+/** True for the routes of pages, and for an address without a route that is opened in a browser. */
 function expectsPage(route: Route | undefined, { headers }: Request): boolean {
   if (route === undefined) return headers.get("sec-fetch-mode") === "navigate";
   return route.access === "page" || (route.access === "open" && route.isPage);

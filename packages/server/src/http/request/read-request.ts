@@ -8,7 +8,7 @@ import type { JsonReading } from "./read-json.ts";
 import { readBytes, readJsonInTurn } from "./read-json.ts";
 import { InvalidRequestError, refuseUnknownFields, validate } from "./validate.ts";
 
-/** A request's body, checked. It is undefined if there is none and the schema allows that. */
+/** A request's validated body; undefined if there is none and the schema allows that. */
 export function readBody<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,

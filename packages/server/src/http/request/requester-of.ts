@@ -9,7 +9,7 @@ export function requesterOf({ caller, request, exchange }: CallWithCaller): Chan
   return { accountId: caller.accountId, signal: request.signal, actor };
 }
 
-/** The caller of a call as somebody who changes access. */
+/** The caller as the actor of a change of access. */
 export function accessChangerOf(call: CallWithCaller): AccessChanger {
   const { signal, actor } = requesterOf(call);
   return { caller: call.caller, signal, actor };

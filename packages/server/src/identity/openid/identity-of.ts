@@ -119,7 +119,7 @@ function accountOf(claim: unknown): string {
   );
 }
 
-/** A name identifies nobody, so the part that can be stored is enough. */
+/** A name is no identifier, so the part that can be stored is enough. */
 function nameOf(value: unknown): string | undefined {
   const name = textOf(value);
   return name === undefined ? undefined : toStorableText(name, maxName);

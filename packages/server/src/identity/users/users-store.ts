@@ -89,7 +89,7 @@ export interface JoinedUser {
 
 /**
  * Inserts the account and the user, or updates the existing user. The first user of an account who signs in at a provider owns it; all
- * others get `newUserRole`, as does somebody who comes from another account.
+ * others get `newUserRole`, as does anyone who comes from another account.
  */
 export async function upsertUserWithAccount(
   transaction: Database,

@@ -65,8 +65,8 @@ async function withoutClosed(transaction: Database, captured: CapturedRows): Pro
 }
 
 /**
- * Contexts are long and few, so those that are stored are not sent again. Until the transaction ends, nobody deletes one: on
- * PostgreSQL they are locked, those that another process stores at the same time by the update.
+ * Contexts are long and few, so stored ones are not sent again. On PostgreSQL they are locked against deletion until the transaction ends;
+ * the update locks those that another process stores at the same time.
  */
 async function insertContexts(
   transaction: Database,

@@ -4,13 +4,13 @@ import type { Database } from "../schema/tables.ts";
 import { deleteInBatches, inTimedTransaction } from "../writing/delete-in-batches.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 
-/** What clients' sessions and requests left, and nobody exports. */
+/** What clients' sessions and requests left behind, and no export has. */
 const otherTables = ["ors_sessions", "result_deletions"] as const;
 
 const untilDone = new AbortController().signal;
 
 /**
- * Deletes a batch after the other until there is nothing left, or until somebody joins the account: what they store stays. Returns the
+ * Deletes a batch after the other until there is nothing left, or until someone joins the account: what they store stays. Returns the
  * number of rows.
  */
 export async function eraseInBatches(

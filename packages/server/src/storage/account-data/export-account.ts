@@ -28,7 +28,7 @@ export interface ExportLine {
   texts?: Row;
 }
 
-/** In the place of a user who is not in the export any more. */
+/** In place of a user who is not in the export. */
 const goneUser = -1;
 
 export function isAboutUser({ action }: Row): boolean {
@@ -120,7 +120,7 @@ function toExported(
   return row;
 }
 
-/** Of two servers only one is to go on with a run: the one on which somebody resumes it. */
+/** Only one of two servers may continue a run: the one on which it is resumed. */
 function asPaused(run: Row): Row {
   if (run.target_kind === "external") return run;
   const isWaiting = run.status === "queued" || run.status === "running" || run.status === "paused";

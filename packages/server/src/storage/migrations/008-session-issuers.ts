@@ -4,7 +4,7 @@ export const sessionIssuers: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema
       .alterTable("sessions")
-      // Nobody knows where the sessions that are there were signed in: an empty text fits no issuer, so they are over.
+      // The issuers of existing sessions are unknown: an empty text matches none, so these sessions end.
       .addColumn("issuer", "text", (column) => column.notNull().defaultTo(""))
       .execute();
   },

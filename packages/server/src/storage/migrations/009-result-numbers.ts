@@ -13,7 +13,7 @@ export const resultNumbers: Migration = {
   async up(db: Kysely<unknown>) {
     await createTimes(db);
     const last = await lastResultId(db);
-    // All that is there is read before anybody has to wait; results became visible in the order of their numbers.
+    // All existing rows are read before anyone has to wait; results became visible in the order of their numbers.
     await addTimes(db, sql`id <= ${last}`);
     await createDeltas(db);
     if (isPostgres(db)) {

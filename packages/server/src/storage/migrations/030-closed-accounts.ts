@@ -1,6 +1,6 @@
 import type { Kysely, Migration } from "kysely";
 
-/** Accounts that nothing is stored for any more: docs/decisions/0051-retention-beside-writes.md. */
+/** Accounts for which nothing more is stored: docs/decisions/0051-retention-beside-writes.md. */
 export const closedAccounts: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

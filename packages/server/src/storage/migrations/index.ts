@@ -30,7 +30,7 @@ import { totalCounts } from "./031-total-counts.ts";
 
 /**
  * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
- * migration that such a version would contradict or not heed: docs/upgrades.md.
+ * migration that such a version would contradict or ignore: docs/upgrades.md.
  */
 export const oldestVersion = "028-roles-and-audit";
 

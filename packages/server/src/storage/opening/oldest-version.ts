@@ -33,7 +33,7 @@ export function mayRunOn(executed: readonly string[], said: string | undefined):
   );
 }
 
-/** Undefined: nobody has said it, or it is damaged. */
+/** Undefined if it was never set, or is damaged. */
 function parse(said: string | undefined): OldestVersion | undefined {
   try {
     return OldestVersion.safeParse(JSON.parse(said ?? "")).data;

@@ -23,7 +23,7 @@ interface Session extends DatabaseConnection {
   isInTransaction: boolean;
   /** Whether it should be replaced. */
   isOutdated: boolean;
-  /** Why it must not be used any more. */
+  /** Why it must no longer be used. */
   failure: unknown;
 }
 

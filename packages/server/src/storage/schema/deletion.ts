@@ -13,14 +13,14 @@ export interface ResultDeletionsTable {
   account_id: string;
   /** JSON: the results that match. */
   filter: string;
-  /** How many there were when it was asked for. */
+  /** How many there were at the request. */
   matched: number;
   /** Results up to this number are dealt with. */
   after_id: number;
   /** Results that were stored later stay. */
   up_to_id: number;
   deleted: number;
-  /** The user who asked for it. */
+  /** The user who requested it. */
   created_by: string;
   created_at: Micros;
   finished_at: Micros | null;

@@ -44,7 +44,7 @@ export interface EpisodesTable {
   /** JSON: a copy of the task. */
   task: string;
   seed: number | null;
-  /** An open episode that nobody uses for some time has expired. */
+  /** An open episode that is idle for some time expires. */
   status: "open" | "finished";
   outcome: EpisodeOutcome | null;
   stop_reason: string | null;
@@ -79,7 +79,7 @@ export interface EpisodeStepsTable {
 export interface OrsSessionsTable {
   id: string;
   account_id: string;
-  /** JSON: what was asked for. */
+  /** JSON: the requested environment and task. */
   wanted: string;
   /** The environment's name; null: no call has named it. Then there is no episode yet. */
   environment: string | null;

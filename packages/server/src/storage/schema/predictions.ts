@@ -21,7 +21,7 @@ export interface PredictionsTable {
   deployment: string | null;
   /** As the upstream named it. */
   model: string | null;
-  /** The name that was sent, by which prices are. Null: it has none, or nobody was asked. */
+  /** The name that was sent, by which prices are. Null: it has none, or no model was called. */
   sent_model: string | null;
   /** The address of the replica that answered, without user and query. */
   replica: string | null;

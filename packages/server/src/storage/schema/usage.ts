@@ -13,11 +13,11 @@ export interface UsageCountsTable {
   requests: number;
   prompt_tokens: number;
   completion_tokens: number;
-  /** Of predictions that the upstream was not asked for, prompt and completion together. */
+  /** Of predictions that did not reach the upstream, prompt and completion together. */
   cached_tokens: number;
 }
 
-/** The tokens that upstreams were asked for in one hour, by the model's name. Those of unknown models are in the counts only. */
+/** The tokens that upstreams processed in one hour, by the model's name. Those of unknown models are in the counts only. */
 export interface UsageModelTokensTable {
   account_id: string;
   /** Hours since 1970-01-01 UTC. */

@@ -19,7 +19,7 @@ export function openSqliteWriter({ path, turn }: WriterData): Database {
 }
 
 /**
- * The same for a thread whose work nobody waits for, and which does it again if a power failure undoes it. It gives way to the others,
+ * The same for a thread that no one waits for, and that repeats its work if a power failure undoes it. It gives way to the others,
  * and in its turn neither waits for the disk nor copies the log into the file: see `copyLog`.
  */
 export function openSqliteBackgroundWriter({ path, turn }: WriterData): Database {

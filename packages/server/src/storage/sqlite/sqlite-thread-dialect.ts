@@ -37,7 +37,7 @@ export function sqliteThreadDialect(startWorker: () => Worker, timeoutMs: number
 
 function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Driver {
   const nextTurn = takeTurns();
-  /** Resolves when no abandoned thread is running any more. */
+  /** Resolves once no abandoned thread is running. */
   let noneAbandoned: Promise<unknown> = Promise.resolve();
   /** Resolves when at most one is: with more of them, the next thread would take processors away from the server. */
   let mayStart: Promise<unknown> = Promise.resolve();

@@ -22,7 +22,7 @@ export interface Answer {
 /** As the contract says. */
 const maxNameCharacters = 200;
 
-/** The columns of a prediction that its answer fills; undefined: there is none. */
+/** The columns of a prediction that its answer fills; undefined without an answer. */
 export function answerColumns(answer: Omit<Answer, "deployment"> | undefined) {
   return {
     model: toName(answer?.model),

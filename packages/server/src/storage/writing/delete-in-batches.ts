@@ -54,7 +54,7 @@ export async function deleteInBatches<Place>(
     if (batch.deleted > 0) onDeleted?.(batch.deleted, batch.heldMs);
     if (batch.next === undefined) break;
     place = batch.next;
-    // Only looking for rows holds nobody up.
+    // Only looking for rows blocks no one.
     if (batch.heldMs === 0) continue;
     if (batch.deleted > 0) rows = nextRows(batch, pace);
     const pauseMs = Math.max(pace.minPauseMs, pace.pausePerHeld * batch.heldMs);

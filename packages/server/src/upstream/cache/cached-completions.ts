@@ -12,14 +12,14 @@ export interface AskedCompletion {
   mayKeep: boolean;
 }
 
-/** One deployment's completions, of which equal ones are asked for once. */
+/** One deployment's completions; equal ones are requested once. */
 export interface CachedCompletions {
   takes(request: CompletionRequest): boolean;
   keyOf(sharing: Sharing, model: string, text: string): string;
   find(key: string, sharing: Sharing): UpstreamCompletion | undefined;
   /** Recognises the body, once there was a hit for it, so that it need not be read and written again to know the key. */
   recognise(body: Omit<KnownBody, "deployment">, sharing: Sharing): void;
-  /** `find` by the body, if it is recognised and asks for the same while this model is served. */
+  /** `find` by the body, if it is recognised and means the same while this model is served. */
   findByBody(sharing: Sharing, servedModel: string | undefined): UpstreamCompletion | undefined;
   /** Waits for the same request if it is under way, looks where other processes keep theirs, or asks. */
   join(

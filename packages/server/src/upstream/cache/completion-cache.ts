@@ -15,7 +15,7 @@ export interface KeptCompletion extends StoredCompletion {
   reading: CompletionReading;
 }
 
-/** What a body that an account has sent asks for. */
+/** The meaning of a body that an account has sent. */
 export interface KnownBody {
   /** The completion's key. */
   key: string;
@@ -29,7 +29,7 @@ export interface CompletionCacheOptions {
   maxAgeS: number;
   /** Changing it makes all that is kept stale. */
   epoch: string;
-  /** Shared with other processes, under names that nobody without the secret can make. */
+  /** Shared with other processes, under names that no one can make without the secret. */
   shared?: { redis: Redis; secret: string } | undefined;
   /** Milliseconds since 1970. Absent: the system's. */
   nowMs?: () => number;
@@ -47,7 +47,7 @@ export interface CompletionCache {
   keep(key: string, bytes: Bytes, reading: CompletionReading): void;
   /** Stores what another process has stored. */
   keepHere(key: string, found: KeptCompletion): void;
-  /** Keeps what a body asks for, by its digest. */
+  /** Remembers a body's meaning by its digest. */
   recognise(bodyDigest: string, body: KnownBody): void;
   findBody(bodyDigest: string): KnownBody | undefined;
   /** A completion's age in seconds. */

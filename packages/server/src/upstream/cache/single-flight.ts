@@ -55,7 +55,7 @@ export function createSingleFlight<Value>(): SingleFlight<Value> {
     } finally {
       flight.waiting -= 1;
       if (flight.waiting === 0 && !flight.isOver) {
-        // At once, so that nobody joins what is being aborted.
+        // At once, so that no one joins what is being aborted.
         end(key, flight);
         flight.controller.abort(signal.reason);
       }

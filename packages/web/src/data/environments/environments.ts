@@ -50,7 +50,7 @@ export function taskPagesQuery(presage: Presage, name: string, split: TaskSplitN
   });
 }
 
-/** One task; null if there is none at the place. */
+/** One task; null if there is none at that index. */
 export function taskQuery(presage: Presage, name: string, split: TaskSplitName, index: number) {
   return queryOptions({
     queryKey: [...environmentsKey, "task", name, split, index],

@@ -69,7 +69,7 @@ export function useMakeDataset() {
   });
 }
 
-/** A step that a person wants to take. Sent again with the same key it is taken once. */
+/** A person's step. Sent again with the same key, it is taken once. */
 export interface WantedAction {
   /** Absent: the episode is started with it. */
   episodeId: string | undefined;

@@ -3,7 +3,7 @@ import { PresageError } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "../use-presage.ts";
 
-/** Where a sample goes: into a dataset that is there, or into a new one. */
+/** Where a sample goes: an existing dataset or a new one. */
 export type WantedDataset = { id: string } | { name: string };
 
 export type NewSample = Omit<DatasetSample, "dataset_sample_id">;

@@ -4,7 +4,7 @@ import { queryOptions } from "@tanstack/react-query";
 const queryKey = ["result deletions"];
 const pollMs = 500;
 
-/** How many results a deletion would take, and how many stay with their run. Counted anew each time. */
+/** How many results would be deleted, and how many stay with their run. Always a fresh count. */
 export function deletableCountQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
     queryKey: [...queryKey, "count", filter],

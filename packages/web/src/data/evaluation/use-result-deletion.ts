@@ -34,7 +34,7 @@ interface DeletionRequest {
 
 /**
  * Deletes in the background what was counted, and loads the lists again when that is finished, also for whoever has left the page.
- * It belongs to a page rather than to the dialog that asks for it, as the deletion goes on when the dialog is closed.
+ * It belongs to the page rather than to the dialog, as the deletion continues when the dialog is closed.
  */
 export function useResultDeletion({ onFinished }: { onFinished(): void }): ResultDeletion {
   const presage = usePresage();

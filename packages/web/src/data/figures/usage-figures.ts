@@ -39,7 +39,7 @@ export function countFailures({ failures }: UsageRow): number {
   return Object.values(failures).reduce((sum, count) => sum + count, 0);
 }
 
-/** Those that the upstream was asked for. */
+/** Those that the upstream processed. */
 export function countTokens({ promptTokens, completionTokens }: UsageFigures): number {
   return promptTokens + completionTokens;
 }

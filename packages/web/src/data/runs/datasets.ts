@@ -90,7 +90,7 @@ export function trajectoryStepsQuery(
   });
 }
 
-/** One sample of a trajectory; null if there is none at the step. */
+/** One sample of a trajectory; null if that step has none. */
 export function datasetSampleQuery(
   presage: Presage,
   { datasetId, revision, trajectoryId, step }: PlaceInDataset & { step: number },

@@ -51,7 +51,7 @@ export interface ExplorerSearch {
   sort?: string;
   /** The result that is open. */
   result?: string;
-  /** The columns of the table, if somebody chose them. */
+  /** The chosen columns of the table. */
   columns?: string;
 }
 

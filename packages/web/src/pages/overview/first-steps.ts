@@ -17,7 +17,7 @@ export interface FirstSteps {
 const storageKey = () => `presage-first-steps-done:${signedInUserId()}`;
 
 /**
- * Undefined until everything is known; null once all is done, which is remembered, so that the page of somebody who has begun long ago
+ * Undefined until everything is known; null once all is done, which is remembered, so that the page of someone who began long ago
  * waits for nothing.
  */
 export function useFirstSteps({ usage, summary }: FirstStepsOptions): FirstSteps | null | undefined {

@@ -125,7 +125,7 @@ export function StatusBadge({ prediction }: { prediction: KeptPrediction }) {
       </Badge>
     );
   }
-  // A completion that was cut is not what was asked for.
+  // A truncated completion is not the whole prediction.
   if (finish_reason === "length") return <Badge tone="warn">Cut off by its length</Badge>;
   return (
     <Badge tone="pass" icon={<CircleCheck aria-hidden />}>

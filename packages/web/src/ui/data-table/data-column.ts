@@ -22,9 +22,9 @@ export interface DataColumn<Row> {
   widthPx: number;
   /** Takes the width that is left; `widthPx` is its least. */
   isElastic?: boolean;
-  /** Absent until somebody chooses it. */
+  /** Hidden by default. */
   isExtra?: boolean;
-  /** Absent on narrow screens until somebody chooses it. */
+  /** Hidden on narrow screens by default. */
   isWideOnly?: boolean;
   /** Cannot be removed. */
   isFixed?: boolean;
@@ -32,7 +32,7 @@ export interface DataColumn<Row> {
   isActions?: boolean;
 }
 
-/** The columns that are there before somebody chooses. */
+/** The default columns. */
 export function defaultColumnIds<Row>(columns: readonly DataColumn<Row>[], isNarrow: boolean): string[] {
   return columns
     .filter(({ isExtra = false, isWideOnly = false }) => !isExtra && !(isNarrow && isWideOnly))

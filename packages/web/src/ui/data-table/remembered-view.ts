@@ -2,7 +2,7 @@ import { readTableSearch, type TableSearch } from "./table-search.ts";
 
 const prefix = "presage-table-";
 
-/** The columns and the order that somebody chose for a table in this browser. */
+/** The columns and the order chosen for a table in this browser. */
 export function readRememberedView(name: string): TableSearch {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(prefix + name) ?? "{}");

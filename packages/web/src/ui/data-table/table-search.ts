@@ -2,7 +2,7 @@
 export interface TableSearch {
   /** `name`, or `-name` from the greatest. */
   sort?: string;
-  /** `name,state`: the columns that are shown, if somebody chose them. */
+  /** `name,state`: the shown columns, if they were chosen. */
   columns?: string;
 }
 

@@ -9,7 +9,7 @@ import { parseSort, readTableSearch, type Sort, type TableSearch, writeSort } fr
 export interface TableView {
   sort: Sort | undefined;
   columnIds: readonly string[];
-  /** Whether somebody chose the columns. */
+  /** Whether the columns were chosen. */
   hasOwnColumns: boolean;
   /** Undefined: as at first. */
   changeSort(sort: Sort | undefined): void;
@@ -19,7 +19,6 @@ export interface TableView {
 interface TableViewOptions {
   /** For the one table of a page whose `validateSearch` has `readTableSearch`: its view stands in the address. */
   isInAddress?: boolean;
-  /** Before somebody chooses another. */
   defaultSort?: Sort;
 }
 

@@ -38,7 +38,7 @@ const grounds: Record<StepTone, string> = {
   none: "bg-sunken text-ink-3",
 };
 
-/** Signs, so that nobody needs the colours. */
+/** Signs, so that no one depends on colour. */
 const signs: Record<StepTone, string> = { pass: "✓", fail: "✕", failed: "!", changed: "Δ", none: "·" };
 
 /** All steps of a trajectory in a line, one row for each kind of mark. Every step is a link. */

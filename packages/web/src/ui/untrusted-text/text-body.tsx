@@ -20,7 +20,7 @@ interface TextBodyProps {
   language?: Language | undefined;
 }
 
-/** Longer texts are cut until the user asks for all of it. */
+/** Longer texts are cut until the user expands them. */
 const firstCharacters = 20_000;
 
 /** A text, or the beginning of a long one with a button for the rest. */

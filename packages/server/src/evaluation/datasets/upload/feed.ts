@@ -1,5 +1,5 @@
 export interface Feed<Item> {
-  /** Resolves when the reader wants the next item: false if it wants none any more. */
+  /** Resolves when the reader wants the next item: false if it wants no more. */
   add(item: Item): Promise<boolean>;
   end(): void;
   fail(error: Error): void;
@@ -14,7 +14,7 @@ export function createFeed<Item>(): Feed<Item> {
   let isClosed = false;
   let next = Promise.withResolvers<{ item: Item } | "end">();
   let wanted = Promise.withResolvers<void>();
-  // Without a reader nobody sees its rejection.
+  // Without a reader, its rejection is never observed.
   next.promise.catch(() => {});
 
   async function* read(): AsyncGenerator<Item, void> {

@@ -6,7 +6,7 @@ import { UploadError } from "./upload-error.ts";
 /** A shorter line has too few values to matter, so it is not scanned before it is parsed. */
 const shortLineBytes = 64 * 1024;
 
-/** Does what a line asks for. A `LineError` becomes an `UploadError` that names the line. */
+/** Handles a line. A `LineError` becomes an `UploadError` that names the line. */
 export function atLine<Result>(line: number, work: () => Result): Result {
   try {
     return work();

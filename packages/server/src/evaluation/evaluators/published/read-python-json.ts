@@ -6,7 +6,7 @@ const maxIntegerDigits = 4_300;
 // Python reads these constants where JSON has none. They count only outside strings, and not as part of a word or number.
 const quoteOrConstant = /\\.|"|(?<![\w.+-])(?:-?Infinity|NaN)(?![\w.+-])/gs;
 const infinity = "1e999";
-/** What stands for NaN while a text is read: a number that nobody writes. */
+/** Stands in for NaN while a text is read: a number that no text has. */
 const notANumber = "-0.000e-0987654321";
 
 /**

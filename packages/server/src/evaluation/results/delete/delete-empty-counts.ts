@@ -2,7 +2,7 @@ import type { Database } from "../../../storage/schema/tables.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../../storage/writing/delete-in-batches.ts";
 import { type CountsKey, countsTables, deleteCounts, selectEmptyCounts } from "./empty-counts-store.ts";
 
-/** A millisecond or two, in which nobody waits. */
+/** A millisecond or two, and no one waits for it. */
 const usuallyLookedAt = 2_000;
 
 /** How far the counts were looked at: one table after the other, each in the order of its key. */

@@ -13,7 +13,7 @@ const candidatesAtOnce = 500;
 
 /**
  * Deletes some results of the deletion that waits longest, and stores how far it is in the same transaction. A process that ends in the
- * middle leaves the rest to the next one. Results that were corrected since it was asked for stay: nobody counted them as they are now.
+ * middle leaves the rest to the next one. Results corrected since the request stay: the count did not include them as they are now.
  */
 export async function deleteMatchingResults(database: Database, limit: number): Promise<DeletedBatch<true>> {
   const deletion = await selectNextDeletion(database);

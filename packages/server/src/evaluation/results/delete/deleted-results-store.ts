@@ -19,7 +19,7 @@ export interface AgePlace {
   id: number;
 }
 
-/** A result, and whether it belongs to a run or an experiment that is there. */
+/** A result, and whether it belongs to an existing run or experiment. */
 export interface DeletionCandidate extends AgePlace {
   isOfRun: boolean;
 }
@@ -140,7 +140,7 @@ async function lockResults(transaction: Database, ids: readonly number[]) {
     .select(countableColumns)
     .where("id", "in", ids)
     .orderBy("id")
-    // Nobody corrects them any more.
+    // No one can correct them any more.
     .$if(isPostgres(transaction), (query) => query.forUpdate())
     .execute();
 }

@@ -68,7 +68,7 @@ export async function deleteCounts(
   table: CountsTable,
   rows: readonly CountsKey[],
 ): Promise<number> {
-  // Before the rows, so that nobody waits for this in turn.
+  // Before the rows, so that no one waits for this while holding them.
   if (!folded.includes(table)) await lockRollUp(transaction);
   else if (isPostgres(transaction)) await lockFolding(transaction);
   const columns = sql.join(keys[table].map((name) => sql.ref(name)));

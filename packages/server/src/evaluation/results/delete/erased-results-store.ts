@@ -18,7 +18,7 @@ export async function selectSomeIdsOf(
   return others.rows.map(({ id }) => id);
 }
 
-/** Deletes every rollup of an account, which has no results any more. */
+/** Deletes every rollup of an account that has no results left. */
 export async function deleteCountsOf(transaction: Database, accountId: string): Promise<void> {
   if (isPostgres(transaction)) await lockFolding(transaction);
   await lockRollUp(transaction);

@@ -58,7 +58,7 @@ function writeAfterSeries(database: Database): WriteResults {
       return await storeNumbered(transaction, records, numbers, { hasSeries: true });
     });
     if (written !== undefined) return written;
-    // Erasing an account deleted them, and somebody has joined it since. If it is still closed, this says so.
+    // Erasing the account deleted them, and someone has joined it since. Throws if it is still closed.
     memory.forget(series);
     return await writeWithSeries(database, records);
   };

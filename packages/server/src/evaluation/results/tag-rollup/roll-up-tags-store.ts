@@ -95,7 +95,7 @@ interface Batch {
   results: number;
 }
 
-/** The next results before which no other can appear any more. On SQLite every visible result is one. */
+/** The next results that no other can precede any more. On SQLite every visible result is one. */
 async function selectBatch(transaction: Database, resultsAtOnce: number): Promise<Batch | undefined> {
   const settled = await selectLastSettled(transaction);
   const isSettled = settled === undefined ? sql`` : sql`and id <= ${settled}`;
@@ -207,7 +207,7 @@ async function addCounts(transaction: Database, batch: Batch): Promise<void> {
   await changeCounts(transaction, { from: fromTagged(transaction, batch), isCounted, sign: 1 });
 }
 
-/** Takes results from the counts, as far as they are counted. They are still stored, and nobody counts meanwhile. */
+/** Takes results from the counts, as far as they are counted. They are still stored, and no other process counts meanwhile. */
 export async function takeFromCounts(transaction: Database, ids: readonly number[]): Promise<void> {
   const from = sql`from evaluation_results as result ${joinTags(transaction)}
     where result.id in (${sql.join(ids)}) and ${isPayloadOfResult}

@@ -14,7 +14,7 @@ interface NamedSide extends Omit<Side, "match"> {
 }
 
 /**
- * Runs of which some are external. All that is known of those runs' samples is their names, so that all are matched by the ids of
+ * Runs, some of them external. Of an external run's samples only the names are known, so all are matched by the ids of
  * dataset and sample; what has only one of them is in no other run.
  */
 export async function readSidesByName(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {

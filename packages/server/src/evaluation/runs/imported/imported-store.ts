@@ -47,7 +47,7 @@ export async function addUploaded(
   return row !== undefined;
 }
 
-/** Lets processes work on a run whose predictions are there. Returns false if it was cancelled or paused. */
+/** Lets processes work on a run whose predictions are uploaded. Returns false if it was cancelled or paused. */
 export async function completeUpload(database: Database, { id, leaseId }: Lease): Promise<boolean> {
   const row = await database
     .updateTable("runs")

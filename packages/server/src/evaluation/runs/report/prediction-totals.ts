@@ -7,7 +7,7 @@ import type { Run } from "../run.ts";
 
 /** What a report says of a run's predictions, whatever they were evaluated by. */
 export interface PredictionTotals {
-  /** Those that were asked for. */
+  /** Those that were requested. */
   asked: number;
   /** When the last of them was kept. */
   lastAt: Micros | undefined;
@@ -20,7 +20,7 @@ export interface PredictionTotals {
   failed: Uint8Array;
 }
 
-/** Of predictions that nobody asked a model for: it was not uploaded, or its free-running trajectory had ended. */
+/** Of predictions without a call to a model: not uploaded, or after the end of a free-running trajectory. */
 const isNotAsked: ReadonlySet<string | null> = new Set(["missing", "not_reached"]);
 
 export async function totalPredictions(

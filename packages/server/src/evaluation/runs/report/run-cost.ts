@@ -3,7 +3,7 @@ import { costOf, type Prices, withoutNoise } from "../../../prices/cost-of.ts";
 import type { Run } from "../run.ts";
 import type { PredictionTotals } from "./prediction-totals.ts";
 
-/** What a run's predictions cost at today's prices; null without prices, or if the run did not ask for them. */
+/** What a run's predictions cost at today's prices; null without prices, or if the run calls no model. */
 export function runCost(
   { target }: Pick<Run, "target">,
   { tokensByModel }: Pick<PredictionTotals, "tokensByModel">,

@@ -14,7 +14,7 @@ const maxModels = 100;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
-/** The deployment of a run is not there any more. */
+/** The deployment of a run was removed. */
 class DeploymentGoneError extends Error {
   constructor(name: string) {
     super(`There is no deployment named ${JSON.stringify(name)} now.`);
@@ -39,7 +39,7 @@ export interface HeldRun {
   look(): void;
   /** Lets another process take the run. Resolves once this one has stopped. */
   release(): Promise<void>;
-  /** Resolves once this process does not work on it any more. Never rejects. */
+  /** Resolves once this process no longer works on it. Never rejects. */
   ended: Promise<void>;
 }
 
@@ -136,7 +136,7 @@ export function holdRun(
         (await endRun(database, lease, run.evaluators))
       )
         return;
-      // Paused, released, or it has more evaluators now: who takes it next goes on.
+      // Paused, released, or it has more evaluators now: the next process to take it continues.
       await releaseLease(database, lease, 0);
     } catch (error) {
       if (error instanceof LostRunError || isReleased) await releaseLease(database, lease, 0).catch(() => {});

@@ -18,7 +18,7 @@ export interface StepPrediction {
   model: string | null;
 }
 
-/** One sample and repeat of a run, and what is there of it. */
+/** One sample and repeat of a run, and what is already stored of it. */
 export interface Step {
   position: number;
   repeat: number;

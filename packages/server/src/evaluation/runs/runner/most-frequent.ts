@@ -6,7 +6,7 @@ import { selectSizes } from "../../datasets/samples-store.ts";
 import { selectLastPosition } from "../outcomes/outcomes-store.ts";
 import { actionOf } from "./run-sample.ts";
 
-/** The commonest next state of a sample's action; undefined if there is none. */
+/** The most common next state of a sample's action; undefined if there is none. */
 export type MostFrequent = (placed: PlacedSample) => Promise<string | undefined>;
 
 /** A next state of an action. */

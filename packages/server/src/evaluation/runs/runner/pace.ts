@@ -15,13 +15,13 @@ export interface PaceListeners {
 }
 
 export interface Pace {
-  /** Waits until one more prediction may be asked for. Each turn ends with one of the calls below. */
+  /** Waits until one more prediction may start. Each turn ends with one of the calls below. */
   take(signal: AbortSignal): Promise<void>;
   succeeded(): void;
   /** The upstream limits the rate, or this server has no memory for more responses at once. */
   limited(retryAfterMs: number, by?: "rate" | "memory"): void;
   failed(reason: string): void;
-  /** Nothing was asked, or nobody waits for the response. */
+  /** Nothing was sent, or no one waits for the response. */
   abandoned(): void;
   isAway(): boolean;
   /** How often the deployment was away. */
@@ -31,7 +31,7 @@ export interface Pace {
 }
 
 /**
- * How many predictions of a run are asked for at once. A limit of the upstream halves the number and pauses; each success
+ * How many predictions of a run are in flight at once. A limit of the upstream halves the number and pauses; each success
  * raises it again, by one when all have succeeded.
  */
 export function createPace(
@@ -104,7 +104,7 @@ export function createPace(
     limited(retryAfterMs, by = "rate") {
       const pauseMs = Math.min(longestPauseMs, retryAfterMs > 0 ? retryAfterMs : defaultPauseMs);
       const now = nowMs();
-      // Those that were asked for at the same time say the same thing.
+      // Those in flight at the same time report the same limit.
       if (now >= notBeforeMs && now - halvedAtMs > defaultPauseMs) {
         halvedAtMs = now;
         window = Math.max(1, window / 2);

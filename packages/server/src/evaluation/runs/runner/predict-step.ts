@@ -20,7 +20,7 @@ export interface StepRequest {
   span?: ChatParent | undefined;
 }
 
-/** An answer; null instead of a deployment and a time if nobody was asked. */
+/** An answer; deployment and time are null if no model was called. */
 export interface StepResponse extends Omit<Answer, "deployment"> {
   deployment: string | null;
   /** From the call to its response, without what the call waited for before. */

@@ -1,7 +1,7 @@
 import { doTogether } from "../../../storage/do-together.ts";
 import type { RunWork } from "../run-work-store.ts";
 
-/** Stores work. Returns false if the run is not this process's any more. */
+/** Stores work. Returns false if another process has the run. */
 export type WriteWork = (work: RunWork) => Promise<boolean>;
 
 export type WorkPart = Partial<Pick<RunWork, "predictions" | "verdicts" | "traits" | "counts">>;

@@ -5,7 +5,7 @@ import { withDeadline } from "../../../limits/deadline.ts";
 export const deadlineMs = 50_000;
 const latestMs = 57_000;
 
-/** Does what a message asks for until its deadline, when the work's signal is aborted. */
+/** Handles a message until its deadline, when the work's signal is aborted. */
 export function untilDeadline<Value>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<Value>,

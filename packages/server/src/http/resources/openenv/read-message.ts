@@ -2,7 +2,7 @@ import { ServiceError } from "../../../errors.ts";
 import { readJsonBytes } from "../../request/read-json.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 
-/** What a client asks for. The data are not checked yet. */
+/** A client's message. Its data are not validated yet. */
 export type Message =
   | { type: "reset"; data: unknown }
   | { type: "step"; data: unknown; bytes: number }

@@ -11,7 +11,7 @@ import type { Conversation, MessageCall } from "./conversation.ts";
 import { retryUntilAdmitted } from "./retry-until-admitted.ts";
 import { showStart, showStep } from "./show-episode.ts";
 
-/** Starts an episode, or goes on with one whose id the client has from before its socket was cut. */
+/** Starts an episode, or resumes one whose id the client has from before its socket was cut. */
 export async function resetEpisode(
   services: Services,
   conversation: Conversation,

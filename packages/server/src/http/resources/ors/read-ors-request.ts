@@ -49,7 +49,7 @@ export interface WantedPlace {
   index: number;
 }
 
-/** What `POST /create` asks for. Its `secrets` are thrown away, and no error quotes the body. */
+/** The body of `POST /create`. Its `secrets` are discarded, and no error quotes the body. */
 export async function readWantedSession(call: Call, maxBodyBytes: number): Promise<WantedPlace> {
   const body = await readBodyOfSession(call, maxBodyBytes).catch(withoutQuotes);
   const place = body.task_spec ?? body;

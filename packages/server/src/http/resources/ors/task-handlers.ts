@@ -20,7 +20,7 @@ export interface TaskHandler {
   handle(call: CallWithCaller): Promise<Response>;
 }
 
-/** What there is to play in an environment. The Open Reward Standard and OpenEnv's Task API ask for it in the same words. */
+/** The splits and tasks of an environment. The Open Reward Standard and OpenEnv's Task API request them alike. */
 export function taskHandlers(
   services: Services,
   environmentOf: (call: CallWithCaller) => Promise<EnvironmentRevision>,

@@ -7,7 +7,7 @@ import { decideCapture } from "./capture-prediction.ts";
 import { readSessionHeader } from "./read-session-header.ts";
 
 /**
- * The cached completion for a body that had a hit before: what it asks for is known without reading it. Undefined if there is none, or if
+ * The cached completion for a body that had a hit before: its meaning is known without parsing it. Undefined if there is none, or if
  * the request has to be read for another reason: to capture or to trace it.
  */
 export function findCached(

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 
 /**
- * Writes the database at `path`, as it is at this moment, into the empty file at `copy`. Other connections write meanwhile: they are
+ * Writes the database at `path`, as it is now, into the empty file at `copy`. Other connections write meanwhile: they are
  * not waited for, and do not wait. SQLite's backup interface would start again at every write of another process.
  */
 export function copySqlite(path: string, copy: string): void {

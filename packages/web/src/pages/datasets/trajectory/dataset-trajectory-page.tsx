@@ -36,7 +36,7 @@ function DatasetTrajectoryPage() {
   const current = step ?? steps[0];
   const sample = samples.find((one) => one.step === current);
 
-  // A link leads to a later step, or the reader comes near the end of what is there.
+  // A link leads to a later step, or the reader nears the end of what is loaded.
   const lastStep = steps.at(-1);
   const { fetchNextPage, hasNextPage, isFetching } = list;
   const isWanting = lastStep !== undefined && current !== undefined && current >= lastStep - nearEnd;

@@ -1,6 +1,6 @@
 import { isRevision } from "../../../search-params.ts";
 
-/** Which step of which revision. */
+/** The step and revision in the address. */
 export interface StepSearch {
   /** Absent: the latest. */
   revision?: number;

@@ -53,7 +53,7 @@ function chosen<Name extends string, Value extends string>(
   return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
 }
 
-/** What somebody plays. */
+/** The episode being played. */
 export interface PlaySearch {
   split?: TaskSplitName;
   index?: number;

@@ -15,7 +15,7 @@ interface EpisodeEndProps {
   onNext: (() => void) | undefined;
 }
 
-/** How the episode ended, in place of the input; Enter goes on. */
+/** How the episode ended, in place of the input; Enter continues. */
 export function EpisodeEnd({ episode, onAgain, onNext }: EpisodeEndProps) {
   const next = useRef<HTMLButtonElement>(null);
   useEffect(() => next.current?.focus({ preventScroll: true }), []);

@@ -23,7 +23,7 @@ export const playRoute = createLazyRoute(path)({ component: PlayPage });
 
 const route = getRouteApi(path);
 
-/** What somebody plays: a task, in an episode once they have begun. */
+/** A task being played, in an episode once it has begun. */
 function PlayPage() {
   const { name } = route.useParams();
   const presage = usePresage();

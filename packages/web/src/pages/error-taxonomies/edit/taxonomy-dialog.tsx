@@ -87,7 +87,7 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
   );
 }
 
-/** A description that somebody wrote stays. */
+/** A description that the user wrote stays. */
 function isFromTemplate(text: string): boolean {
   return text.trim() === "" || taxonomyTemplates.some(({ description }) => description === text);
 }

@@ -25,7 +25,7 @@ export function judgesOf(groups: readonly Pick<EvaluationSummaryGroup, "key" | "
   return [...judges.values()].sort((one, other) => other.count - one.count).slice(0, mostJudges);
 }
 
-/** Whether an evaluator has a column before somebody chooses. Depends on the filter alone, so that sorting never takes a column away. */
+/** Whether an evaluator has a column by default. Depends on the filter alone, so that sorting never takes a column away. */
 function isCommon(judge: CountedJudge, judges: readonly CountedJudge[]): boolean {
   const place = judges.indexOf(judge);
   return place < alwaysShown || judge.count >= (judges[0]?.count ?? 0) * leastShare;

@@ -12,7 +12,7 @@ interface RunEstimateProps {
   revision: DatasetRevision | undefined;
 }
 
-/** What a run will ask for, and what it will cost if an earlier run of the same target tells. */
+/** The estimated requests of a run, and its cost if an earlier run of the same target tells. */
 export function RunEstimate({ request, revision }: RunEstimateProps) {
   return (
     <Card title="Estimate">

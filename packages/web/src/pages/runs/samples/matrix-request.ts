@@ -15,7 +15,7 @@ export function evaluatorColumnId(index: number): string {
   return `e${index}`;
 }
 
-/** What the address asks for, as a request. Absent values are dropped, so that equal views have equal query keys. */
+/** The address as a request. Absent values are dropped, so that equal views have equal query keys. */
 export function toMatrixRequest(
   search: MatrixSearch,
   sort: Sort | undefined,

@@ -1,6 +1,6 @@
 import { isStep } from "../../datasets/trajectory/step-search.ts";
 
-/** Which step of which repeat. */
+/** The step and repeat in the address. */
 export interface RunStepSearch {
   /** Absent: the first divergence, or the first step. */
   step?: number;
