@@ -15,8 +15,6 @@ const ShortcutsDialog = lazy(async () => ({
 const group = "Everywhere";
 const paletteDelayMs = 2_000;
 
-type Shown = "palette" | "shortcuts";
-
 /** The command palette, the list of shortcuts and the keys that go to pages. Both dialogs are loaded on first use. */
 export function QuickNavigation({
   isPaletteOpen,
@@ -26,8 +24,8 @@ export function QuickNavigation({
   onPalette(isOpen: boolean): void;
 }) {
   const [showsShortcuts, setShowsShortcuts] = useState(false);
-  const [loaded, setLoaded] = useState<readonly Shown[]>([]);
-  const isShown = (name: Shown, isOpen: boolean) => isOpen || loaded.includes(name);
+  const hasPalette = useWasOpened(isPaletteOpen);
+  const hasShortcuts = useWasOpened(showsShortcuts);
   useGoKeys();
   useShortcut({
     keys: "mod+k",
@@ -54,21 +52,19 @@ export function QuickNavigation({
     const timer = setTimeout(() => void loadPalette().catch(() => undefined), paletteDelayMs);
     return () => clearTimeout(timer);
   }, []);
-  // What was opened once stays, so that it can close in its own time.
-  useEffect(() => {
-    if (isPaletteOpen) setLoaded((names) => [...new Set([...names, "palette" as const])]);
-    if (showsShortcuts) setLoaded((names) => [...new Set([...names, "shortcuts" as const])]);
-  }, [isPaletteOpen, showsShortcuts]);
   return (
     <Suspense>
-      {isShown("palette", isPaletteOpen) && (
-        <Palette isOpen={isPaletteOpen} onClose={() => onPalette(false)} actions={actions} />
-      )}
-      {isShown("shortcuts", showsShortcuts) && (
-        <ShortcutsDialog isOpen={showsShortcuts} onClose={() => setShowsShortcuts(false)} />
-      )}
+      {hasPalette && <Palette isOpen={isPaletteOpen} onClose={() => onPalette(false)} actions={actions} />}
+      {hasShortcuts && <ShortcutsDialog isOpen={showsShortcuts} onClose={() => setShowsShortcuts(false)} />}
     </Suspense>
   );
+}
+
+/** Whether a dialog is or was open. It stays once it was, so that it can close in its own time. */
+function useWasOpened(isOpen: boolean): boolean {
+  const [wasOpened, setWasOpened] = useState(isOpen);
+  if (isOpen && !wasOpened) setWasOpened(true);
+  return isOpen || wasOpened;
 }
 
 function useGoKeys(): void {

@@ -10,13 +10,11 @@ import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
-import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { SearchInput } from "../../../ui/form/search-input.tsx";
 import { SampleName } from "../../../ui/sample-name.tsx";
 import { TagList } from "../tag-list.tsx";
@@ -41,8 +39,6 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
     trajectoryPagesQuery(presage, datasetId, { revision, contains: words === "" ? undefined : words, order }),
   );
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  const { fetchNextPage, hasNextPage, isFetchNextPageError } = list;
-  const loadMore = useLoadMore(list);
   const search = (text: string) =>
     navigate({
       search: ({ q: _, ...rest }) => (text === "" ? rest : { ...rest, q: text }),
@@ -67,7 +63,8 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
   const hint =
     words === ""
       ? count !== undefined && counted(count, "trajectory", "trajectories")
-      : rows !== undefined && `${formatCount(rows.length)}${hasNextPage ? " and more" : ""} with “${words}”`;
+      : rows !== undefined &&
+        `${formatCount(rows.length)}${list.hasNextPage ? " and more" : ""} with “${words}”`;
   return (
     <Card
       title="Trajectories"
@@ -79,31 +76,18 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
         </>
       }
     >
-      {list.error !== null && rows === undefined ? (
-        <div className="p-4">
-          <ErrorNotice error={list.error} onRetry={list.refetch} />
-        </div>
-      ) : (
-        <DataTable
-          table={table}
-          expectedRows={10}
-          onNearEnd={hasNextPage ? loadMore : undefined}
-          empty={
-            <EmptyState
-              icon={SearchX}
-              title="No trajectory has this text in its ID"
-              actions={<Button onClick={() => search("")}>Show all</Button>}
-            />
-          }
-          end={
-            isFetchNextPageError && (
-              <div className="p-4">
-                <ErrorNotice error={list.error} onRetry={fetchNextPage} />
-              </div>
-            )
-          }
-        />
-      )}
+      <EndlessTable
+        table={table}
+        list={list}
+        expectedRows={10}
+        empty={
+          <EmptyState
+            icon={SearchX}
+            title="No trajectory has this text in its ID"
+            actions={<Button onClick={() => search("")}>Show all</Button>}
+          />
+        }
+      />
     </Card>
   );
 }

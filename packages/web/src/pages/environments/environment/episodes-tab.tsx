@@ -9,13 +9,11 @@ import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button, buttonClass } from "../../../ui/button.tsx";
-import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { episodeColumns } from "./episode-columns.tsx";
 import { type ChangedFilters, EpisodeFilters } from "./episode-filters.tsx";
 import { MakeDatasetDialog } from "./make-dataset-dialog.tsx";
@@ -32,8 +30,6 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   const filter: EpisodeFilter = { environment: name, status, outcome, revision, split, index };
   const list = useInfiniteQuery(episodePagesQuery(usePresage(), filter));
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  const { fetchNextPage, hasNextPage, isFetchNextPageError } = list;
-  const loadMore = useLoadMore(list);
   const view = useTableView("episodes", episodeColumns, { isInAddress: true });
   const table = useDataTable({
     label: "Episodes",
@@ -76,7 +72,9 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
           onClear={clear}
         />
         <span className="text-xs text-ink-3 tabular-nums max-sm:hidden">
-          {rows === undefined ? " " : `${counted(rows.length, "episode")}${hasNextPage ? " and more" : ""}`}
+          {rows === undefined
+            ? " "
+            : `${counted(rows.length, "episode")}${list.hasNextPage ? " and more" : ""}`}
         </span>
         <AllowedButton
           needs="evaluate"
@@ -89,46 +87,33 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
         </AllowedButton>
         <TableTools table={table} />
       </div>
-      {list.error !== null && rows === undefined ? (
-        <div className="p-4">
-          <ErrorNotice error={list.error} onRetry={list.refetch} />
-        </div>
-      ) : (
-        <DataTable
-          table={table}
-          expectedRows={8}
-          onNearEnd={hasNextPage ? loadMore : undefined}
-          empty={
-            isFiltered ? (
-              <EmptyState
-                icon={SearchX}
-                title="No episode matches"
-                actions={<Button onClick={clear}>Show all</Button>}
-              />
-            ) : (
-              <EmptyState
-                icon={Route}
-                title="No episodes yet"
-                actions={
-                  <Link to="/environments/$name/play" params={{ name }} className={buttonClass({})}>
-                    Play one yourself
-                  </Link>
-                }
-              >
-                An agent starts one with <code className="font-mono">POST /v1/episodes</code>; playing one
-                yourself shows how good the world is.
-              </EmptyState>
-            )
-          }
-          end={
-            isFetchNextPageError && (
-              <div className="p-4">
-                <ErrorNotice error={list.error} onRetry={fetchNextPage} />
-              </div>
-            )
-          }
-        />
-      )}
+      <EndlessTable
+        table={table}
+        list={list}
+        expectedRows={8}
+        empty={
+          isFiltered ? (
+            <EmptyState
+              icon={SearchX}
+              title="No episode matches"
+              actions={<Button onClick={clear}>Show all</Button>}
+            />
+          ) : (
+            <EmptyState
+              icon={Route}
+              title="No episodes yet"
+              actions={
+                <Link to="/environments/$name/play" params={{ name }} className={buttonClass({})}>
+                  Play one yourself
+                </Link>
+              }
+            >
+              An agent starts one with <code className="font-mono">POST /v1/episodes</code>; playing one
+              yourself shows how good the world is.
+            </EmptyState>
+          )
+        }
+      />
       <MakeDatasetDialog
         isOpen={isDatasetOpen}
         onClose={() => setDatasetOpen(false)}

@@ -5,13 +5,11 @@ import { useMemo } from "react";
 import { runSamplePagesQuery } from "../../../data/runs/run-samples.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
-import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useLoadMore } from "../../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { nameEvaluators } from "../name-evaluators.ts";
 import { matrixColumns, nameOfRow } from "./matrix-columns.tsx";
 import { MatrixFilters } from "./matrix-filters.tsx";
@@ -31,8 +29,6 @@ export function SampleMatrix({ run }: { run: Run }) {
     runSamplePagesQuery(presage, run.id, toMatrixRequest(search, view.sort, run.evaluators)),
   );
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
-  const loadMore = useLoadMore(list);
   const openId = search.sample === undefined ? undefined : idOf(search.sample, search.repeat ?? 0);
   const table = useDataTable({
     label: "Samples",
@@ -56,7 +52,7 @@ export function SampleMatrix({ run }: { run: Run }) {
       <div className="flex flex-wrap items-center justify-between gap-2">
         <MatrixFilters view={matrix} names={names} />
         <span className="flex items-center gap-2 text-xs text-ink-3 tabular-nums">
-          {countOf(rows, hasNextPage, run)}
+          {countOf(rows, list.hasNextPage, run)}
           <TableTools table={table} />
         </span>
       </div>
@@ -64,25 +60,7 @@ export function SampleMatrix({ run }: { run: Run }) {
         aria-label="Samples"
         className="flex min-h-80 min-w-0 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
       >
-        {list.error !== null && rows === undefined ? (
-          <div className="p-4">
-            <ErrorNotice error={list.error} onRetry={list.refetch} />
-          </div>
-        ) : (
-          <DataTable
-            table={table}
-            isFull
-            expectedRows={16}
-            onNearEnd={hasNextPage ? loadMore : undefined}
-            empty={<NoSamples run={run} />}
-            end={
-              <div className="sticky left-0 px-4 py-2 text-xs text-ink-3 empty:hidden">
-                {isFetchNextPageError && <ErrorNotice error={list.error} onRetry={fetchNextPage} />}
-                {isFetchingNextPage && "Loading more…"}
-              </div>
-            }
-          />
-        )}
+        <EndlessTable table={table} list={list} isFull expectedRows={16} empty={<NoSamples run={run} />} />
       </section>
       <SampleDrawer
         run={run}
