@@ -1,5 +1,6 @@
 import type { AuditEvent, AuditEventListQuery, Presage } from "@presage/sdk";
 import { infiniteQueryOptions } from "@tanstack/react-query";
+import { flattenPages } from "./flatten-pages.ts";
 
 const pageSize = "100";
 
@@ -13,6 +14,6 @@ export function auditEventsQuery(presage: Presage, filter: AuditFilter) {
       presage.auditEvents.list({ ...filter, limit: pageSize, after: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: ({ pages }): AuditEvent[] => pages.flatMap(({ data }) => data),
+    select: flattenPages<AuditEvent>,
   });
 }

@@ -6,6 +6,7 @@ import {
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
+import { flattenPages } from "./flatten-pages.ts";
 import { usePresage } from "./use-presage.ts";
 
 const listKey = ["kept predictions"];
@@ -26,7 +27,7 @@ export function keptPredictionsQuery(presage: Presage, filter: KeptPredictionFil
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: ({ pages }): ListedPrediction[] => pages.flatMap(({ data }) => data),
+    select: flattenPages<ListedPrediction>,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: freshForMs,
   });

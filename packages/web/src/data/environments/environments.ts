@@ -2,6 +2,7 @@ import type {
   Environment,
   EnvironmentConfig,
   EnvironmentCreateRequest,
+  EnvironmentTask,
   EpisodeGrouping,
   Presage,
   TaskLine,
@@ -9,6 +10,7 @@ import type {
   TasksFromDataset,
 } from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { flattenPages } from "../flatten-pages.ts";
 import { usePresage } from "../use-presage.ts";
 
 export const environmentsKey = ["environments"];
@@ -46,7 +48,8 @@ export function taskPagesQuery(presage: Presage, name: string, split: TaskSplitN
     queryFn: ({ pageParam, signal }) =>
       presage.environments.pageOfTasks(name, split, { limit: tasksOnPage, after: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next ?? undefined,
+    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
+    select: flattenPages<EnvironmentTask>,
   });
 }
 

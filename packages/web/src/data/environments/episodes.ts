@@ -1,4 +1,11 @@
-import type { Episode, EpisodeFilter, EpisodeSelection, Presage, TaskSplitName } from "@presage/sdk";
+import type {
+  Episode,
+  EpisodeFilter,
+  EpisodeSelection,
+  EpisodeSummary,
+  Presage,
+  TaskSplitName,
+} from "@presage/sdk";
 import {
   infiniteQueryOptions,
   type QueryClient,
@@ -6,6 +13,7 @@ import {
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
+import { flattenPages } from "../flatten-pages.ts";
 import { usePresage } from "../use-presage.ts";
 import { environmentsKey } from "./environments.ts";
 
@@ -19,7 +27,8 @@ export function episodePagesQuery(presage: Presage, filter: EpisodeFilter) {
     queryFn: ({ pageParam, signal }) =>
       presage.episodes.page(filter, { limit: episodesOnPage, after: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next ?? undefined,
+    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
+    select: flattenPages<EpisodeSummary>,
   });
 }
 

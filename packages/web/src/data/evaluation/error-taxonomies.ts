@@ -5,8 +5,8 @@ import type {
   Presage,
 } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { listAll } from "../list-all.ts";
 import { usePresage } from "../use-presage.ts";
+import { listAll } from "./list-all.ts";
 
 const queryKey = ["error-taxonomies"];
 const pageSize = 100;

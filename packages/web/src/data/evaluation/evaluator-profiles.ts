@@ -7,8 +7,8 @@ import type {
 } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { byRate } from "../figures/rate-group.ts";
-import { listAll } from "../list-all.ts";
 import { usePresage } from "../use-presage.ts";
+import { listAll } from "./list-all.ts";
 
 export const profilesQueryKey = ["evaluator-profiles"];
 const pageSize = 1_000;

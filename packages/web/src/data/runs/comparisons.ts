@@ -1,5 +1,6 @@
 import type { ComparedPair, ComparedSample, ComparedSampleFilter, Presage, RunSample } from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { flattenPages } from "../flatten-pages.ts";
 
 const pageSize = 50;
 const freshForMs = 60_000;
@@ -21,7 +22,7 @@ export function comparedSamplesQuery(presage: Presage, runs: ComparedPair, filte
       presage.comparisons.listSamples(runs, { ...filter, limit: pageSize, after: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: ({ pages }): ComparedSample[] => pages.flatMap(({ data }) => data),
+    select: flattenPages<ComparedSample>,
     // Rows must not move while the user reads.
     staleTime: Number.POSITIVE_INFINITY,
   });

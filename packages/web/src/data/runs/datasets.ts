@@ -1,5 +1,12 @@
-import type { DatasetRevision, DatasetSample, Presage, TrajectoryFilter } from "@presage/sdk";
+import type {
+  DatasetRevision,
+  DatasetSample,
+  DatasetTrajectorySummary,
+  Presage,
+  TrajectoryFilter,
+} from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { flattenPages } from "../flatten-pages.ts";
 import { uploadWithProgress } from "../upload-with-progress.ts";
 import { usePresage } from "../use-presage.ts";
 
@@ -56,7 +63,8 @@ export function trajectoryPagesQuery(
         signal,
       }),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next ?? undefined,
+    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
+    select: flattenPages<DatasetTrajectorySummary>,
     staleTime,
     structuralSharing: false,
   });

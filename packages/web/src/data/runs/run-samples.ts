@@ -1,5 +1,6 @@
 import type { Presage, RunSample, RunSampleFilter, RunSampleView } from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { flattenPages } from "../flatten-pages.ts";
 
 const runsKey = ["runs"];
 const rowsOnPage = 200;
@@ -34,7 +35,8 @@ export function runSamplePagesQuery(
         { limit: rowsOnPage, after: pageParam, signal },
       ),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next ?? undefined,
+    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
+    select: flattenPages<RunSample>,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: listCacheMs,
     structuralSharing: false,

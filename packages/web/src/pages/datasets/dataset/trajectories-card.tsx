@@ -2,7 +2,7 @@ import type { DatasetTrajectorySummary } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
-import { useDeferredValue, useMemo } from "react";
+import { useDeferredValue } from "react";
 import { trajectoryPagesQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
@@ -38,7 +38,7 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
   const list = useInfiniteQuery(
     trajectoryPagesQuery(presage, datasetId, { revision, contains: words === "" ? undefined : words, order }),
   );
-  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  const rows = list.data;
   const search = (text: string) =>
     navigate({
       search: ({ q: _, ...rest }) => (text === "" ? rest : { ...rest, q: text }),

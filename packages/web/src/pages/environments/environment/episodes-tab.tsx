@@ -2,7 +2,7 @@ import type { Environment, EpisodeFilter } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Database, Route, SearchX } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { episodePagesQuery } from "../../../data/environments/episodes.ts";
 import { taskNameOf } from "../../../data/environments/task-name.ts";
 import { usePresage } from "../../../data/use-presage.ts";
@@ -29,7 +29,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   const { name } = environment;
   const filter: EpisodeFilter = { environment: name, status, outcome, revision, split, index };
   const list = useInfiniteQuery(episodePagesQuery(usePresage(), filter));
-  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  const rows = list.data;
   const view = useTableView("episodes", episodeColumns, { isInAddress: true });
   const table = useDataTable({
     label: "Episodes",

@@ -2,7 +2,7 @@ import type { Environment, EnvironmentTask } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ListPlus, Plus } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { taskPagesQuery } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
@@ -29,7 +29,7 @@ export function TasksTab({ environment }: { environment: Environment }) {
   const filled = splits.filter((split) => (tasks[split] ?? 0) > 0);
   const split = search.split ?? filled[0] ?? "train";
   const list = useInfiniteQuery(taskPagesQuery(usePresage(), name, split));
-  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  const rows = list.data;
   const view = useTableView("tasks", columns);
   const table = useDataTable({
     label: "Tasks",

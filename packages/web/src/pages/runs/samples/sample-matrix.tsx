@@ -28,7 +28,7 @@ export function SampleMatrix({ run }: { run: Run }) {
   const list = useInfiniteQuery(
     runSamplePagesQuery(presage, run.id, toMatrixRequest(search, view.sort, run.evaluators)),
   );
-  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  const rows = list.data;
   const openId = search.sample === undefined ? undefined : idOf(search.sample, search.repeat ?? 0);
   const table = useDataTable({
     label: "Samples",
