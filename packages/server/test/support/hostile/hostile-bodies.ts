@@ -59,7 +59,10 @@ const wide: Place[] = [
 const narrow: Place[] = [
   { path: "/v1/api-keys", around: '{"name":…}' },
   { path: "/v1/environments", around: '{"name":"a","stop":…}' },
-  { path: "/v1/episodes", around: '{"environment":"sandbox","task":{"initial_state":"a","metadata":{"x":…}}}' },
+  {
+    path: "/v1/episodes",
+    around: '{"environment":"sandbox","task":{"initial_state":"a","metadata":{"x":…}}}',
+  },
   { path: "/sandbox/call", around: '{"name":"act","input":…}' },
   { path: "/sandbox/task_range", around: '{"split":…}' },
   { path: "/v1/error-taxonomy-revision", around: '{"error_taxonomy_name":"a","body":…}' },
