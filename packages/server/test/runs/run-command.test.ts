@@ -249,6 +249,7 @@ onEachDatabase((database) => {
       const compared = await presageRuns("compare", name("no-change"), name("most-frequent"));
       expect([compared.code, compared.stdout.split("\n").filter(tooWide(100))]).toEqual([0, []]);
       expect(compared.stdout).toContain("reference");
+      expect(compared.stderr).toContain("Compared on 20 samples in 4 trajectories");
       const json = await presageRuns("compare", name("no-change"), name("most-frequent"), "--json");
       expect(JSON.parse(json.stdout).evaluators).toHaveLength(1);
       for (const [format, start] of [

@@ -45,6 +45,7 @@ export function printComparison({ runs, evaluators, evaluators_left_out: leftOut
     ),
   );
   const notes = [
+    ...describeBases(evaluators),
     ...lacking,
     ...new Set(candidates.flatMap(({ note }) => note ?? [])),
     ...runs.flatMap(({ name, left_out: count }) =>
@@ -53,6 +54,17 @@ export function printComparison({ runs, evaluators, evaluators_left_out: leftOut
     ...leftOut.map((one) => `${nameOf(one)} of ${nameOfRun(one.run_id)} is left out: it has no counterpart`),
   ];
   if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
+}
+
+/** How many samples are compared: once, if by all evaluators the same ones. */
+function describeBases(evaluators: Comparison["evaluators"]): string[] {
+  const bases = Map.groupBy(evaluators, ({ candidates: [candidate] }) => {
+    const { count = 0, trajectories = 0 } = candidate ?? {};
+    return `${countOf(count, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}`;
+  });
+  return Array.from(bases, ([basis, having]) =>
+    bases.size === 1 ? `Compared on ${basis}` : `${having.map(nameOf).join(", ")}: compared on ${basis}`,
+  );
 }
 
 const columns: readonly Column<Row>[] = [

@@ -15,7 +15,7 @@ export function SurvivalCard({ survival }: { survival: RunSurvival }) {
   return (
     <Card
       title="Survival"
-      hint={`${formatCount(endings.diverged)} of ${formatCount(trajectories)} trajectories diverge; ${formatCount(endings.recording_ended)} reach the end of the recording${failed === 0 ? "" : `, ${formatCount(failed)} end with a failure`}.`}
+      hint={`${formatCount(endings.diverged)} of ${formatCount(trajectories)} trajectories${survival.seed === null ? "" : ", each repeat counted,"} diverge; ${formatCount(endings.recording_ended)} reach the end of the recording${failed === 0 ? "" : `, ${formatCount(failed)} end with a failure`}.`}
     >
       <StepCurve
         label="Share of trajectories that have not diverged"

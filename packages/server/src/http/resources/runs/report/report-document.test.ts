@@ -115,3 +115,38 @@ test("a rate of thousands is written without an exponent", () => {
   const document = reportDocument({ ...reportOf("plain"), predictions_per_second: 1_204.7 });
   expect(toMarkdown(document)).toContain("| Predictions a second | 1200 |");
 });
+
+test("evaluators of one family are told apart, repeats are said, and rows that are left out are counted", () => {
+  const [evaluator] = exampleReport.evaluators;
+  if (evaluator === undefined) throw new Error("The example has no evaluator");
+  const other = { ...evaluator, profile_name: "system:mdlm-exact", note: "Rough." };
+  const step = { diverged: 1, censored: 0, survival: 0.5, interval: null, at_risk: 2 };
+  const curve = { steps: Array.from({ length: 130 }, (_, index) => ({ ...step, step: index })), median: 0 };
+  const endings = { diverged: 130, recording_ended: 0, prediction_failed: 0, evaluator_failed: 0 };
+  const survival = { ...other, ...curve, trajectories: 260, endings, failures_as_divergence: curve, seed: 1 };
+  const parts = reportDocument({
+    ...exampleReport,
+    run: { ...exampleReport.run, repeats: 2 },
+    evaluators: [evaluator, other],
+    survival: [{ ...survival, profile_name: "system:default" }, survival],
+    teacher_forced: {
+      run_id: exampleReport.run.id,
+      name: "x",
+      evaluators: [evaluator, other].map((one) => ({ ...one, step: [] })),
+    },
+  });
+  const headings = parts.flatMap((part) => (part.kind === "heading" && part.level === 2 ? [part.text] : []));
+  expect(new Set(headings).size).toBe(headings.length);
+  expect(headings).toContain(`${evaluator.evaluator} system:mdlm-exact`);
+  const texts = parts.flatMap((part) => (part.kind === "paragraph" ? [part.text] : []));
+  expect(texts).toContain(`${evaluator.evaluator} system:mdlm-exact: Rough.`);
+  expect(texts).toContain("30 more are not shown.");
+  expect(texts).toContainEqual(
+    expect.stringContaining("Of 260 trajectories, each repeat counted, 130 diverged"),
+  );
+  const forced =
+    parts[parts.findIndex((part) => part.kind === "paragraph" && part.text.startsWith("Run x")) + 1];
+  expect(forced).toMatchObject({
+    rows: [expect.anything(), expect.arrayContaining(["system:mdlm-exact, revision 1"])],
+  });
+});

@@ -1,4 +1,11 @@
-import type { RunEvaluatorReport, RunFigures, RunReport, RunStratum, RunSurvival } from "@presage/contract";
+import type {
+  ReportEvaluator,
+  RunEvaluatorReport,
+  RunFigures,
+  RunReport,
+  RunStratum,
+  RunSurvival,
+} from "@presage/contract";
 
 /** A part of a report for people. All texts are plain: whoever writes them escapes them. */
 export type ReportPart =
@@ -32,14 +39,14 @@ export function reportDocument(report: RunReport): ReportPart[] {
     heading(2, "Figures"),
     {
       kind: "table",
-      columns: ["Evaluator", "Profile", ...figureColumns],
-      rows: report.evaluators.map((one) => [one.evaluator, profileText(one), ...figureCells(one)]),
+      columns: evaluatorColumns,
+      rows: report.evaluators.map(evaluatorCells),
     },
-    ...report.evaluators.flatMap(({ evaluator, note }) =>
-      note === null ? [] : [paragraph(`${evaluator}: ${note}`)],
+    ...report.evaluators.flatMap((one) =>
+      one.note === null ? [] : [paragraph(`${fullName(one)}: ${one.note}`)],
     ),
     paragraph(howIntervals),
-    ...(report.survival ?? []).flatMap(survivalParts),
+    ...(report.survival ?? []).flatMap((survival) => survivalParts(survival, run.repeats)),
     ...teacherForcedParts(report),
     ...report.evaluators.flatMap(strataParts),
     heading(2, "Predictions"),
@@ -53,7 +60,12 @@ export function reportDocument(report: RunReport): ReportPart[] {
   ];
 }
 
-function profileText({ profile_name: name, profile_revision: revision }: RunEvaluatorReport): string {
+/** The evaluator and its profile: a run may have several of one family. */
+function fullName({ evaluator, profile_name: profile }: ReportEvaluator): string {
+  return profile === null ? evaluator : `${evaluator} ${profile}`;
+}
+
+function profileText({ profile_name: name, profile_revision: revision }: ReportEvaluator): string {
   return revision === null ? (name ?? "–") : `${name}, revision ${revision}`;
 }
 
@@ -69,6 +81,12 @@ const figureColumns = [
   "Trajectories",
 ];
 
+const evaluatorColumns = ["Evaluator", "Profile", ...figureColumns];
+
+function evaluatorCells(one: ReportEvaluator & RunFigures): string[] {
+  return [one.evaluator, profileText(one), ...figureCells(one)];
+}
+
 function figureCells(figures: RunFigures): string[] {
   return [
     share(figures.mean),
@@ -83,56 +101,54 @@ function figureCells(figures: RunFigures): string[] {
   ];
 }
 
-function strataParts({ evaluator, strata, strata_left_out: leftOut }: RunEvaluatorReport): ReportPart[] {
+function strataParts({ strata, strata_left_out: leftOut, ...evaluator }: RunEvaluatorReport): ReportPart[] {
   const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
   return [
-    heading(2, evaluator),
+    heading(2, fullName(evaluator)),
     ...strataTitles.flatMap(([name, title]) => strataTable(title, strata[name], more[name])),
   ];
 }
 
 function strataTable(title: string, strata: readonly RunStratum[], leftOut: number): ReportPart[] {
   if (strata.length === 0) return [];
-  const shown = strata.slice(0, mostRows);
-  const notShown = strata.length - shown.length + leftOut;
+  const rows = strata.map(({ key, ...figures }) => [String(key), ...figureCells(figures)]);
+  return [heading(3, title), ...firstRows(["", ...figureColumns], rows, leftOut)];
+}
+
+/** The first rows of a table, and how many are not there. */
+function firstRows(columns: readonly string[], rows: readonly string[][], leftOut = 0): ReportPart[] {
+  const notShown = Math.max(0, rows.length - mostRows) + leftOut;
   return [
-    heading(3, title),
-    {
-      kind: "table",
-      columns: ["", ...figureColumns],
-      rows: shown.map(({ key, ...figures }) => [String(key), ...figureCells(figures)]),
-    },
+    { kind: "table", columns, rows: rows.slice(0, mostRows) },
     ...(notShown === 0 ? [] : [paragraph(`${notShown} more are not shown.`)]),
   ];
 }
 
-function survivalParts({ evaluator, endings, ...survival }: RunSurvival): ReportPart[] {
+function survivalParts({ endings, ...survival }: RunSurvival, repeats: number): ReportPart[] {
   const bound = survival.failures_as_divergence;
+  const counted = repeats === 1 ? "" : " each repeat counted,";
   return [
-    heading(2, `First divergence by ${evaluator}`),
+    heading(2, `First divergence by ${fullName(survival)}`),
     paragraph(
-      `Of ${survival.trajectories} trajectories, ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of the recording, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
+      `Of ${survival.trajectories} trajectories,${counted} ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of the recording, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
     ),
-    {
-      kind: "table",
-      columns: ["Step", "At risk", "Diverged", "Censored", "Not diverged", "Interval"],
-      rows: survival.steps
-        .slice(0, mostRows)
-        .map((step) => [
-          String(step.step),
-          String(step.at_risk),
-          String(step.diverged),
-          String(step.censored),
-          share(step.survival),
-          interval(step.interval),
-        ]),
-    },
+    ...firstRows(
+      ["Step", "At risk", "Diverged", "Censored", "Not diverged", "Interval"],
+      survival.steps.map((step) => [
+        String(step.step),
+        String(step.at_risk),
+        String(step.diverged),
+        String(step.censored),
+        share(step.survival),
+        interval(step.interval),
+      ]),
+    ),
   ];
 }
 
 function medianText(median: number | null): string {
   return median === null
-    ? "At no step at most half have not diverged."
+    ? "After every step more than half have not diverged."
     : `From step ${median} on, at most half have not diverged.`;
 }
 
@@ -146,8 +162,8 @@ function teacherForcedParts({ teacher_forced: found }: RunReport): ReportPart[] 
     paragraph(`Run ${found.name} (${found.run_id}).`),
     {
       kind: "table",
-      columns: ["Evaluator", ...figureColumns],
-      rows: found.evaluators.map((one) => [one.evaluator, ...figureCells(one)]),
+      columns: evaluatorColumns,
+      rows: found.evaluators.map(evaluatorCells),
     },
   ];
 }
