@@ -46,6 +46,8 @@ export function queryNumber() {
     .meta({ type: "number" });
 }
 
+export const wrongCursor = "Input should be the `next` of an earlier response";
+
 /** The paging parameters of a list whose response has `next`. */
 export function pageQuery({
   maximum,
@@ -67,7 +69,7 @@ export function pageQuery({
         if (next.test(value)) return;
         issues.push({
           code: "custom",
-          message: "Input should be the `next` of an earlier response",
+          message: wrongCursor,
           input: value,
         });
       })

@@ -82,8 +82,22 @@ onEachDatabase((database) => {
     const empty = await create();
     expect((await read(`${empty}/trajectories`)).status).toBe(404);
     id ??= filled();
-    for (const query of ["after=x", "after=1.", "order=bytes", "limit=0", "revision=0", "contains=%00"])
+    for (const query of [
+      "after=x",
+      "after=1.",
+      "order=bytes",
+      "limit=0",
+      "revision=0",
+      "contains=%00",
+      "revison=1",
+    ])
       expect([query, (await read(`${await id}/trajectories?${query}`)).status]).toEqual([query, 422]);
+    const { body } = await read(`${await id}/trajectories?after=x`);
+    expect(body).toMatchObject({
+      detail: [{ msg: "Value error, Input should be the `next` of an earlier response" }],
+    });
+    for (const path of ["samples", "export", "trajectories/t"])
+      expect([path, (await read(`${await id}/${path}?revison=1`)).status]).toEqual([path, 422]);
     expect((await read(`${await id}/trajectories?after=999999999999999.zzz`)).status).toBe(200);
     expect((await read(`${await id}/trajectories?revision=2`)).status).toBe(404);
   });

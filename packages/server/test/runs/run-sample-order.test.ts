@@ -142,6 +142,7 @@ onEachDatabase((database) => {
       "order=-score&order_evaluator=bleu",
       "order=up",
       "text_limit=0",
+      "trajectory=b",
       "after=1.0_x",
       "after=1.0_1e999999",
       "after=1.0_1.2.3",

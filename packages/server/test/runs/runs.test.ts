@@ -360,6 +360,7 @@ onEachDatabase((database) => {
       ids[2],
     ] as string[]);
     expect((await list(`dataset_id=${dataset_id}&status=cancelled`)).data).toEqual([]);
+    expect((await presage.call("GET", "/v1/runs?dataset=x")).status).toBe(422);
   });
 
   test("a request that names what there is not is refused, with the place", async () => {

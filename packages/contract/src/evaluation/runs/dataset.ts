@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { list } from "../../list.ts";
 import { Context, Interaction } from "../../prediction/prediction.ts";
-import { defaultPageLimit, nextCursor, pageQuery, queryBoolean, queryInteger } from "../../query.ts";
+import {
+  defaultPageLimit,
+  nextCursor,
+  pageQuery,
+  queryBoolean,
+  queryInteger,
+  wrongCursor,
+} from "../../query.ts";
 import { boundedText, maxDescriptionCharacters, shortText, storableText } from "../../text.ts";
 import { newTags } from "../result-fields.ts";
 
@@ -198,7 +205,7 @@ export const DatasetTrajectoryListQuery = z.object({
     description: "Maximum number of trajectories on the page. A page of long samples may have fewer.",
   }),
   after: storableText()
-    .regex(/^\d{1,15}\.[\s\S]{1,400}$/)
+    .regex(/^\d{1,15}\.[\s\S]{1,400}$/, wrongCursor)
     .optional()
     .meta({ description: followingPage }),
 });

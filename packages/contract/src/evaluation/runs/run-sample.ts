@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ErrorCategory } from "../../errors.ts";
 import { Usage } from "../../prediction/prediction.ts";
-import { nextCursor, queryBoolean, queryInteger } from "../../query.ts";
+import { nextCursor, queryBoolean, queryInteger, wrongCursor } from "../../query.ts";
 import { storableText } from "../../text.ts";
 import { EvaluationStatus } from "../result-fields.ts";
 import { maxRepeats } from "./run.ts";
@@ -154,7 +154,7 @@ export const RunSampleListQuery = z.object({
     .meta({ default: defaultRunSampleLimit, description: "Maximum number of items on the page." }),
   after: z
     .string()
-    .regex(/^\d{1,15}\.\d{1,2}(_-?\d{1,16}(\.\d{1,20})?(e-?\d{1,3})?)?$/)
+    .regex(/^\d{1,15}\.\d{1,2}(_-?\d{1,16}(\.\d{1,20})?(e-?\d{1,3})?)?$/, wrongCursor)
     .optional()
     .meta({ description: "The `next` of an earlier response, to get the following page." }),
 });

@@ -16,7 +16,7 @@ import { exportSamples, pageOfSamples, readTrajectory } from "../../../evaluatio
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { readPath, readQuery } from "../../request/read-request.ts";
+import { readKnownQuery, readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamList } from "../../response/stream-list.ts";
@@ -31,7 +31,7 @@ export function sampleRoutes(services: Services, path: string): Route[] {
   const { evaluation } = services;
   return [
     withCaller("GET", `${path}/:id/samples`, "read", async (call) => {
-      const { limit, after, ...wanted } = readQuery(call, DatasetSampleListQuery);
+      const { limit, after, ...wanted } = readKnownQuery(call, DatasetSampleListQuery);
       const page = { limit: Number(limit ?? defaultSampleLimit), after: Number(after ?? 0) };
       const found = await pageOfSamples(evaluation, requesterOf(call), wantedRevision(call, wanted), page);
       const name: keyof DatasetSampleListResponse = "data";
@@ -39,7 +39,12 @@ export function sampleRoutes(services: Services, path: string): Route[] {
       return await streamList(services, call, name, found.samples, asJson, { next });
     }),
     withCaller("GET", `${path}/:id/trajectories`, "read", async (call) => {
-      const { limit, order = "trajectory_id", after, ...query } = readQuery(call, DatasetTrajectoryListQuery);
+      const {
+        limit,
+        order = "trajectory_id",
+        after,
+        ...query
+      } = readKnownQuery(call, DatasetTrajectoryListQuery);
       const { trajectories, next } = await listTrajectories(
         evaluation,
         requesterOf(call),
@@ -59,7 +64,7 @@ export function sampleRoutes(services: Services, path: string): Route[] {
     }),
     withCaller("GET", `${path}/:id/trajectories/:trajectory_id`, "read", async (call) => {
       const { trajectory_id } = readPath(call, DatasetTrajectoryPath);
-      const { limit, after, ...query } = readQuery(call, DatasetTrajectoryQuery);
+      const { limit, after, ...query } = readKnownQuery(call, DatasetTrajectoryQuery);
       const wanted = { ...wantedRevision(call, query), trajectoryId: trajectory_id };
       const { samples, next } = await readTrajectory(evaluation, requesterOf(call), wanted, {
         limit: limit === undefined ? undefined : Number(limit),
@@ -72,7 +77,7 @@ export function sampleRoutes(services: Services, path: string): Route[] {
       });
     }),
     withCaller("GET", `${path}/:id/export`, "read", async (call) => {
-      const wanted = wantedRevision(call, readQuery(call, DatasetRevisionQuery));
+      const wanted = wantedRevision(call, readKnownQuery(call, DatasetRevisionQuery));
       const pieces = await exportSamples(evaluation, requesterOf(call), wanted);
       reserveStored(call.exchange, bytesOfPiece);
       const texts = keepOpenForEach(call, toLines(pieces));

@@ -14,7 +14,7 @@ import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
-import { readPath, readQuery } from "../../request/read-request.ts";
+import { readKnownQuery, readPath } from "../../request/read-request.ts";
 import { receiveUpload } from "../../request/receive-upload.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
@@ -30,7 +30,7 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
   const { evaluation } = services;
   return [
     withCaller("GET", `${path}/:id/samples`, "read", async (call) => {
-      const query = readQuery(call, RunSampleListQuery);
+      const query = readKnownQuery(call, RunSampleListQuery);
       const run = await findRun(evaluation, requesterOf(call), readPath(call, RunPath).id);
       const filter = {
         evaluator: readFilterEvaluator(query, run),

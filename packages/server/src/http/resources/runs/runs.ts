@@ -16,7 +16,7 @@ import { type CallWithCaller, type Route, withCaller } from "../../pipeline/rout
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { type NamedReference, readReferences } from "../../request/old-names.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
-import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { readBody, readKnownQuery, readOnce, readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import { toEvaluatorIssues, toWantedEvaluator } from "../../request/wanted-evaluators.ts";
@@ -35,7 +35,7 @@ export function runRoutes(services: Services): Route[] {
 
   return [
     withCaller("GET", path, "read", async (call) => {
-      const query = readQuery(call, RunListQuery);
+      const query = readKnownQuery(call, RunListQuery);
       const filter = { datasetId: query.dataset_id, status: query.status, name: query.name };
       const { rows, next } = await listRuns(evaluation, requesterOf(call), filter, readKeysetPage(query));
       const response: RunListResponse = { data: rows.map(toRun), next: toCursor(next) };
