@@ -42,13 +42,31 @@ export async function selectEnvironment(
   return row && toEnvironment(row);
 }
 
+const bytesOfConfig = sql<number>`octet_length(revision.config)`.as("bytes");
+
+/** How long the environments of a page are. */
+export async function selectEnvironmentSizes(
+  reader: Database,
+  accountId: string,
+  page: KeysetPage,
+): Promise<number[]> {
+  const rows = await pageOf(reader, accountId, page).clearSelect().select(bytesOfConfig).execute();
+  return rows.map(({ bytes }) => Number(bytes));
+}
+
 /** An account's environments in their latest revisions, newest first. */
 export async function selectEnvironments(
   reader: Database,
   accountId: string,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
-  const rows = await withRevisions(reader, accountId)
+  const part = toListPart(await pageOf(reader, accountId, page).execute(), page.limit);
+  return { environments: part.rows.map(toEnvironment), next: part.next };
+}
+
+/** A page, and one more. */
+function pageOf(reader: Database, accountId: string, { limit, after }: KeysetPage) {
+  return withRevisions(reader, accountId)
     .whereRef("revision.revision", "=", "environment.last_revision")
     .$if(after !== undefined, (query) =>
       query.where(
@@ -57,10 +75,7 @@ export async function selectEnvironments(
     )
     .orderBy("environment.created_at", "desc")
     .orderBy("environment.id", "desc")
-    .limit(limit + 1)
-    .execute();
-  const part = toListPart(rows, limit);
-  return { environments: part.rows.map(toEnvironment), next: part.next };
+    .limit(limit + 1);
 }
 
 function withRevisions(database: Database, accountId: string) {
@@ -99,18 +114,39 @@ function toEnvironment(row: {
   };
 }
 
+export interface RevisionPage {
+  limit: number;
+  below: number | undefined;
+}
+
+/** How long an environment's revisions below a number are. */
+export async function selectRevisionSizes(
+  reader: Database,
+  environmentId: string,
+  page: RevisionPage,
+): Promise<number[]> {
+  const rows = await revisionsOf(reader, environmentId, page).select(bytesOfConfig).execute();
+  return rows.map(({ bytes }) => Number(bytes));
+}
+
+function revisionsOf(reader: Database, environmentId: string, { limit, below }: RevisionPage) {
+  return reader
+    .selectFrom("environment_revisions as revision")
+    .where("environment_id", "=", environmentId)
+    .$if(below !== undefined, (query) => query.where("revision", "<", below ?? 0))
+    .orderBy("revision", "desc")
+    .limit(limit);
+}
+
 /** An environment's revisions below a number, the highest first. */
 export async function selectEnvironmentRevisions(
   reader: Database,
   environmentId: string,
-  { limit, below }: { limit: number; below: number | undefined },
+  page: RevisionPage,
 ): Promise<{ revision: number; config: EnvironmentConfig; at: Micros }[]> {
-  let query = reader
-    .selectFrom("environment_revisions")
+  const rows = await revisionsOf(reader, environmentId, page)
     .select(["revision", "config", "created_at"])
-    .where("environment_id", "=", environmentId);
-  if (below !== undefined) query = query.where("revision", "<", below);
-  const rows = await query.orderBy("revision", "desc").limit(limit).execute();
+    .execute();
   return rows.map(({ revision, config, created_at: at }) => ({
     revision: Number(revision),
     config: JSON.parse(config) as EnvironmentConfig,

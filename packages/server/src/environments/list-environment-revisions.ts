@@ -1,17 +1,30 @@
 import type { EnvironmentRevision } from "@presage/contract";
 import { toIsoInstant } from "../storage/micros.ts";
+import { refuseLargePage } from "../storage/read-in-pieces.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
-import { selectEnvironmentRevisions } from "./environments-store.ts";
+import { type RevisionPage, selectEnvironmentRevisions, selectRevisionSizes } from "./environments-store.ts";
 import { findEnvironment } from "./find-environment.ts";
 import { sandboxName } from "./sandbox-environment.ts";
+
+/** How many bytes a page of an environment's revisions has. Throws if they are too many. */
+export async function measureEnvironmentRevisions(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  name: string,
+  page: RevisionPage,
+): Promise<number> {
+  const { id } = await findEnvironment(services, requester, name);
+  const sizes = await selectRevisionSizes(services.store.briefReader(requester), id, page);
+  return refuseLargePage(sizes, "revisions", "Ask for fewer revisions with limit.");
+}
 
 /** One page of an environment's revisions below a number, the highest first. */
 export async function listEnvironmentRevisions(
   services: Pick<EnvironmentServices, "store">,
   requester: Requester,
   name: string,
-  { limit, below }: { limit: number; below: number | undefined },
+  { limit, below }: RevisionPage,
 ): Promise<{ revisions: EnvironmentRevision[]; next: number | undefined }> {
   const { id, revision, config } = await findEnvironment(services, requester, name);
   if (name === sandboxName) return { revisions: [{ revision, config, created_at: null }], next: undefined };

@@ -50,10 +50,10 @@ export function splitByBytes<Id>(
   return pieces;
 }
 
-/** A page of one item is allowed at any size, or paging would stop at it. */
-export function refuseLargePage(bytes: readonly number[], what: string, wayOut: string): void {
+/** The size of a page, unless it is too large. One of a single item is allowed at any size, or paging would stop at it. */
+export function refuseLargePage(bytes: readonly number[], what: string, wayOut: string): number {
   const total = sumOf(bytes);
-  if (bytes.length <= 1 || total <= maxPageBytes) return;
+  if (bytes.length <= 1 || total <= maxPageBytes) return total;
   throw new ServiceError(
     "page_too_large",
     `The ${bytes.length} ${what} of this page have ${inMegabytes(total)} MB of text; the limit is ${inMegabytes(maxPageBytes)} MB. ${wayOut}`,

@@ -52,14 +52,35 @@ export interface EpisodeFilter
   expiredBefore: Micros;
 }
 
+/** Without the task, which may have megabytes. */
+const summaryColumns = [
+  "id",
+  "environment",
+  "revision",
+  "split",
+  "position",
+  "seed",
+  "status",
+  "outcome",
+  "stop_reason",
+  "steps",
+  "reward",
+  "failed_steps",
+  "created_at",
+  "last_active_at",
+] as const;
+
+/** What lists show of an episode. */
+export type EpisodeRow = Pick<EpisodesTable, (typeof summaryColumns)[number]>;
+
 /** An account's episodes, newest first. */
 export async function selectEpisodes(
   reader: Database,
   accountId: string,
   filter: EpisodeFilter,
   page: KeysetPage,
-): Promise<ListPart<EpisodesTable>> {
-  const query = reader.selectFrom("episodes").selectAll().where(isMatching(accountId, filter));
+): Promise<ListPart<EpisodeRow>> {
+  const query = reader.selectFrom("episodes").select(summaryColumns).where(isMatching(accountId, filter));
   return await selectNewestFirst(query, page);
 }
 

@@ -1,10 +1,9 @@
 import type { KeysetPage, ListPart } from "../../storage/keyset.ts";
 import type { Requester } from "../../storage/reader.ts";
-import type { EpisodesTable } from "../../storage/schema/environments.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment } from "../find-environment.ts";
 import { expiredBefore } from "./episode.ts";
-import { type EpisodeFilter, selectEpisodes } from "./episodes-store.ts";
+import { type EpisodeFilter, type EpisodeRow, selectEpisodes } from "./episodes-store.ts";
 
 /** Which episodes, with the name of their environment. */
 export interface WantedEpisodes extends Omit<EpisodeFilter, "environment_id" | "expiredBefore"> {
@@ -17,7 +16,7 @@ export async function listEpisodes(
   requester: Requester,
   wanted: WantedEpisodes,
   page: KeysetPage,
-): Promise<ListPart<EpisodesTable>> {
+): Promise<ListPart<EpisodeRow>> {
   const filter = await toFilter(services, requester, wanted);
   return await selectEpisodes(services.store.briefReader(requester), requester.accountId, filter, page);
 }

@@ -5,7 +5,8 @@ import type { EnvironmentServices } from "../environment-services.ts";
 import { listEnvironments } from "../list-environments.ts";
 import { sandboxEnvironment, sandboxName } from "../sandbox-environment.ts";
 
-const environmentsAtOnce = 1_000;
+/** Each may have a megabyte. */
+const environmentsAtOnce = 50;
 
 /** All environments of an account: the built-in one, then its own, newest first. */
 export async function* listAllEnvironments(

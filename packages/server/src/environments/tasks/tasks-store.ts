@@ -1,4 +1,5 @@
 import type { TaskSplitName } from "@presage/contract";
+import { sql } from "kysely";
 import type { EnvironmentTasksTable } from "../../storage/schema/environments.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertRows } from "../../storage/writing/insert-rows.ts";
@@ -17,6 +18,25 @@ export async function updateTaskCounts(transaction: Database, id: string, counts
     .set({ tasks: JSON.stringify(counts) })
     .where("id", "=", id)
     .execute();
+}
+
+/** How long the tasks of a split are from a place on, in their order. */
+export async function selectTaskSizes(
+  reader: Database,
+  environmentId: string,
+  split: TaskSplitName,
+  { from, limit }: { from: number; limit: number },
+): Promise<{ index: number; bytes: number }[]> {
+  const rows = await reader
+    .selectFrom("environment_tasks")
+    .select(["position", sql<number>`octet_length(task)`.as("bytes")])
+    .where("environment_id", "=", environmentId)
+    .where("split", "=", split)
+    .where("position", ">=", from)
+    .orderBy("position")
+    .limit(limit)
+    .execute();
+  return rows.map(({ position, bytes }) => ({ index: Number(position), bytes: Number(bytes) }));
 }
 
 export interface IndexedTask {

@@ -18,30 +18,37 @@ import { InvalidEnvironmentError } from "../../../environments/check-config.ts";
 import { createEnvironment } from "../../../environments/create-environment.ts";
 import { deleteEnvironment } from "../../../environments/delete-environment.ts";
 import { findEnvironment } from "../../../environments/find-environment.ts";
-import { listEnvironmentRevisions } from "../../../environments/list-environment-revisions.ts";
-import { listEnvironments } from "../../../environments/list-environments.ts";
+import {
+  listEnvironmentRevisions,
+  measureEnvironmentRevisions,
+} from "../../../environments/list-environment-revisions.ts";
+import { listEnvironments, measureEnvironments } from "../../../environments/list-environments.ts";
 import { reviseEnvironment } from "../../../environments/revise-environment.ts";
 import { addTasks } from "../../../environments/tasks/add-tasks.ts";
-import { listTasks } from "../../../environments/tasks/list-tasks.ts";
+import { listTaskPage } from "../../../environments/tasks/read-tasks-in-pieces.ts";
+import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
 import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
+import { streamList } from "../../response/stream-list.ts";
 import type { Services } from "../../services.ts";
 import { toEnvironment, toEnvironmentTask } from "./environment-response.ts";
 import { readTasks } from "./read-tasks.ts";
 
 const path = "/v1/environments";
 
-export function environmentRoutes({ environments, settings }: Services): Route[] {
+export function environmentRoutes(services: Services): Route[] {
+  const { environments, settings } = services;
   const { maxBodyBytes, maxShortBodyBytes } = settings;
   const nameOf = (call: CallWithCaller) => readPath(call, EnvironmentPath).name;
 
   return [
     withCaller("GET", path, "read", async (call) => {
       const page = readKeysetPage(readQuery(call, EnvironmentListQuery));
+      reserveStored(call.exchange, await measureEnvironments(environments, requesterOf(call), page));
       const { environments: found, next } = await listEnvironments(environments, requesterOf(call), page);
       const response: EnvironmentListResponse = { data: found.map(toEnvironment), next: toCursor(next) };
       return Response.json(response);
@@ -77,12 +84,10 @@ export function environmentRoutes({ environments, settings }: Services): Route[]
         limit: Number(limit ?? defaultRevisionLimit),
         below: after === undefined ? undefined : Number(after),
       };
-      const { revisions, next } = await listEnvironmentRevisions(
-        environments,
-        requesterOf(call),
-        nameOf(call),
-        page,
-      );
+      const [requester, name] = [requesterOf(call), nameOf(call)];
+      const bytes = await measureEnvironmentRevisions(environments, requester, name, page);
+      reserveStored(call.exchange, bytes);
+      const { revisions, next } = await listEnvironmentRevisions(environments, requester, name, page);
       const response: EnvironmentRevisionListResponse = {
         data: revisions,
         next: next === undefined ? null : String(next),
@@ -94,12 +99,19 @@ export function environmentRoutes({ environments, settings }: Services): Route[]
       const from = Number(after ?? 0);
       const count = Number(limit ?? defaultTaskLimit);
       const wanted = { name: nameOf(call), split };
-      const tasks = await listTasks(environments, requesterOf(call), wanted, { from, limit: count + 1 });
-      const response: TaskListResponse = {
-        data: tasks.slice(0, count).map((task) => toEnvironmentTask(split, task)),
-        next: tasks.length > count ? String(from + count) : null,
-      };
-      return Response.json(response);
+      const part = { from, limit: count };
+      const { tasks, next } = await listTaskPage(environments, requesterOf(call), wanted, part);
+      const name: keyof TaskListResponse = "data";
+      return await streamList(
+        services,
+        call,
+        name,
+        tasks,
+        (task) => JSON.stringify(toEnvironmentTask(split, task)),
+        {
+          next: next === undefined ? null : String(next),
+        },
+      );
     }),
     withCaller("POST", `${path}/:name/tasks`, "evaluate", async (call) => {
       const name = nameOf(call);

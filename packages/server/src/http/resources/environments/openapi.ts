@@ -22,6 +22,7 @@ import {
   noSuch,
   operation,
   page,
+  pageTooLarge,
   response,
 } from "../docs/describe.ts";
 
@@ -67,6 +68,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
       requestParams: { query: EnvironmentListQuery },
       responses: {
         "200": response("The environments", EnvironmentListResponse, page(example)),
+        ...pageTooLarge,
       },
     }),
     post: operation("createEnvironment", tag, "Create an environment", {
@@ -131,6 +133,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
           data: [{ revision: 1, config, created_at: "2026-11-22T03:40:12.004Z" }],
           next: null,
         }),
+        ...pageTooLarge,
         ...noSuch("environment"),
       },
     }),
@@ -141,6 +144,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
       requestParams: { ...requestParams, query: TaskListQuery },
       responses: {
         "200": response("A page of tasks", TaskListResponse, page(task)),
+        ...pageTooLarge,
         ...noSuch("environment"),
       },
     }),

@@ -1,7 +1,7 @@
 import type { EpisodeStart, EpisodeStep, EpisodeSummary, Episode as WholeEpisode } from "@presage/contract";
 import { environmentDefaults } from "../../../environments/environment.ts";
 import { type Episode, indexOf, statusOf } from "../../../environments/episodes/episode.ts";
-import type { StepRow } from "../../../environments/episodes/episodes-store.ts";
+import type { EpisodeRow, StepRow } from "../../../environments/episodes/episodes-store.ts";
 import { endOf, type StepResult } from "../../../environments/episodes/step-episode.ts";
 import { microsPerMs, toIsoInstant } from "../../../storage/micros.ts";
 
@@ -21,7 +21,7 @@ export function toEpisodeStart({ row, config, task }: Episode): EpisodeStart {
   };
 }
 
-export function toEpisodeSummary(row: Episode["row"]): EpisodeSummary {
+export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
   return {
     id: row.id,
     environment: row.environment,

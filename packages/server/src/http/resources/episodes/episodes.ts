@@ -13,12 +13,13 @@ import { defined } from "../../../defined.ts";
 import { countEpisodes } from "../../../environments/episodes/count-episodes.ts";
 import { deleteEpisode } from "../../../environments/episodes/delete-episode.ts";
 import { findEpisode } from "../../../environments/episodes/episode.ts";
-import { selectSteps } from "../../../environments/episodes/episodes-store.ts";
+import { countCharacters, selectSteps } from "../../../environments/episodes/episodes-store.ts";
 import { listEpisodes } from "../../../environments/episodes/list-episodes.ts";
 import { type NewEpisode, startEpisode } from "../../../environments/episodes/start-episode.ts";
 import { stepEpisode } from "../../../environments/episodes/step-episode.ts";
 import { admit, countUsage } from "../../pipeline/exchange.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
+import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
@@ -73,7 +74,11 @@ export function episodeRoutes(services: Services): Route[] {
     }),
     withCaller("GET", `${path}/:id`, "read", async (call) => {
       const episode = await findEpisode(environments, requesterOf(call), idOf(call));
-      const steps = await selectSteps(store.briefReader(requesterOf(call)), episode.row.id, 0);
+      const { id, task, steps: taken } = episode.row;
+      const reader = store.briefReader(requesterOf(call));
+      const characters = await countCharacters(reader, id, { after: 0, upTo: Number(taken) });
+      reserveStored(call.exchange, characters + task.length);
+      const steps = await selectSteps(reader, id, 0);
       return Response.json(toEpisode(episode, steps));
     }),
     withCaller("DELETE", `${path}/:id`, "predict", async (call) => {

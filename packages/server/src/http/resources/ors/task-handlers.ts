@@ -2,6 +2,7 @@ import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName } from "@presa
 import type { EnvironmentRevision } from "../../../environments/environment.ts";
 import { noSuchTask, readSplit, readTaskIndex, splitsOf } from "../../../environments/ors/splits.ts";
 import { listTasks } from "../../../environments/tasks/list-tasks.ts";
+import { readTasksInPieces } from "../../../environments/tasks/read-tasks-in-pieces.ts";
 import type { IndexedTask } from "../../../environments/tasks/tasks-store.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
@@ -30,17 +31,19 @@ export function taskHandlers(
 
   async function streamTasks(
     call: CallWithCaller,
-    wanted: { name: string; split: TaskSplitName; from: number; to: number },
+    wanted: { environment: EnvironmentRevision; split: TaskSplitName; from: number; to: number },
   ): Promise<Response> {
     async function* texts(): AsyncGenerator<string, void> {
       let before = `{"tasks":[`;
       for (let from = wanted.from; from < wanted.to; from += tasksAtOnce) {
         const limit = Math.min(tasksAtOnce, wanted.to - from);
-        const tasks = await listTasks(environments, requesterOf(call), wanted, { from, limit });
-        yield before + tasks.map((task) => JSON.stringify(toTaskSpec(wanted.split, task))).join(",");
-        before = ",";
+        const pieces = await readTasksInPieces(environments, requesterOf(call), wanted, { from, limit });
+        for await (const tasks of pieces.read()) {
+          yield before + tasks.map((task) => JSON.stringify(toTaskSpec(wanted.split, task))).join(",");
+          before = ",";
+        }
       }
-      yield `${before === "," ? "" : before}],"env_name":${JSON.stringify(wanted.name)}}`;
+      yield `${before === "," ? "" : before}],"env_name":${JSON.stringify(wanted.environment.name)}}`;
     }
     const body = await streamTexts(keepOpenForEach(call, texts()), logBrokenResponse(services, call));
     return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
@@ -59,9 +62,8 @@ export function taskHandlers(
       handle: async (call) => {
         const body = await readBody(call, OrsSplit, maxShortBodyBytes);
         const environment = await environmentOf(call);
-        const { name } = environment;
         const { split, count } = readSplit(environment, body.split);
-        return await streamTasks(call, { name, split, from: 0, to: count });
+        return await streamTasks(call, { environment, split, from: 0, to: count });
       },
     },
     {
@@ -95,7 +97,7 @@ export function taskHandlers(
         const { split, count } = readSplit(environment, body.split);
         const from = within(start ?? 0, count);
         const to = within(stop ?? count, count);
-        return await streamTasks(call, { name: environment.name, split, from, to });
+        return await streamTasks(call, { environment, split, from, to });
       },
     },
   ];
