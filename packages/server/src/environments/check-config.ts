@@ -22,6 +22,10 @@ export async function checkConfig(
     throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
   if (params?.stream === true)
     throw new InvalidEnvironmentError(["params", "stream"], "Streaming is not supported");
+  for (const [name, value] of Object.entries(params ?? {})) {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value))
+      throw new InvalidEnvironmentError(["params", name], "An integer this large would lose digits");
+  }
   for (const [index, rule] of (stop ?? []).entries()) {
     for (const [field, pattern] of Object.entries(rule)) {
       const issue = field.endsWith("_matches") ? services.findPatternIssue(pattern) : undefined;

@@ -76,6 +76,9 @@ onEachDatabase((database) => {
     expect(await refused({ params: { stream: true } })).toEqual([
       [["body", "params", "stream"], "Value error, Streaming is not supported"],
     ]);
+    expect(await refused({ params: { seed: 2 ** 53 } })).toEqual([
+      [["body", "params", "seed"], "Value error, An integer this large would lose digits"],
+    ]);
     expect((await post("/v1/environments", { name: "Upper" })).status).toBe(422);
     expect((await post("/v1/environments", { name: "-x" })).status).toBe(422);
   });
