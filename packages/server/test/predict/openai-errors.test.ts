@@ -122,8 +122,8 @@ onEachDatabase((database) => {
   });
 
   test("a request that is not valid is explained in words, with its first field as OpenAI writes it", async () => {
-    const of = async (body: unknown) => {
-      const { status, message, param, code } = await chat(body);
+    const of = async (body: unknown, headers?: Record<string, string>) => {
+      const { status, message, param, code } = await chat(body, headers);
       expect([status, code]).toEqual([422, "invalid_request"]);
       return { message, param };
     };
@@ -140,7 +140,15 @@ onEachDatabase((database) => {
     });
     expect(await of({})).toEqual({ message: "messages: Field required", param: "messages" });
     expect((await of("null")).param).toBeNull();
-    expect(await of("{nonsense")).toEqual({ message: expect.stringContaining("JSON"), param: null });
+    expect(await of("{nonsense")).toEqual({
+      message: expect.stringMatching(/^body: JSON decode error: .+/),
+      param: null,
+    });
+    const gzip = { "x-api-key": testKey, "content-encoding": "gzip" };
+    expect(await of(Bun.gzipSync(JSON.stringify(chatRequest)), gzip)).toEqual({
+      message: "content-encoding: Value error, Input should be identity; only uploads may be compressed",
+      param: "content-encoding",
+    });
     const many = { messages: Array.from({ length: 9 }, () => ({ role: "user" })) };
     expect((await of(many)).message).toEndWith("messages[4].content: Field required; and 4 more");
   });

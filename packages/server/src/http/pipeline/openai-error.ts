@@ -42,9 +42,14 @@ function typeOf(status: number): OpenAiError["type"] {
 function inWords(issues: readonly ValidationError[]): string {
   const listed = issues
     .slice(0, maxIssuesInMessage)
-    .map((issue) => `${fieldOf(issue) ?? issue.loc[0]}: ${issue.msg}`);
+    .map((issue) => `${fieldOf(issue) ?? issue.loc[0]}: ${reasonOf(issue)}`);
   const omitted = issues.length - listed.length;
   return listed.join("; ") + (omitted === 0 ? "" : `; and ${omitted} more`);
+}
+
+/** That a body is no JSON says nothing without the reason. */
+function reasonOf({ type, msg, ctx }: ValidationError): string {
+  return type === "json_invalid" ? `${msg}: ${ctx?.error}` : msg;
 }
 
 /** The field as OpenAI writes it: `messages[0].role`. Null for the body as a whole, or a position in one that is not JSON. */

@@ -41,6 +41,11 @@ export async function readBytes(
   maxBodyBytes: number,
   onLength?: (bytes: number) => void,
 ): Promise<Uint8Array> {
+  const encoding = request.headers.get("content-encoding")?.toLowerCase() || "identity";
+  if (encoding !== "identity") {
+    const reason = "Input should be identity; only uploads may be compressed";
+    throw new InvalidRequestError([valueError(["header", "content-encoding"], reason, encoding)]);
+  }
   let bytes: Uint8Array | undefined;
   try {
     bytes = await readBodyWithin(request, maxBodyBytes, onLength);
