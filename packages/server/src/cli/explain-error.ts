@@ -31,5 +31,7 @@ export function explainError(error: unknown): string {
   if (selfExplaining.some((kind) => error instanceof kind)) return error.message;
   if (isStoreUnavailable(error))
     return `The database is unavailable (PRESAGE_DATABASE_URL): ${error.message}`;
+  // A call of the system that failed: its message has the reason and the path.
+  if ("syscall" in error) return error.message;
   return Bun.inspect(error);
 }

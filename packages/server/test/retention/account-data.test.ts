@@ -144,6 +144,10 @@ onEachDatabase((database) => {
       expect.stringContaining("other.jsonl.partial is there already"),
     ]);
     expect(await Bun.file(partial).text()).toBe("another's");
+    for (const command of ["export", "import"]) {
+      const { code, stderr } = await run(presage.databaseUrl, command, join(folder, "none", "x.jsonl"));
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^ENOENT: .* open '.*x\.jsonl.*'\n$/)]);
+    }
   });
 
   test("Users keep when they were made, and events by whom and about whom they are", async () => {
