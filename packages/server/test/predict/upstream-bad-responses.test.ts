@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import { brotliCompressSync } from "node:zlib";
 import { ErrorResponse } from "@presage/contract";
 import { errorBody } from "../support/presage/error-body.ts";
 import { presageWithRawUpstream } from "../support/presage/presage-with-raw-upstream.ts";
@@ -66,6 +67,21 @@ test("a response of 40 MB is forwarded in full", async () => {
   expect(response.status).toBe(200);
   expect((await response.arrayBuffer()).byteLength).toBe(JSON.stringify(completion(content)).length);
 }, 120_000);
+
+test("a compressed response is forwarded in full, and counts as long as it is then", async () => {
+  const whole = completion("You hear “click”.");
+  const bomb = completion(" ".repeat(65 * mebibyte));
+  const bodies = [whole, bomb].map((body) => brotliCompressSync(JSON.stringify(body)));
+  await using server = await presageWithRawUpstream(({ socket, number }) => {
+    const body = bodies[number - 1] ?? Buffer.alloc(0);
+    socket.write(httpResponse(200, "", { "content-length": body.length, "content-encoding": "br" }));
+    socket.write(body);
+  });
+  const response = await server.chat();
+  expect([response.status, response.headers.get("content-encoding")]).toEqual([200, null]);
+  expect(await response.json()).toEqual(whole);
+  expect((await server.chat()).status).toBe(502);
+});
 
 for (const [what, answer] of [
   ["no JSON", httpResponse(200, "<html>It works!</html>")],

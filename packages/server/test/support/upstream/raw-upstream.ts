@@ -62,7 +62,11 @@ export async function startRawUpstream(behave: Behaviour): Promise<RawUpstream> 
 }
 
 /** A complete HTTP response with its length. */
-export function httpResponse(status: number, body: unknown, headers: Record<string, string> = {}): string {
+export function httpResponse(
+  status: number,
+  body: unknown,
+  headers: Record<string, string | number> = {},
+): string {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const lines = { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers };
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
