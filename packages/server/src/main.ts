@@ -11,13 +11,13 @@ import { warnOfUnknownVariables } from "./cli/help/warn-of-unknown-variables.ts"
 import { addKeysCommands } from "./cli/keys/keys-commands.ts";
 import { addRunsCommands } from "./cli/runs/runs-commands.ts";
 import { bypassProxyForLoopback, settleRuntime, settleRuntimeFor } from "./cli/settle-runtime.ts";
-import { closedPipeExitCode, endOnClosedPipe, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
+import { closedPipeExitCode, endIfUnwritable, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
 import { printNotice } from "./cli/terminal/print-notice.ts";
 import { addUsersCommands } from "./cli/users/users-commands.ts";
 import { type Config, readConfig, unknownVariables } from "./config/config.ts";
 
 bypassProxyForLoopback();
-endOnClosedPipe();
+endIfUnwritable();
 
 const helpWidth = process.stdout.columns ?? 80;
 const json = ["--json", "print JSON lines instead of a table"] as const;

@@ -106,9 +106,12 @@ test.each(["config", "keys list", "predict --state calm --action wait"])(
   },
 );
 
-test("a command whose output nobody reads ends quietly", async () => {
+test.each([
+  ["| true", ""],
+  ["> /dev/full", "The output cannot be written: ENOSPC: no space left on device, write\n"],
+])("a command whose output cannot be written ends: %s", async (output, said) => {
   const { PATH = "" } = process.env;
-  const child = Bun.spawn(["sh", "-c", `"${process.execPath}" "${mainFile}" config | true`], {
+  const child = Bun.spawn(["sh", "-c", `"${process.execPath}" "${mainFile}" config ${output}`], {
     env: { PATH },
     stdout: "pipe",
     stderr: "pipe",
@@ -117,7 +120,7 @@ test("a command whose output nobody reads ends quietly", async () => {
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  expect([out, err]).toEqual(["", ""]);
+  expect([out, err]).toEqual(["", said]);
 });
 
 test("an invalid environment stops a command with one line per variable", async () => {

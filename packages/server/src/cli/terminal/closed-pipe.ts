@@ -6,10 +6,11 @@ export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
-/** Exits silently once the output's reader has gone. */
-export function endOnClosedPipe(): void {
+/** Exits once the output cannot be written: silently if its reader has gone. */
+export function endIfUnwritable(): void {
   process.stdout.on("error", (error) => {
     if (isClosedPipe(error)) process.exit(closedPipeExitCode);
-    throw error;
+    process.stderr.write(`The output cannot be written: ${error.message}\n`);
+    process.exit(1);
   });
 }
