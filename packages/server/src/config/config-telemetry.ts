@@ -23,16 +23,16 @@ export type TelemetryConfig = Readonly<{
 /** OpenTelemetry's variables: those of one signal come before those of both. */
 export function telemetryOf(values: Environment): TelemetryConfig {
   const metrics = targetOf(values, "metrics");
-  return Object.freeze({
-    attributes: Object.freeze({
+  return {
+    attributes: {
       "service.name": "presage",
       "service.version": packageJson.version,
       ...values.OTEL_RESOURCE_ATTRIBUTES,
       ...(values.OTEL_SERVICE_NAME === undefined ? {} : { "service.name": values.OTEL_SERVICE_NAME }),
-    }),
+    },
     traces: targetOf(values, "traces"),
-    metrics: metrics && Object.freeze({ ...metrics, intervalMs: values.OTEL_METRIC_EXPORT_INTERVAL }),
-  });
+    metrics: metrics && { ...metrics, intervalMs: values.OTEL_METRIC_EXPORT_INTERVAL },
+  };
 }
 
 function targetOf(values: Environment, signal: Signal): OtlpTarget | undefined {
@@ -52,11 +52,11 @@ function targetOf(values: Environment, signal: Signal): OtlpTarget | undefined {
   const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   const url = own.url ?? (base === undefined ? undefined : `${base}/v1/${signal}`);
   if (url === undefined || exporter === "none" || values.OTEL_SDK_DISABLED) return undefined;
-  return Object.freeze({
+  return {
     url,
-    headers: Object.freeze({ ...values.OTEL_EXPORTER_OTLP_HEADERS, ...own.headers }),
+    headers: { ...values.OTEL_EXPORTER_OTLP_HEADERS, ...own.headers },
     protocol: own.protocol ?? values.OTEL_EXPORTER_OTLP_PROTOCOL ?? "http/protobuf",
     compression: values.OTEL_EXPORTER_OTLP_COMPRESSION,
     timeoutMs: values.OTEL_EXPORTER_OTLP_TIMEOUT,
-  });
+  };
 }

@@ -107,84 +107,91 @@ export class ConfigError extends Error {
 /** Reads every variable, or throws a `ConfigError` that names all invalid ones. */
 export function readConfig(raw: RawEnvironment): Config {
   const values = readEnvironment(raw);
-  return Object.freeze({
-    listen: Object.freeze({
+  return frozen({
+    listen: {
       host: values.PRESAGE_HOST,
       port: values.PRESAGE_PORT,
       publicUrl: values.PRESAGE_PUBLIC_URL,
       maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
-    }),
-    workers: Object.freeze({ count: values.PRESAGE_WORKERS, index: 0 }),
+    },
+    workers: { count: values.PRESAGE_WORKERS, index: 0 },
     databaseUrl: values.PRESAGE_DATABASE_URL,
     redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
     deployments:
       values.PRESAGE_DEPLOYMENTS === undefined
         ? undefined
-        : Object.freeze({ path: values.PRESAGE_DEPLOYMENTS, environment: raw }),
+        : { path: values.PRESAGE_DEPLOYMENTS, environment: { ...raw } },
     pricesPath: values.PRESAGE_PRICES,
-    upstream: Object.freeze({
-      urls: values.PRESAGE_UPSTREAM_URL && Object.freeze(values.PRESAGE_UPSTREAM_URL),
+    upstream: {
+      urls: values.PRESAGE_UPSTREAM_URL,
       apiKey: values.PRESAGE_UPSTREAM_API_KEY,
       model: values.PRESAGE_UPSTREAM_MODEL,
       timeoutMs: values.PRESAGE_UPSTREAM_TIMEOUT_MS,
       retries: values.PRESAGE_UPSTREAM_RETRIES,
       keepAlive: values.PRESAGE_UPSTREAM_KEEP_ALIVE,
-    }),
-    cache: Object.freeze({
+    },
+    cache: {
       policy: values.PRESAGE_CACHE,
       maxBytes: values.PRESAGE_CACHE_MAX_BYTES,
       maxAgeS: values.PRESAGE_CACHE_MAX_AGE_S,
       epoch: values.PRESAGE_CACHE_EPOCH ?? "",
-    }),
-    capture: Object.freeze({
+    },
+    capture: {
       setting: values.PRESAGE_CAPTURE,
       maxAgeDays: values.PRESAGE_RETENTION?.predictions ?? values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
-    }),
-    retention: Object.freeze({
+    },
+    retention: {
       predictions: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
       ...values.PRESAGE_RETENTION,
-    }),
-    prediction: Object.freeze({
+    },
+    prediction: {
       debugFields: values.PRESAGE_DEBUG_FIELDS,
       ratePerMinute: values.PRESAGE_RATE_LIMIT_RPM,
       userRatePerMinute: values.PRESAGE_RATE_LIMIT_USER_RPM ?? keysPerUser * values.PRESAGE_RATE_LIMIT_RPM,
       accountRatePerMinute:
         values.PRESAGE_RATE_LIMIT_ACCOUNT_RPM ?? keysPerAccount * values.PRESAGE_RATE_LIMIT_RPM,
       maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
-    }),
-    evaluation: Object.freeze({
+    },
+    evaluation: {
       accountRatePerMinute: values.PRESAGE_EVALUATE_RPM,
       maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
       maxInFlightEach: values.PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT ?? values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
-    }),
-    datasets: Object.freeze({
+    },
+    datasets: {
       maxBytes: values.PRESAGE_MAX_DATASET_BYTES,
       quotaBytes: values.PRESAGE_DATASET_QUOTA_BYTES,
-    }),
-    runs: Object.freeze({
+    },
+    runs: {
       maxInFlight: values.PRESAGE_RUNS_MAX_IN_FLIGHT ?? Math.ceil(values.PRESAGE_MAX_IN_FLIGHT / 10),
-    }),
-    identity: Object.freeze({
+    },
+    identity: {
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
       oidc: oidcOf(values),
-      session: Object.freeze({
+      session: {
         idleMs: values.PRESAGE_SESSION_IDLE_MINUTES * minuteMs,
         maxMs: values.PRESAGE_SESSION_MAX_HOURS * hourMs,
-      }),
-    }),
-    judge: Object.freeze({
+      },
+    },
+    judge: {
       url: values.PRESAGE_JUDGE_URL,
       apiKey: values.PRESAGE_JUDGE_API_KEY,
       model: values.PRESAGE_JUDGE_MODEL,
       maxInFlight:
         values.PRESAGE_JUDGE_MAX_IN_FLIGHT ?? Math.min(defaultJudgeCalls, values.PRESAGE_MAX_IN_FLIGHT),
-    }),
+    },
     metricsToken: values.PRESAGE_METRICS_TOKEN,
     logLevel: values.PRESAGE_LOG_LEVEL,
     telemetry: telemetryOf(values),
     clientApiKey: values.PRESAGE_API_KEY,
   });
+}
+
+/** Freezes a value and everything in it. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
 }
 
 /** Whether SIGHUP makes the server read files again. Without one it ends the process, as when a terminal closes. */
@@ -263,15 +270,12 @@ function oidcOf(values: Environment): OidcConfig | undefined {
   const clientSecret = values.PRESAGE_OIDC_CLIENT_SECRET;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   const allowedDomains = values.PRESAGE_OIDC_ALLOWED_DOMAINS;
-  return Object.freeze({
+  return {
     issuer,
     clientId,
     clientSecret,
-    allowedDomains:
-      allowedDomains === undefined || allowedDomains[0] === anyDomain
-        ? undefined
-        : Object.freeze(allowedDomains),
+    allowedDomains: allowedDomains?.[0] === anyDomain ? undefined : allowedDomains,
     accountClaim: values.PRESAGE_OIDC_ACCOUNT_CLAIM,
     newUserRole: values.PRESAGE_NEW_USER_ROLE,
-  });
+  };
 }
