@@ -8,7 +8,7 @@ import { insertCaptured } from "../prediction/kept/kept-predictions-store.ts";
 import { writeCapturedInThread } from "../prediction/kept/write-captured-in-thread.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
-import { isStoreUnavailable } from "../storage/store-error.ts";
+import { logFailure } from "./log-failure.ts";
 
 /** Keeps predictions of clients. */
 export function composeCapture(
@@ -26,10 +26,8 @@ export function composeCapture(
     setting,
     memory,
     write: (predictions) => writer.write(toCapturedRows(predictions)),
-    onFailure(error, isFirst) {
-      if (isStoreUnavailable(error)) log.storeFailed(error);
-      else if (isFirst) logger.warn({ err: error }, "could not store captured predictions; will retry");
-    },
+    onFailure: (error, isFirst) =>
+      logFailure(log, error, "could not store captured predictions; will retry", isFirst),
     onDropped(error, isFirst) {
       if (!isFirst) return;
       const why = error === undefined ? {} : { err: error };

@@ -4,8 +4,8 @@ import { sweepRevisions } from "../evaluation/datasets/sweep-revisions.ts";
 import { uploadInPlace, uploadInThreads } from "../evaluation/datasets/upload/run-upload.ts";
 import type { Log } from "../observability/logger.ts";
 import { isInMemory, type OpenedDatabase } from "../storage/opening/open-database.ts";
-import { isStoreUnavailable } from "../storage/store-error.ts";
 import { startSweeper } from "../storage/sweeper.ts";
+import { logFailure } from "./log-failure.ts";
 
 const sweepIntervalMs = 5 * 60_000;
 
@@ -18,10 +18,7 @@ export function composeDatasets(
   const sweeper = startSweeper({
     sweep: (signal) => sweepRevisions(database, signal),
     intervalMs: sweepIntervalMs,
-    onFailure(error) {
-      if (isStoreUnavailable(error)) log.storeFailed(error);
-      else log.logger.warn({ err: error }, "could not delete the rows of deleted datasets; will retry");
-    },
+    onFailure: (error) => logFailure(log, error, "could not delete the rows of deleted datasets; will retry"),
   });
   // An in-memory database belongs to its one connection.
   const uploads = isInMemory(config.databaseUrl)

@@ -20,6 +20,7 @@ import { findEvaluatorIssues, resolveEvaluators } from "../evaluation/evaluate/r
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import { regex } from "../evaluation/evaluators/regex.ts";
 import { createRetryBudget } from "../limits/retry-budget.ts";
+import type { Log } from "../observability/logger.ts";
 import { doTogether } from "../storage/do-together.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Requester } from "../storage/reader.ts";
@@ -27,6 +28,7 @@ import { toStorableText } from "../storage/storable-text.ts";
 import type { Store } from "../storage/store.ts";
 import { startSweeper } from "../storage/sweeper.ts";
 import type { Deployments } from "../upstream/create-deployments.ts";
+import { logFailure } from "./log-failure.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {
   dispose(): Promise<void>;
@@ -37,8 +39,6 @@ interface EnvironmentOptions {
   evaluation: EvaluationServices;
   /** Of the ids of sessions; all processes on the database share it. */
   sessionSecret: string;
-  onWriteFailure(error: unknown, isFirst: boolean): void;
-  onSweepFailure(error: unknown): void;
 }
 
 const sweepIntervalMs = 3_600_000;
@@ -50,8 +50,9 @@ const app = "episodes";
 
 /** What environments and episodes need of the other areas. */
 export function composeEnvironments(
+  log: Log,
   store: Store & Pick<OpenedDatabase, "sqlitePath">,
-  { deployments, evaluation, sessionSecret, onWriteFailure, onSweepFailure }: EnvironmentOptions,
+  { deployments, evaluation, sessionSecret }: EnvironmentOptions,
 ): ComposedEnvironments {
   const { database, sqlitePath } = store;
   const thread = sqlitePath === undefined ? undefined : writeInThread(sqlitePath);
@@ -59,13 +60,16 @@ export function composeEnvironments(
     thread?.write ?? ((writes) => applyWrites(database, writes)),
   );
   const stopping = new AbortController();
-  const known = createKnownSessions(async (uses) => {
-    await write({ uses });
-  }, onWriteFailure);
+  const known = createKnownSessions(
+    async (uses) => {
+      await write({ uses });
+    },
+    (error, isFirst) => logFailure(log, error, "could not write last uses of sessions; will retry", isFirst),
+  );
   const sweeper = startSweeper({
     sweep: (signal) => sweepSessions(database, signal),
     intervalMs: sweepIntervalMs,
-    onFailure: onSweepFailure,
+    onFailure: (error) => logFailure(log, error, "could not delete old sessions; will retry"),
   });
   return {
     store,

@@ -27,13 +27,13 @@ import type { Log, Logger } from "../observability/logger.ts";
 import { isPostgres } from "../storage/is-postgres.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
-import { isStoreUnavailable } from "../storage/store-error.ts";
 import type { Deployments } from "../upstream/create-deployments.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import type { Upstream, UpstreamOptions } from "../upstream/upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 import { shareOf } from "../workers/share-limits.ts";
 import { needsSandbox } from "./compose-deployments.ts";
+import { logFailure } from "./log-failure.ts";
 
 type Complete = Upstream["complete"];
 
@@ -129,7 +129,7 @@ function composeFolder(database: Database, log: Log): Folder {
   if (!isPostgres(database)) return { schedule() {}, async stop() {} };
   const folder = foldSoon(
     () => foldDeltas(database),
-    warnOfFailure(log, "could not fold result counts; none are lost, and totals are correct"),
+    (error) => logFailure(log, error, "could not fold result counts; none are lost, and totals are correct"),
   );
   // Folds what stopped processes left behind.
   folder.schedule();
@@ -142,7 +142,8 @@ function composeTagRollup(database: Database, sqlitePath: string | undefined, lo
   const rollUpSome = thread?.rollUpSome ?? (() => rollUpSomeTags(database));
   const rollup = rollUpSoon(
     async () => (await hasUncounted(database)) && (await rollUpSome()),
-    warnOfFailure(log, "could not count results by tag; summaries by tag are correct, but slower"),
+    (error) =>
+      logFailure(log, error, "could not count results by tag; summaries by tag are correct, but slower"),
   );
   // Counts the results of the version before, and what stopped processes left.
   rollup.schedule();
@@ -152,13 +153,6 @@ function composeTagRollup(database: Database, sqlitePath: string | undefined, lo
       await rollup.stop();
       await thread?.end();
     },
-  };
-}
-
-function warnOfFailure(log: Log, message: string): (error: unknown) => void {
-  return (error) => {
-    if (isStoreUnavailable(error)) log.storeFailed(error);
-    else log.logger.warn({ err: error }, message);
   };
 }
 

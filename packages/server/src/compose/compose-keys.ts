@@ -6,7 +6,7 @@ import { createKeyVerifier, type KeyVerifier } from "../identity/api-keys/verify
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { OpenedStore } from "./compose-command-line.ts";
-import { logWriteFailure } from "./log-write-failure.ts";
+import { logFailure } from "./log-failure.ts";
 
 /** Finds whose a key is, and writes when it was last used. */
 export function composeKeyVerifier(
@@ -17,7 +17,7 @@ export function composeKeyVerifier(
   const { record, stop } = collectLastUses(
     (batch) => writeLastUses(database, batch),
     (error, isFirst) =>
-      logWriteFailure(log, error, isFirst, "could not write last-used times of API keys; will retry"),
+      logFailure(log, error, "could not write last-used times of API keys; will retry", isFirst),
   );
   const keyVerifier = createKeyVerifier({
     digestOf: keyDigest,

@@ -3,9 +3,9 @@ import { selectNextDeletion } from "../evaluation/results/delete/result-deletion
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
-import { isStoreUnavailable } from "../storage/store-error.ts";
 import { startSweeper } from "../storage/sweeper.ts";
 import { withLease } from "../storage/with-lease.ts";
+import { logFailure } from "./log-failure.ts";
 import { deleteInThread } from "./retention/delete-in-thread.ts";
 import { takeDeletionStep } from "./retention/deletion-step.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld } from "./retention/work-on-deletions.ts";
@@ -75,10 +75,8 @@ export function composeRetention(
     });
   }
 
-  function warn(error: unknown): void {
-    if (isStoreUnavailable(error)) log.storeFailed(error);
-    else log.logger.warn({ err: error }, "could not delete old or chosen data; will retry");
-  }
+  const onFailure = (error: unknown) =>
+    logFailure(log, error, "could not delete old or chosen data; will retry");
 
   let nextAtMs = 0;
   const age = startSweeper({
@@ -92,7 +90,7 @@ export function composeRetention(
       metrics.deletionsComplete.set(Date.now() / 1_000);
     },
     intervalMs: lookIntervalMs,
-    onFailure: warn,
+    onFailure,
   });
   const chosen = startSweeper({
     async sweep(signal) {
@@ -100,7 +98,7 @@ export function composeRetention(
       await alone("result deletions", signal, deleteWhatIsChosen);
     },
     intervalMs: lookIntervalMs,
-    onFailure: warn,
+    onFailure,
   });
   return {
     schedule: chosen.schedule,

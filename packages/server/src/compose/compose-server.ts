@@ -35,7 +35,7 @@ import { composeRetention } from "./compose-retention.ts";
 import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 import { composeTelemetry } from "./compose-telemetry.ts";
-import { logWriteFailure } from "./log-write-failure.ts";
+import { logFailure } from "./log-failure.ts";
 import { openStore } from "./open-store.ts";
 import { watchFigures } from "./watch-figures.ts";
 
@@ -153,13 +153,10 @@ export async function composeServer(
     deletions,
     ...evaluation,
   };
-  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(store, {
+  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, {
     deployments,
     evaluation: evaluationServices,
     sessionSecret: await sharedSecret(database, "ors_sessions"),
-    onWriteFailure: (error, isFirst) =>
-      logWriteFailure(log, error, isFirst, "could not write last uses of sessions; will retry"),
-    onSweepFailure: (error) => logWriteFailure(log, error, true, "could not delete old sessions; will retry"),
   });
   const services: Services = {
     settings: settingsOf(config, instanceId),
@@ -227,7 +224,7 @@ export async function composeServer(
 function composeUsage(log: Log, database: Database, prices: PriceList) {
   const { record, stop } = collectUsage(
     (batch) => writeUsage(database, batch),
-    (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
+    (error, isFirst) => logFailure(log, error, "could not write usage; will retry", isFirst),
     (model) => prices.current()?.models.has(model) === true,
   );
   return {

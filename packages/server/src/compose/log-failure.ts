@@ -1,8 +1,8 @@
 import type { Log } from "../observability/logger.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 
-/** Batches are retried every few seconds; only the first failure is logged. */
-export function logWriteFailure(log: Log, error: unknown, isFirst: boolean, message: string): void {
+/** Warns of background work that failed and is retried. An outage of the store has a log line of its own. */
+export function logFailure(log: Log, error: unknown, message: string, isFirst = true): void {
   if (isStoreUnavailable(error)) log.storeFailed(error);
   else if (isFirst) log.logger.warn({ err: error }, message);
 }
