@@ -2,15 +2,18 @@
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { addAuditCommand } from "./cli/audit/audit-command.ts";
+import { json } from "./cli/command-options.ts";
 import { addDatasetsCommands } from "./cli/datasets/datasets-commands.ts";
+import { addEvaluateCommand } from "./cli/evaluate/add-evaluate-command.ts";
 import { explainError } from "./cli/explain-error.ts";
 import { environmentHelp } from "./cli/help/environment-help.ts";
 import { examples } from "./cli/help/examples.ts";
 import { refuseUnknownCommand } from "./cli/help/refuse-unknown-command.ts";
 import { warnOfUnknownVariables } from "./cli/help/warn-of-unknown-variables.ts";
 import { addKeysCommands } from "./cli/keys/keys-commands.ts";
+import { addPredictCommand } from "./cli/predict/add-predict-command.ts";
 import { addRunsCommands } from "./cli/runs/runs-commands.ts";
-import { bypassProxyForLoopback, settleRuntime, settleRuntimeFor } from "./cli/settle-runtime.ts";
+import { bypassProxyForLoopback, settleRuntime } from "./cli/settle-runtime.ts";
 import { closedPipeExitCode, endIfUnwritable, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
 import { printNotice } from "./cli/terminal/print-notice.ts";
 import { addUsersCommands } from "./cli/users/users-commands.ts";
@@ -20,7 +23,6 @@ bypassProxyForLoopback();
 endIfUnwritable();
 
 const helpWidth = process.stdout.columns ?? 80;
-const json = ["--json", "print JSON lines instead of a table"] as const;
 
 /** The configuration of a command that does not log. */
 function configure(): Config {
@@ -94,7 +96,7 @@ program
 
 program
   .command("migrate")
-  .description("bring the database schema up to date")
+  .description("migrate the database schema")
   .addHelpText("after", examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
   .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(configure()));
 
@@ -106,8 +108,8 @@ program
 
 program
   .command("restore <file>")
-  .description("put a backup in the place of the database")
-  .option("--replace", "set aside the database that is there")
+  .description("restore the database from a backup")
+  .option("--replace", "set aside an existing database")
   .addHelpText(
     "after",
     examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
@@ -119,7 +121,7 @@ program
 program
   .command("export <file>")
   .summary("write an account's data as JSON lines")
-  .description("write everything of an account as JSON lines, while servers run")
+  .description("write all of an account's data as JSON lines, while servers run")
   .option("--account <name>", "the account, if there are several")
   .addHelpText(
     "after",
@@ -133,7 +135,7 @@ program
   .command("import <file>")
   .summary("store an exported account")
   .description("store an exported account, all of it or nothing, in an account without data")
-  .option("--account <name>", "the account that gets it; by default one of the same name")
+  .option("--account <name>", "the account to store it in; by default one of the same name")
   .addHelpText(
     "after",
     examples("presage import account.jsonl", "presage import --account restored account.jsonl"),
@@ -152,11 +154,11 @@ program
     process.exitCode = await doctor(process.env, options);
   });
 
-addKeysCommands(program, configure, json);
-addUsersCommands(program, configure, json);
-addAuditCommand(program, configure, json);
-addDatasetsCommands(program, configure, json);
-addRunsCommands(program, configure, json);
+addKeysCommands(program, configure);
+addUsersCommands(program, configure);
+addAuditCommand(program, configure);
+addDatasetsCommands(program, configure);
+addRunsCommands(program, configure);
 
 const results = program.command("results").description("repair evaluation results of the database");
 results
@@ -175,85 +177,8 @@ program
   .addHelpText("after", examples("presage sign-in", "presage sign-in --user ada@example.org"))
   .action(async (options) => (await import("./cli/sign-in.ts")).printSignInAddress(configure(), options));
 
-program
-  .command("predict")
-  .description("predict one next state, or one for each line of a file")
-  .option("--state <text>", "the state before the action")
-  .option("--action <text>", "the agent's action")
-  .option("--context <json>", "the five context fields, as JSON")
-  .option("--params <json>", "sampling parameters, as JSON")
-  .option(
-    "--file <path>",
-    "transitions as JSON lines with interaction and optionally context, params and next_state",
-  )
-  .option(
-    "--out <path>",
-    "file for the predictions, as JSON lines; a second run resumes where the last one stopped; by default standard output, which must not be a terminal",
-  )
-  .option("--json", "with --file: write JSON lines to standard output, also into a terminal")
-  .option("--keep-context", "also write each line's context, which judge evaluators need")
-  .option("--concurrency <number>", "maximum concurrent predictions", "32")
-  .option(
-    "--server <url>",
-    "call this Presage with the API key in PRESAGE_API_KEY instead of the configured upstream; only its predictions count in Usage",
-  )
-  .addHelpText(
-    "after",
-    examples(
-      'presage predict --state "The fridge is closed." --action "open fridge"',
-      "presage predict --file transitions.jsonl --out predictions.jsonl",
-      "presage predict --file transitions.jsonl | jq .prediction.response.content",
-      "PRESAGE_API_KEY=psg_... presage predict --file transitions.jsonl \\",
-      "  --out predictions.jsonl --server http://127.0.0.1:8080",
-    ),
-  )
-  .action(async (options) => {
-    settleRuntimeFor(options.concurrency);
-    const { predictCommand } = await import("./cli/predict/predict-command.ts");
-    await predictCommand(configure(), options);
-  });
-
-const collect = (value: string, earlier: string[] = []) => [...earlier, value];
-program
-  .command("evaluate")
-  .description("evaluate each line of a file, store the results")
-  .requiredOption(
-    "--file <path>",
-    "JSON lines with evaluated_model_output and whatever the evaluators need, or the output of presage predict --file; trajectory_id and step of a line become tags",
-  )
-  .requiredOption("--evaluator <name[=profile]>", "an evaluator to run; repeatable", collect)
-  .option(
-    "--out <path>",
-    "file for the outcomes, as JSON lines; a second run resumes where the last one stopped; by default standard output, unless it is a terminal",
-  )
-  .option("--json", "write JSON lines to standard output, also into a terminal")
-  .option("--app <name>", "app that the results belong to", "default")
-  .option("--tag <name=value>", "a tag for all results; repeatable", collect)
-  .option("--dataset <id>", "dataset that the lines are from")
-  .option("--model <name>", "model whose outputs are evaluated")
-  .option("--run-id <id>", "run that the results belong to; by default the one in --out, or a new one")
-  .option("--min-pass-rate <share>", "from 0 to 1: exit with 2 if the pass rate of an evaluator is lower")
-  .option("--concurrency <number>", "maximum concurrent lines", "32")
-  .option(
-    "--server <url>",
-    "evaluate on this Presage with the API key in PRESAGE_API_KEY; it stores the results",
-  )
-  .addHelpText(
-    "after",
-    examples(
-      "presage evaluate --file predictions.jsonl --evaluator exact-match",
-      "presage evaluate --file predictions.jsonl \\",
-      "  --evaluator exact-match --evaluator judge=system:is-concise \\",
-      "  --dataset sciworld --model world-model-1 --tag temperature=0",
-      "presage evaluate --file predictions.jsonl --evaluator state-change \\",
-      "  --min-pass-rate 0.8 --out outcomes.jsonl",
-    ),
-  )
-  .action(async (options) => {
-    settleRuntimeFor(options.concurrency);
-    const { evaluateCommand } = await import("./cli/evaluate/evaluate-command.ts");
-    await evaluateCommand(configure(), options);
-  });
+addPredictCommand(program, configure);
+addEvaluateCommand(program, configure);
 
 try {
   refuseUnknownCommand(program, process.argv.slice(2));

@@ -1,16 +1,12 @@
 import type { Command } from "commander";
-import type { Config } from "../../config/config.ts";
+import { type Configure, json } from "../command-options.ts";
 import { examples } from "../help/examples.ts";
 
-/** `presage audit`. `configure` reads the configuration, `json` is the option that every list has. */
-export function addAuditCommand(
-  program: Command,
-  configure: () => Config,
-  json: readonly [flags: string, description: string],
-): void {
+/** `presage audit`. */
+export function addAuditCommand(program: Command, configure: Configure): void {
   program
     .command("audit")
-    .description("list who made, changed or ended what")
+    .description("list who changed what")
     .option("--action <action>", "only this action, such as api_key.create")
     .option("--user <user>", "only what this user did, by id or e-mail address")
     .option("--object <id>", "only what was done to this object")

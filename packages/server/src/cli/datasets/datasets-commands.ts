@@ -1,18 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Config } from "../../config/config.ts";
+import { type Configure, json, onServer } from "../command-options.ts";
 import { examples } from "../help/examples.ts";
 
-const onServer = [
-  "--server <url>",
-  "on this Presage, with the API key in PRESAGE_API_KEY, instead of in the configured database",
-] as const;
-
-/** `presage datasets`. `configure` reads the configuration, `json` is the option that every list has. */
-export function addDatasetsCommands(
-  program: Command,
-  configure: () => Config,
-  json: readonly [flags: string, description: string],
-): void {
+/** `presage datasets`. */
+export function addDatasetsCommands(program: Command, configure: Configure): void {
   const datasets = program
     .command("datasets")
     .description("import, list, show or delete recorded datasets")
@@ -22,14 +13,16 @@ export function addDatasetsCommands(
     );
   datasets
     .command("import")
-    .description("upload a file's lines as a revision; a dataset of this name is created if there is none")
+    .description("upload a file's lines as a revision, creating the dataset if needed")
     .requiredOption("--name <name>", "the dataset's name")
     .requiredOption("--file <path>", "JSON lines, which may be compressed with gzip")
     .addOption(
-      new Option(
-        "--format <format>",
-        "what the lines are; by default the fields of the first one tell",
-      ).choices(["presage", "chat", "llm-sim", "predictions"]),
+      new Option("--format <format>", "format of the lines; by default detected from the first").choices([
+        "presage",
+        "chat",
+        "llm-sim",
+        "predictions",
+      ]),
     )
     .option(...onServer)
     .addHelpText(
@@ -43,10 +36,10 @@ export function addDatasetsCommands(
     .action(async (options) => (await import("./import.ts")).importDataset(configure(), options));
   datasets
     .command("from-episodes")
-    .description("make a revision of which each trajectory is an episode of an environment")
-    .requiredOption("--name <name>", "the dataset's name; it is created if there is none")
+    .description("make a revision from an environment's episodes, one trajectory each")
+    .requiredOption("--name <name>", "the dataset's name; created if needed")
     .requiredOption("--environment <name>", "whose episodes")
-    .option("--revision <number>", "only those of this revision of the environment", readNumber)
+    .option("--revision <number>", "only those of this environment revision", readNumber)
     .addOption(
       new Option("--split <split>", "only those with tasks of this split").choices([
         "train",
@@ -58,14 +51,14 @@ export function addDatasetsCommands(
       new Option("--status <status>", "only those in this state").choices(["open", "finished", "expired"]),
     )
     .addOption(
-      new Option("--outcome <outcome>", "only those that ended so; none: they were cut short").choices([
+      new Option("--outcome <outcome>", "only those with this outcome; none: cut short").choices([
         "success",
         "failure",
         "none",
       ]),
     )
-    .option("--from <time>", "only those that were started at this time or later")
-    .option("--to <time>", "only those that were started before this time")
+    .option("--from <time>", "only those started at this time or later")
+    .option("--to <time>", "only those started before this time")
     .option("--append", "keep the trajectories of the dataset's latest revision")
     .option(...onServer)
     .addHelpText(
@@ -100,6 +93,6 @@ export function addDatasetsCommands(
 }
 
 function readNumber(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError("It is not a revision's number.");
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError("Expected a revision number.");
   return Number(text);
 }

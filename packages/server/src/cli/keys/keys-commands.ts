@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Config } from "../../config/config.ts";
+import { type Configure, json } from "../command-options.ts";
 import { examples } from "../help/examples.ts";
 
 const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
@@ -10,12 +10,8 @@ const capture = [
 ] as const;
 const user = ["--user <user>", "whose key, by id or e-mail address; by default the owner's"] as const;
 
-/** `presage keys`. `configure` reads the configuration, `json` is the option that every list has. */
-export function addKeysCommands(
-  program: Command,
-  configure: () => Config,
-  json: readonly [flags: string, description: string],
-): void {
+/** `presage keys`. */
+export function addKeysCommands(program: Command, configure: Configure): void {
   const keys = program
     .command("keys")
     .description("create, list, change or revoke API keys")

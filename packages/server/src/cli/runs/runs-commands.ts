@@ -1,22 +1,13 @@
 import { type Command, Option } from "commander";
-import type { Config } from "../../config/config.ts";
+import { type Configure, collect, json, onServer } from "../command-options.ts";
 import { examples } from "../help/examples.ts";
 import { protocols } from "./protocols.ts";
 
-const onServer = [
-  "--server <url>",
-  "on this Presage, with the API key in PRESAGE_API_KEY, instead of in the configured database",
-] as const;
-
-type Configure = () => Config;
-type FlagAndDescription = readonly [flags: string, description: string];
-
-const collect = (value: string, earlier: string[] = []) => [...earlier, value];
 const choice = (flags: string, description: string, choices: readonly string[]) =>
   new Option(flags, description).choices([...choices]);
 
 /** `presage run`, `compare`, `report` and `runs`. */
-export function addRunsCommands(program: Command, configure: Configure, json: FlagAndDescription): void {
+export function addRunsCommands(program: Command, configure: Configure): void {
   addRunCommand(program, configure);
   program
     .command("compare <runs...>")
@@ -49,7 +40,7 @@ export function addRunsCommands(program: Command, configure: Configure, json: Fl
     .action(async (run: string, options) =>
       (await import("./report.ts")).reportCommand(configure(), run, options),
     );
-  addManagingCommands(program, configure, json);
+  addManagingCommands(program, configure);
 }
 
 function addRunCommand(program: Command, configure: Configure): void {
@@ -58,23 +49,23 @@ function addRunCommand(program: Command, configure: Configure): void {
     .description("predict a dataset and judge the predictions")
     .option(
       "--dataset <name>",
-      "a dataset by name or id, or a file of JSON lines, which is uploaded as a dataset named after it; the same lines are the same revision",
+      "a dataset by name or id, or a file of JSON lines, which is uploaded as a dataset named after it; the same lines give the same revision",
     )
     .option("--revision <number>", "revision of the dataset; by default the latest")
     .addOption(
-      choice("--format <format>", "what a file's lines are; by default the first one tells", [
+      choice("--format <format>", "format of a file's lines; by default detected from the first", [
         ...["presage", "chat", "llm-sim", "predictions"],
       ]),
     )
     .option("--name <name>", "the run's name")
-    .option("--model <name>", "model to send in place of the deployment's")
-    .option("--deployment <name>", "deployment that predicts; by default the default one")
+    .option("--model <name>", "model to request instead of the deployment's")
+    .option("--deployment <name>", "deployment that predicts, if not the default")
     .addOption(choice("--baseline <name>", "predict without a model", ["no-change", "most-frequent"]))
     .option("--predictions <path>", "JSON lines of predictions made elsewhere, which are only evaluated")
     .addOption(
       choice(
         "--mode <mode>",
-        "by default teacher-forced; free-running tells each step what was predicted for the step before",
+        "by default teacher-forced; in free-running, each step starts from the prediction for the step before",
         [...["teacher-forced", "free-running"]],
       ),
     )
@@ -86,12 +77,12 @@ function addRunCommand(program: Command, configure: Configure): void {
         Object.keys(protocols),
       ),
     )
-    .option("--repeats <number>", "how often each sample is predicted; by default once")
+    .option("--repeats <number>", "predictions per sample; by default 1")
     .option("--concurrency <number>", "maximum concurrent predictions; by default 16")
     .option("--params <json>", "sampling parameters, as JSON")
-    .option("--temperature <number>", "in place of temperature in --params")
-    .option("--seed <number>", "in place of seed in --params; repeat r is sent the seed plus r")
-    .option("--max-tokens <number>", "in place of max_tokens in --params")
+    .option("--temperature <number>", "overrides temperature in --params")
+    .option("--seed <number>", "overrides seed in --params; repeat r uses the seed plus r")
+    .option("--max-tokens <number>", "overrides max_tokens in --params")
     .option("--tag <name=value>", "a tag of the run; repeatable", collect)
     .option(
       "--min-pass-rate <evaluator=share>",
@@ -122,7 +113,7 @@ function addRunCommand(program: Command, configure: Configure): void {
     .action(async (options) => (await import("./run-command.ts")).runCommand(configure(), options));
 }
 
-function addManagingCommands(program: Command, configure: Configure, json: FlagAndDescription): void {
+function addManagingCommands(program: Command, configure: Configure): void {
   const runs = program
     .command("runs")
     .description("list, show, cancel or delete runs")

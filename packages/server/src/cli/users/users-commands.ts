@@ -1,14 +1,10 @@
 import { Role } from "@presage/contract";
 import type { Command } from "commander";
-import type { Config } from "../../config/config.ts";
+import { type Configure, json } from "../command-options.ts";
 import { examples } from "../help/examples.ts";
 
-/** `presage users`. `configure` reads the configuration, `json` is the option that every list has. */
-export function addUsersCommands(
-  program: Command,
-  configure: () => Config,
-  json: readonly [flags: string, description: string],
-): void {
+/** `presage users`. */
+export function addUsersCommands(program: Command, configure: Configure): void {
   const users = program
     .command("users")
     .summary("list, add, change or delete users")
