@@ -5,7 +5,7 @@ import type { Database } from "./schema/tables.ts";
 const leaseMs = 5_000;
 const renewAfterMs = 1_500;
 
-export interface HeldLease {
+interface Lease {
   /** Renews the lease if it is time to: call it between small pieces of work. */
   renew(): Promise<void>;
   /** Aborts when the lease is lost to another process, or with the caller's signal. */
@@ -17,7 +17,7 @@ export async function withLease(
   database: Database,
   named: { name: string; holder: string },
   signal: AbortSignal,
-  work: (lease: HeldLease) => Promise<void>,
+  work: (lease: Lease) => Promise<void>,
 ): Promise<boolean> {
   const lease = { ...named, forMs: leaseMs };
   if (!(await takeLease(database, lease))) return false;

@@ -59,63 +59,18 @@ export async function createRun(
 ): Promise<Run> {
   const { accountId } = requester;
   const { store, runs } = services;
-  const { target } = wanted;
-  if (target.kind === "deployment" && !runs.hasDeployment(target.deployment))
-    throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
-  const { stream, seed } = wanted.params ?? {};
-  if (stream === true) throw new InvalidRunError(["params", "stream"], "Streaming is not supported");
-  const lastSeed = typeof seed === "number" ? seed + wanted.repeats - 1 : 0;
-  if (typeof seed === "number" && !(Number.isSafeInteger(seed) && Number.isSafeInteger(lastSeed)))
-    throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
+  refuseWrong(wanted, runs);
   const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
-      const {
-        id,
-        evaluators: _,
-        dataset: named,
-        userId,
-        name,
-        heldBy,
-        ...rest
-      } = {
-        ...wanted,
-        id: Bun.randomUUIDv7(),
-      };
-      const revision = await findRevision(transaction, accountId, named, []);
-      const resolved = await resolveTarget(transaction, accountId, target);
-      const created: Run = {
-        ...rest,
-        id,
-        accountId,
-        name: name ?? `${nameOf(resolved)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
-        status: "queued",
-        statusReason: undefined,
-        pausedBy: undefined,
-        target: resolved,
-        evaluators,
-        dataset: { datasetId: named.datasetId, revisionId: revision.id, revision: revision.number },
-        counts: { samples: revision.samples * wanted.repeats, predicted: 0, evaluated: 0, failed: 0 },
-        provenance: {
-          presage_version: runs.version,
-          prompt_version: promptVersion,
-          dataset_digest: revision.digest,
-          models: [],
-          in_sample:
-            resolved.kind === "most-frequent" &&
-            (resolved.from === undefined || resolved.from.revisionId === revision.id),
-        },
-        notes: [],
-        createdBy: userId,
-        createdAt: nowMicros(),
-        startedAt: undefined,
-        finishedAt: undefined,
-      };
-      await insertRun(transaction, created, { heldBy });
+      const revision = await findRevision(transaction, accountId, wanted.dataset, []);
+      const target = await resolveTarget(transaction, accountId, wanted.target);
+      const created = toQueuedRun(wanted, { accountId, evaluators, revision, target, version: runs.version });
+      await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
         action: "run.create",
-        objectId: id,
-        detail: { name: created.name, dataset_id: named.datasetId },
+        objectId: created.id,
+        detail: { name: created.name, dataset_id: wanted.dataset.datasetId },
       });
       return created;
     },
@@ -128,6 +83,62 @@ export async function createRun(
   });
   runs.wake();
   return run;
+}
+
+function refuseWrong(
+  { target, params, repeats }: NewRun,
+  { hasDeployment }: Pick<EvaluationServices["runs"], "hasDeployment">,
+): void {
+  if (target.kind === "deployment" && !hasDeployment(target.deployment))
+    throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
+  const { stream, seed } = params ?? {};
+  if (stream === true) throw new InvalidRunError(["params", "stream"], "Streaming is not supported");
+  if (typeof seed !== "number") return;
+  if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(seed + repeats - 1))
+    throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
+}
+
+interface RunParts extends Pick<Run, "accountId" | "evaluators" | "target"> {
+  revision: Revision;
+  /** Of Presage. */
+  version: string;
+}
+
+function toQueuedRun(
+  { name, mode, params, repeats, concurrency, tags, dataset: { datasetId }, userId }: NewRun,
+  { accountId, evaluators, revision, target, version }: RunParts,
+): Run {
+  return {
+    id: Bun.randomUUIDv7(),
+    accountId,
+    name: name ?? `${nameOf(target)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
+    status: "queued",
+    statusReason: undefined,
+    pausedBy: undefined,
+    target,
+    mode,
+    params,
+    evaluators,
+    repeats,
+    concurrency,
+    tags,
+    dataset: { datasetId, revisionId: revision.id, revision: revision.number },
+    counts: { samples: revision.samples * repeats, predicted: 0, evaluated: 0, failed: 0 },
+    provenance: {
+      presage_version: version,
+      prompt_version: promptVersion,
+      dataset_digest: revision.digest,
+      models: [],
+      in_sample:
+        target.kind === "most-frequent" &&
+        (target.from === undefined || target.from.revisionId === revision.id),
+    },
+    notes: [],
+    createdBy: userId,
+    createdAt: nowMicros(),
+    startedAt: undefined,
+    finishedAt: undefined,
+  };
 }
 
 /** Of an evaluator that is named twice, the first. */
