@@ -18,7 +18,7 @@ export const MeResponse = z
     capture: z
       .object({
         setting: CaptureSetting.meta({
-          description: "Which predictions are kept, unless their API key has a setting of its own.",
+          description: "Which predictions are kept, unless their API key has its own setting.",
         }),
         max_age_days: z.int().meta({ description: "After how many days they are deleted." }),
       })

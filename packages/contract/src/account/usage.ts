@@ -57,7 +57,7 @@ export const UsageRow = z
     completion_tokens: z.int().meta({ description: "Completion tokens, as counted by the upstream." }),
     cached_tokens: z.int().meta({
       description:
-        "Prompt and completion tokens of predictions that came from the cache, or from an equal request at the same time: the upstream was not asked for them.",
+        "Prompt and completion tokens of predictions that came from the cache, or from a concurrent equal request, and so not from the upstream.",
     }),
     cost: z.number().nullable().meta({
       description:

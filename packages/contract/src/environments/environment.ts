@@ -192,7 +192,7 @@ export const TaskLine = z
     initial_state: z.string().min(1).meta({ description: "The first observation." }),
     prompt: z.string().nullish().meta({ description: "What the agent is told to do." }),
     context: Context.nullish().meta({
-      description: "Background for the world model. Its sections take the place of the environment's.",
+      description: "Background for the world model. Its sections override the environment's.",
     }),
     goal: z.string().min(1).nullish().meta({
       description: "What success is: `{goal}` in rules of `stop`, and the gold answer of an evaluator.",

@@ -21,7 +21,7 @@ export const EpisodeCreateRequest = z
         "The task's place in the split, from 0. If neither it nor the seed is given, a task is drawn.",
     }),
     task: TaskLine.nullish().meta({
-      description: "A task that the environment does not have, in place of `split` and `index`.",
+      description: "A task of its own, instead of `split` and `index`.",
     }),
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
       description: "Draws the task if no index is given, and is sent to the deployment with every step.",

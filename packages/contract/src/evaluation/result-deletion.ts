@@ -33,9 +33,9 @@ export const EvaluationResultDeletion = z
   .object({
     id: z.uuid().meta({ description: "The deletion's id." }),
     status: z.enum(["running", "finished"]).meta({ description: "Whether results are still being deleted." }),
-    count: z.int().meta({ description: "How many results matched when it was asked for." }),
+    count: z.int().meta({ description: "How many results matched at the request." }),
     deleted: z.int().meta({ description: "How many are deleted." }),
-    created_at: z.iso.datetime().meta({ description: "When it was asked for." }),
+    created_at: z.iso.datetime().meta({ description: "When it was requested." }),
     finished_at: z.iso.datetime().nullable().meta({ description: "When it ended; null if it is running." }),
   })
   .meta({ id: "EvaluationResultDeletion" });

@@ -56,7 +56,7 @@ export const described = {
   goldAnswer: { description: "The correct output." },
   pass: { description: "The evaluator's verdict; null if there is none." },
   score: { description: "From 0 (worst) to 1 (best); null if the evaluator gave none." },
-  explanation: { description: "Why the verdict is as it is." },
+  explanation: { description: "Why the output passes or fails." },
 };
 
 /** The model whose output is evaluated, as given by the caller. */
@@ -91,7 +91,7 @@ export const metadataFields = {
     description: "The project that the result belongs to. An experiment's results belong to its project.",
   }),
   project_name: shortText(200).nullish().meta({
-    description: "The project's name, instead of project_id. A project is created if there is none.",
+    description: "The project's name, instead of project_id. It is created if it does not exist.",
   }),
   experiment_id: shortText(200).nullish().meta({
     description: "The experiment that the result belongs to.",

@@ -20,7 +20,7 @@ const ReplicaStatus = z.object({
     })
     .nullable()
     .meta({
-      description: "The last request that this replica failed, other than by a 4xx. Null if there is none.",
+      description: "The last failed request to this replica, 4xx aside. Null if there is none.",
     }),
   latency_ms: z
     .object({

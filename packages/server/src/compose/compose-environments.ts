@@ -152,7 +152,7 @@ async function judge(
     },
   );
   const [evaluator] = resolved;
-  if (evaluator === undefined) return { error: "The evaluator, or its profile, is not there any more." };
+  if (evaluator === undefined) return { error: "The evaluator or its profile no longer exists." };
   const { id, family, profile, explainStrategy } = evaluator;
   const sample = {
     input: toStorableText(input),

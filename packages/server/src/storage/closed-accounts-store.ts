@@ -49,7 +49,7 @@ export async function refuseClosedAccounts(
 ): Promise<void> {
   const closed = await selectClosed(transaction, accountIds);
   if (closed.size === 0) return;
-  throw new ServiceError("unauthenticated", "The account was deleted meanwhile. Nothing was stored.");
+  throw new ServiceError("unauthenticated", "The account has been deleted. Nothing was stored.");
 }
 
 export interface WriterWait {

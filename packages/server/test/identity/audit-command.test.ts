@@ -74,7 +74,7 @@ test("the last owner stays one, and a wrong role is refused", async () => {
   expect(owner.role).toBe("owner");
   expect(await presage("users", "role", owner.id, "viewer")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("Make somebody else an owner first"),
+    stderr: expect.stringContaining("Make someone else an owner first"),
   });
   expect(await presage("users", "role", owner.id, "admin")).toMatchObject({ code: 1 });
 });

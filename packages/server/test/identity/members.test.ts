@@ -109,7 +109,7 @@ onEachDatabase((database) => {
     const last = await setRole(store.owner.id, "member");
     expect(last.status).toBe(409);
     expect(await last.json()).toMatchObject({
-      detail: expect.stringContaining("Make somebody else an owner first"),
+      detail: expect.stringContaining("Make someone else an owner first"),
     });
     const other = await makeUser(store, "owner");
     const key = await makeKey(store, other);

@@ -128,10 +128,7 @@ onEachDatabase((database) => {
     const owner = await addUser(opened.database, accountId, "kim@example.org");
     await addUser(opened.database, accountId, "lee@example.org", "member");
     const erased = await erase("--yes", "kim@example.org");
-    expect([erased.code, erased.stderr]).toEqual([
-      1,
-      expect.stringContaining("somebody else an owner first"),
-    ]);
+    expect([erased.code, erased.stderr]).toEqual([1, expect.stringContaining("someone else an owner first")]);
     const key = await opened.database
       .selectFrom("api_keys")
       .select("revoked_at")
@@ -180,7 +177,7 @@ onEachDatabase((database) => {
       );
       expect([erased.code, erased.stderr]).toEqual([
         1,
-        expect.stringContaining("somebody else an owner first"),
+        expect.stringContaining("someone else an owner first"),
       ]);
       expect(await selectUser(opened.database, owner)).toMatchObject({ role: "owner" });
     });
@@ -214,10 +211,7 @@ onEachDatabase((database) => {
     );
     const erased = await erase("--yes", "jon@example.org");
     // In local mode, neither can.
-    expect([erased.code, erased.stderr]).toEqual([
-      1,
-      expect.stringContaining("somebody else an owner first"),
-    ]);
+    expect([erased.code, erased.stderr]).toEqual([1, expect.stringContaining("someone else an owner first")]);
   });
 
   test("What servers store for a while after the end of access is deleted too", async () => {

@@ -62,7 +62,7 @@ dashboardTest("The last owner reads why they stay one", async ({ visit, expectEr
   const row = page.getByRole("row", { name: "Owner" }).filter({ hasText: "You" });
   await row.getByRole("combobox").selectOption("viewer");
   await page.getByRole("button", { name: "Change the role" }).click();
-  await page.getByRole("alert").getByText("Make somebody else an owner first").waitFor();
+  await page.getByRole("alert").getByText("Make someone else an owner first").waitFor();
   expect(await row.getByRole("combobox").inputValue()).toBe("owner");
 });
 

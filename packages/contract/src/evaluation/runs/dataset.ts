@@ -26,7 +26,7 @@ const described = {
   reward: "The environment's reward.",
   done: "Whether the episode ended with this step.",
   messages:
-    "In place of interaction: the conversation up to and including the user's turn, which is sent as it stands. Empty if only the answer is known.",
+    "Instead of interaction: the conversation up to and including the user's turn, sent unchanged. Empty if only the response is known.",
 };
 
 /** A number of a revision, as its dataset counts them from 1. */
@@ -148,7 +148,7 @@ export const DatasetUploadQuery = z.object({
   append: queryBoolean().optional().meta({
     default: false,
     description:
-      "The new revision has the lines of the latest one, then those of the body. If another revision is added meanwhile, this is 409.",
+      "The new revision has the lines of the latest one, then those of the body. If another revision is added meanwhile, the request gets 409.",
   }),
   from: z.enum(["episodes"]).optional().meta({
     description:

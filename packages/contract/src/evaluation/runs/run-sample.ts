@@ -25,7 +25,7 @@ export const RunSample = z
           .nullable()
           .meta({
             description:
-              "Why there is none. `missing`: it was not uploaded. `not_reached`: an earlier step of a free-running trajectory failed.",
+              "Why there is no prediction. `missing`: it was not uploaded. `not_reached`: an earlier step of a free-running trajectory failed.",
           }),
         finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
         usage: Usage.meta({ description: "Token counts." }),
@@ -67,7 +67,7 @@ export type RunExportLine = z.infer<typeof RunExportLine>;
 export const RunPredictionLine = z
   .looseObject({
     dataset_sample_id: z.string().nullish().meta({ description: "The sample's id in the run's revision." }),
-    trajectory_id: z.string().nullish().meta({ description: "With step, in place of the id." }),
+    trajectory_id: z.string().nullish().meta({ description: "With step, instead of the id." }),
     step: z.int().min(0).nullish().meta({ description: "The place in the trajectory." }),
     index: z
       .union([z.string(), z.int().min(0)])

@@ -22,7 +22,7 @@ export const RunTarget = z
   .union([
     z.strictObject({
       deployment: shortText(200).meta({ description: "A deployment, by its name." }),
-      model: shortText(200).nullish().meta({ description: "Sent in place of the deployment's model." }),
+      model: shortText(200).nullish().meta({ description: "Sent instead of the deployment's model." }),
     }),
     z.strictObject({
       baseline: z.literal("no-change").meta({ description: "Predicts the state that it is given." }),
@@ -185,7 +185,7 @@ export const Run = z
     }),
     created_by: z.uuid().meta({ description: "The id of the user who created it." }),
     created_at: instant.meta({ description: "When it was created." }),
-    started_at: instant.nullable().meta({ description: "When its first prediction was asked for." }),
+    started_at: instant.nullable().meta({ description: "When its first prediction started." }),
     finished_at: instant.nullable().meta({ description: "When it ended." }),
   })
   .meta({ id: "Run" });

@@ -120,7 +120,7 @@ async function refuseOthers(transaction: Database, user: User, what: string): Pr
 }
 
 function somebodyJoined(what: string): CommandError {
-  return new CommandError(`Somebody has joined the account meanwhile. ${what} Run the command again.`);
+  return new CommandError(`Someone has joined the account meanwhile. ${what} Run the command again.`);
 }
 
 /** A user of an account that others are in, whose data stays. */
@@ -154,7 +154,7 @@ async function refuseNeeded(database: Database, { id, account_id }: User, issuer
   const user = await selectUser(database, id);
   if (user?.role !== "owner" || (await hasOtherOwner(database, account_id, id, issuer))) return;
   throw new CommandError(
-    "Nobody else who can sign in is an owner of this account. Make somebody else an owner first, with `presage users role`.",
+    "No one else who can sign in is an owner of this account. Make someone else an owner first, with `presage users role`.",
   );
 }
 

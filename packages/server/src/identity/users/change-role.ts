@@ -71,7 +71,7 @@ async function setRole(
   if (user.role === "owner" && !(await hasOtherOwner(transaction, changer.accountId, userId, issuer)))
     throw new ServiceError(
       "conflict",
-      "Nobody else who can sign in is an owner of this account. Make somebody else an owner first.",
+      "No one else who can sign in is an owner of this account. Make someone else an owner first.",
     );
   await updateRole(transaction, userId, role);
   const detail = { from: user.role, to: role };

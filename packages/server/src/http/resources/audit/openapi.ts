@@ -6,7 +6,7 @@ export const auditEventPaths: ZodOpenApiPathsObject = {
   "/v1/audit-events": {
     get: operation("listAuditEvents", "dashboard", "List who changed what", {
       description:
-        "Lists the changes in the caller's account: who made, changed or ended what, by the API, the dashboard or the command line. For owners. Predictions, evaluations and steps of episodes are no changes; they have records of their own.",
+        "Lists the changes in the caller's account through the API, the dashboard or the command line: who changed what, and when. For owners. Predictions, evaluations and steps of episodes are recorded elsewhere.",
       requestParams: { query: AuditEventListQuery },
       responses: {
         "200": response("The events, newest first", AuditEventListResponse, {

@@ -104,7 +104,7 @@ export const comparisonPaths: ZodOpenApiPathsObject = {
   "/v1/comparisons/samples": {
     get: operation("listComparedSamples", "runs", "List the samples that differ", {
       description:
-        "Returns the samples that an evaluator gives a lower or a higher score in the second run than in the first, the most different first.",
+        "Returns the samples that an evaluator scores lower or higher in the second run than in the first, largest difference first.",
       requestParams: { query: ComparedSampleListQuery },
       responses: {
         "200": response("A page of samples", ComparedSampleListResponse, page(exampleSample)),

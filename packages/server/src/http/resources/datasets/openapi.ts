@@ -96,7 +96,7 @@ export const datasetPaths: ZodOpenApiPathsObject = {
     }),
     delete: operation("deleteDataset", tag, "Delete a dataset", {
       description:
-        "Deletes a dataset with all its revisions. They are gone at once; the space that they took is freed soon after.",
+        "Deletes a dataset with all its revisions. They disappear at once; their space is freed soon after.",
       requestParams: { ...requestParams, query: DatasetDeleteQuery },
       responses: {
         "204": { description: "It is deleted." },

@@ -6,7 +6,7 @@ export const deploymentPaths: ZodOpenApiPathsObject = {
   "/v1/deployments": {
     get: operation("listDeployments", "prediction", "List the deployments and their replicas", {
       description:
-        "Lists the models that this server stands in front of and, for the account `default`, the state of each replica. The process that answers speaks for itself only.",
+        "Lists the models behind this server and, for the account `default`, the state of each replica as the answering process sees it.",
       responses: {
         "200": response("The deployments", DeploymentListResponse, {
           data: [

@@ -73,7 +73,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("createEnvironment", tag, "Create an environment", {
       description:
-        "Creates an environment that agents act in while a world model predicts what they see: what predicts, when an episode ends, and what the reward is. Add tasks to it before its first episode.",
+        "Creates an environment that agents act in while a world model predicts what they see. It defines what predicts, when an episode ends, and what the reward is. Add tasks to it before its first episode.",
       requestParams: { header: idempotencyHeader },
       requestBody: body(EnvironmentCreateRequest, { name: "kitchen", ...config }),
       responses: {
@@ -97,7 +97,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
     }),
     patch: operation("reviseEnvironment", tag, "Revise an environment", {
       description:
-        "Adds a revision in which the given fields are replaced, and those that are null are removed. Episodes that have begun keep the revision that they were started with.",
+        "Adds a revision in which the given fields are replaced and null ones removed. Started episodes keep their revision.",
       requestParams,
       requestBody: body(EnvironmentConfig, { max_steps: 40 }),
       responses: {
@@ -125,8 +125,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
   },
   "/v1/environments/{name}/revisions": {
     get: operation("listEnvironmentRevisions", tag, "List an environment's revisions", {
-      description:
-        "Returns what the environment was made of in each of its revisions, the highest number first.",
+      description: "Returns the environment's definition in each of its revisions, highest number first.",
       requestParams: { ...requestParams, query: EnvironmentRevisionListQuery },
       responses: {
         "200": response("The revisions", EnvironmentRevisionListResponse, {

@@ -123,7 +123,7 @@ export const episodePaths: ZodOpenApiPathsObject = {
   "/v1/episodes/figures": {
     get: operation("countEpisodes", tag, "Count episodes and their successes", {
       description:
-        "Says how the account's episodes went, by environment and, if wanted, by one thing more. Intervals are clustered by task, as episodes of one task depend on each other. An environment without episodes has no group.",
+        "Summarises the account's episodes by environment and, optionally, by one more field. Intervals are clustered by task, as episodes of one task depend on each other. An environment without episodes has no group.",
       requestParams: { query: EpisodeFiguresQuery },
       responses: {
         "200": response("The groups", EpisodeFiguresResponse, { data: [figures] }),
@@ -155,7 +155,7 @@ export const episodePaths: ZodOpenApiPathsObject = {
   "/v1/episodes/{id}/step": {
     post: operation("stepEpisode", tag, "Take a step", {
       description:
-        "Predicts what the agent sees after its action, and says whether the episode ended and what the reward is. If the prediction fails, the episode stands where it was and the step can be sent again. With an `Idempotency-Key` a step is taken once, however often it is sent.",
+        "Predicts what the agent sees after its action, and says whether the episode ended and what the reward is. If the prediction fails, the episode is unchanged and the step can be sent again. With an `Idempotency-Key` a step is taken once, however often it is sent.",
       requestParams: { ...requestParams, header: idempotencyHeader },
       requestBody: body(StepRequest, { action: "activate lantern" }),
       responses: {

@@ -19,7 +19,7 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
   "/v1/evaluate": {
     post: operationWithOldNames("evaluate", "evaluation", "Evaluate a sample with one or more evaluators", {
       description:
-        "Runs 1 to 20 evaluators on one sample, concurrently, and stores the results before it responds. Which texts an evaluator reads is in `required_input_fields` and `optional_input_fields` of its family. An evaluator that fails does not make the request fail: its outcome has a status and an error message instead of a verdict.",
+        "Runs 1 to 20 evaluators on one sample, concurrently, and stores the results before it responds. A family's `required_input_fields` and `optional_input_fields` say which texts its evaluators read. An evaluator that fails does not make the request fail: its outcome has a status and an error message instead of a verdict.",
       requestParams: { header: headers },
       requestBody: body(EvaluateRequest, exampleEvaluation),
       responses: {

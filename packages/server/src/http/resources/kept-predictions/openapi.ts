@@ -39,7 +39,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
   "/v1/predictions": {
     get: operation("listPredictions", "kept predictions", "List kept predictions", {
       description:
-        "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, but for the beginning that `text_limit` asks for.",
+        "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginning that `text_limit` requests.",
       requestParams: { query: KeptPredictionListQuery },
       responses: {
         "200": response("The predictions, newest first", KeptPredictionListResponse, page(example)),
@@ -47,7 +47,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
     }),
     delete: operation("deletePredictions", "kept predictions", "Delete kept predictions of live traffic", {
       description:
-        "Deletes the account's kept predictions of live traffic from before a time, of which the other parameters choose some, with what was asked. One request deletes for about 5 s; while `has_more` is true, repeat it.",
+        "Deletes the account's kept predictions of live traffic from before a time, with their prompts; the other parameters narrow them down. One request deletes for about 5 s; repeat it while `has_more` is true.",
       requestParams: { query: KeptPredictionDeleteQuery },
       responses: {
         "200": response("How many were deleted", KeptPredictionDeleteResponse, {
@@ -88,7 +88,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
   "/v1/predictions/{id}": {
     get: operation("getPrediction", "kept predictions", "Get a kept prediction", {
       description:
-        "Shows a kept prediction with what was asked and what was answered. Of a run, what was asked is read from its dataset.",
+        "Shows a kept prediction with its prompt and response. A run's prompts are read from its dataset.",
       requestParams: { path: KeptPredictionPath },
       responses: {
         "200": response("The prediction", KeptPredictionDetail, {
@@ -106,7 +106,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
       },
     }),
     delete: operation("deletePrediction", "kept predictions", "Delete a kept prediction", {
-      description: "Deletes one kept prediction of live traffic, with what was asked.",
+      description: "Deletes one kept prediction of live traffic, with its prompt.",
       requestParams: { path: KeptPredictionPath },
       responses: {
         "204": { description: "The prediction is deleted" },

@@ -29,7 +29,7 @@ export const memberPaths: ZodOpenApiPathsObject = {
   "/v1/members/{user_id}": {
     patch: operation("updateMember", "dashboard", "Change the role of a user", {
       description:
-        "Changes the role of a user of the caller's account. For owners. It holds from the next request on, also for the user's keys; in other servers on the same database within 5 s.",
+        "Changes the role of a user of the caller's account. For owners. It takes effect at the next request, for the user's keys too; in other servers on the same database within 5 s.",
       requestParams: { path: MemberPath },
       requestBody: body(MemberUpdateRequest, { role: "viewer" }),
       responses: {
@@ -37,7 +37,7 @@ export const memberPaths: ZodOpenApiPathsObject = {
         ...noSuch("user"),
         "409": errorResponse(
           "The user is the last owner who can sign in",
-          "Nobody else who can sign in is an owner of this account. Make somebody else an owner first.",
+          "No one else who can sign in is an owner of this account. Make someone else an owner first.",
         ),
       },
     }),

@@ -48,7 +48,7 @@ export const openEnvPaths: ZodOpenApiPathsObject = {
   },
   [`${path}/health`]: {
     get: describeOpenEnv("getOpenEnvHealth", "Check an environment", {
-      description: "Returns `healthy` if the environment is there.",
+      description: "Returns `healthy` if the environment exists.",
       responses: { "200": response("It is there", OpenEnvHealthResponse, { status: "healthy" }) },
     }),
   },

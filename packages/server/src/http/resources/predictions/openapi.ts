@@ -107,7 +107,7 @@ const predictionHeaders = z.object({
     .optional()
     .meta({
       description:
-        "Where the deployment keeps completions: `no-store` neither takes nor keeps one, `no-cache` takes none, `max-age` in seconds takes none that is older.",
+        "If the deployment has a cache: `no-store` bypasses it, `no-cache` refreshes it, `max-age` accepts nothing older, in seconds.",
       example: "max-age=3600",
     }),
   "x-presage-deployment": z
@@ -116,11 +116,11 @@ const predictionHeaders = z.object({
     .optional()
     .meta({
       description:
-        "The deployment that is asked, by its name in `GET /v1/deployments`. It wins over `model`. If absent, the default one.",
+        "The deployment to use, by its name in `GET /v1/deployments`. It takes precedence over `model`. If absent, the default one.",
     }),
   "x-session-id": sessionId.meta({
     description:
-      "Requests with the same value go to the same replica of the model, where their prefix is in memory. It is passed on to the upstream. If absent, the part of the prompt decides that stays the same through a trajectory.",
+      "Requests with the same value go to the same replica of the model, which has their prefix cached. It is forwarded to the upstream. If absent, the part of the prompt that stays the same through a trajectory decides.",
     example: "rollout-17",
   }),
   "x-smg-routing-key": sessionId.meta({
@@ -235,7 +235,7 @@ export const predictionPaths: ZodOpenApiPathsObject = {
   "/v1/models": {
     get: operationWithOwnFailures("listModels", "prediction", "List the upstream's models", {
       description:
-        "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments these come first, and then what the default one lists.",
+        "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments, these come first, followed by the default one's models.",
       responses: {
         "200": response(
           "The upstream's list, unchanged where there is one deployment",

@@ -77,7 +77,7 @@ export const probePaths: ZodOpenApiPathsObject = {
       responses: {
         ...text("The page", "text/html", "<!doctype html>"),
         "503": {
-          description: "The browser has a session, and the database that has it is unavailable",
+          description: "The browser has a session, but the database is unavailable",
           content: { "text/html": { schema: { type: "string" }, example: "<!doctype html>" } },
         },
       },

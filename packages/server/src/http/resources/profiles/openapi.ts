@@ -201,7 +201,7 @@ function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
     },
     [`${path}/{public_id}/disagreements`]: {
       get: operation(`list${idOfOne}Disagreements`, tag, `List what people decided otherwise than ${one}`, {
-        description: `Lists the results whose verdict a person's latest correction turns round, of all revisions.${sameAs("GET /v1/evaluator-profiles/{public_id}/disagreements")}`,
+        description: `Lists the results of all revisions whose verdict a person's latest correction reverses.${sameAs("GET /v1/evaluator-profiles/{public_id}/disagreements")}`,
         requestParams: { ...requestParams, query: DisagreementQuery },
         responses: {
           "200": response("The results, the latest corrections first", DisagreementListResponse, {

@@ -44,7 +44,7 @@ export const resultDeletionPaths: ZodOpenApiPathsObject = {
   "/v1/evaluation-results": {
     delete: operationWithOldNames("deleteEvaluationResults", tag, "Delete the results of a search", {
       description:
-        "Deletes all results that match the filters, which are those of the search. First ask with `dry_run=true` how many that are, then send that number as `expected_count`. Deletion continues in the background, also after a restart of the server; results that are stored later stay. Results of runs and experiments stay as long as these do.",
+        "Deletes all results that match the filters, which are those of the search. First count them with `dry_run=true`, then send that number as `expected_count`. Deletion continues in the background, even after a restart of the server; results stored later stay. Results of runs and experiments stay as long as these do.",
       requestParams: { query: query(EvaluationResultDeleteQuery) },
       responses: {
         "200": response("With dry_run: how many results would be deleted", EvaluationResultDeletionCount, {

@@ -153,7 +153,7 @@ export const runPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/events": {
     get: operation("streamRun", tag, "Follow a run", {
       description:
-        "Streams the run as server-sent events of the name `run`: at once, with every change, and until it has ended. With `Last-Event-ID`, a state that is known is not sent again. A comment every 10 seconds keeps the connection open.",
+        "Streams the run as server-sent events named `run`: its current state, then every change until it ends. With `Last-Event-ID`, a known state is not sent again. A comment every 10 seconds keeps the connection open.",
       requestParams: {
         ...requestParams,
         header: z.object({
@@ -193,7 +193,7 @@ export const runPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/predictions": {
     post: operation("uploadRunPredictions", tag, "Upload the predictions of a run", {
       description:
-        "For a run whose target is imported: stores its predictions as they arrive, and then starts it. They are uploaded once. If a line is wrong, none is kept, and they can be uploaded again. Samples without a line count as failed.",
+        "For a run whose target is imported: stores its predictions as they arrive, and then starts it. They are uploaded once. If a line is invalid, none is stored, and they can be uploaded again. Samples without a line count as failed.",
       requestParams,
       requestBody: {
         required: true,
@@ -236,8 +236,7 @@ export const runPaths: ZodOpenApiPathsObject = {
   },
   "/v1/runs/{id}/evaluators": {
     post: operation("addRunEvaluators", tag, "Have a run judged by more evaluators", {
-      description:
-        "The new evaluators judge the predictions that are there and those that follow. No prediction is made again.",
+      description: "The new evaluators judge existing and future predictions. No prediction is repeated.",
       requestParams,
       requestBody: body(RunEvaluatorsRequest, { evaluators: [{ evaluator: "state-change" }] }),
       responses: {
@@ -253,7 +252,7 @@ export const runPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/cancel": changing(
     "cancelRun",
     "Cancel a run",
-    "Stops the run for good. What is there stays. To cancel it again changes nothing. An external run is only marked.",
+    "Stops the run permanently and keeps its results. Cancelling again changes nothing. An external run is only marked.",
     "The run is finished and cannot be cancelled.",
   ),
   "/v1/runs/{id}/pause": changing(

@@ -103,7 +103,7 @@ export const runReportPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/report": {
     get: operation("getRunReport", "runs", "Report on a run", {
       description:
-        "Returns what a run says so far: scores and pass rates with intervals that are clustered by trajectory, overall and by groups of samples, beside what predicting no change would have scored. An external run's report is made of the results that name it in experiment_id or evaluation_run_id. As JSON, as one HTML page without scripts, or as Markdown.",
+        "Returns a run's figures so far: scores and pass rates with intervals clustered by trajectory, overall and by groups of samples, next to the no-change baseline. An external run's report is made of the results that name it in experiment_id or evaluation_run_id. As JSON, as one HTML page without scripts, or as Markdown.",
       requestParams: { path: RunPath, query: RunReportQuery },
       responses: {
         "200": {

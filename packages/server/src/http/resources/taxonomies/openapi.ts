@@ -33,7 +33,7 @@ const exampleRevision: ErrorTaxonomyRevision = {
     categories: [
       {
         name: "doors",
-        errors: [{ name: "opened by itself", description: "A door that nobody touched is open." }],
+        errors: [{ name: "opened by itself", description: "A door that no one touched is open." }],
       },
     ],
   },
