@@ -207,7 +207,7 @@ onEachDatabase((database) => {
     const changer = { accountId, actor: anyRequester(accountId).actor };
     const { id } = await findUser(opened.database, "ida@example.org");
     expect(changeRoleOf(opened.database, changer, { ...change, userId: id })).rejects.toThrow(
-      "somebody else",
+      "someone else",
     );
     const erased = await erase("--yes", "jon@example.org");
     // In local mode, neither can.
