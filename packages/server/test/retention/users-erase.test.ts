@@ -206,9 +206,7 @@ onEachDatabase((database) => {
     const change = { userId: "", role: "member", issuer: "https://new.example" } as const;
     const changer = { accountId, actor: anyRequester(accountId).actor };
     const { id } = await findUser(opened.database, "ida@example.org");
-    expect(changeRoleOf(opened.database, changer, { ...change, userId: id })).rejects.toThrow(
-      "someone else",
-    );
+    expect(changeRoleOf(opened.database, changer, { ...change, userId: id })).rejects.toThrow("someone else");
     const erased = await erase("--yes", "jon@example.org");
     // In local mode, neither can.
     expect([erased.code, erased.stderr]).toEqual([1, expect.stringContaining("someone else an owner first")]);
