@@ -26,7 +26,7 @@ export type OpenAiError = z.infer<typeof OpenAiError>;
 
 const error = OpenAiError.optional().meta({
   description:
-    "The same error as OpenAI's clients read it: on `/v1/chat/completions` and `/v1/models`, and nowhere else.",
+    "The same error as OpenAI's clients read it: on `/v1/chat/completions` and `/v1/models`, and where there is nothing at the path.",
 });
 
 /** Every error except a validation error. */

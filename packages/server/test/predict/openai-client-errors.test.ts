@@ -174,3 +174,17 @@ test("openai finds a model whose id has a slash, and shows that another is not l
     message: "404 The upstream lists no such model.",
   });
 });
+
+test("openai shows that nothing is at a path: a base URL without /v1, and what Presage does not have", async () => {
+  for (const [path, body] of [
+    ["/chat/completions", { model, messages: [] }],
+    ["/v1/responses", { model, input: "Hello." }],
+  ] as const) {
+    const client = new OpenAI({ baseURL: presage.url, apiKey: testKey, maxRetries: 0 });
+    expect(shownByOpenAi(await errorOf(client.post(path, { body })))).toEqual({
+      status: 404,
+      code: "not_found",
+      message: "404 There is nothing at this path.",
+    });
+  }
+});

@@ -198,7 +198,10 @@ test("metrics count requests, tokens, failures, key checks, upstream time and ov
 
 test("unknown paths are 404 and wrong methods 405, both as ErrorResponse", async () => {
   const unknown = await presage.call("GET", "/v1/nothing");
-  expect([unknown.status, await unknown.json()]).toEqual([404, { detail: "There is nothing at this path." }]);
+  expect([unknown.status, await unknown.json()]).toMatchObject([
+    404,
+    { detail: "There is nothing at this path." },
+  ]);
   const wrong = await presage.call("PUT", "/v1/api-keys");
   expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, POST"]);
   expect(await wrong.json()).toEqual({ detail: "This path allows GET, POST." });

@@ -59,7 +59,7 @@ dashboardTest("A wrong URL returns a page for people, and JSON for programs", as
   await page.getByRole("link", { name: "Go to the dashboard" }).click();
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   const forPrograms = await fetch(`${presage.url}/evaluatons`);
-  expect([forPrograms.status, await forPrograms.json()]).toEqual([
+  expect([forPrograms.status, await forPrograms.json()]).toMatchObject([
     404,
     { detail: "There is nothing at this path." },
   ]);

@@ -141,7 +141,9 @@ function respondToError(
     log.logger.warn({ requestId, failure: error.kind, reason: error.reason }, "sign-in failed");
   }
   if (!expectsPage(route, request)) {
-    const sent = isOpenAiPath(path) ? { ...body, error: openAiError(failed) } : body;
+    // Whoever calls a path that is not there may be such a client, with a wrong base URL.
+    const isOpenAi = isOpenAiPath(path) || path === unmatched;
+    const sent = isOpenAi ? { ...body, error: openAiError(failed) } : body;
     return Response.json(sent, { status, headers });
   }
   return errorPage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
