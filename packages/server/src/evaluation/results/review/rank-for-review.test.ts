@@ -61,3 +61,19 @@ test("results without a verdict are not reviewed", () => {
   expect(rankByCertainty(candidates, 1).map(({ id }) => id)).toEqual([2]);
   expect(rankByChance(candidates, 1).map(({ id }) => id)).toEqual([2]);
 });
+
+test("what a seed draws is as likely to have one kind as another, where kinds take turns", () => {
+  const candidates = Array.from({ length: 1_000 }, (_, index) => verdict(1_000 + index, {}));
+  const drawn = 100;
+  const seeds = 100;
+  let variance = 0;
+  for (let seed = 0; seed < seeds; seed++) {
+    const even = rankByChance(candidates, seed)
+      .slice(0, drawn)
+      .filter(({ id }) => id % 2 === 0);
+    variance += (even.length / drawn - 0.5) ** 2 / seeds;
+  }
+  // Of 100 of 1,000, drawn without replacement.
+  const expected = (0.25 / drawn) * (1 - drawn / candidates.length);
+  expect(variance / expected).toBeWithin(0.6, 1.6);
+});
