@@ -60,6 +60,8 @@ onEachDatabase((database) => {
       scored(0.5),
       scored(0.46),
       scored(0.2),
+      // A score alone is no verdict.
+      { outcome: { status: "success", score: 0.4 } },
     );
     await correct(reviewed, { pass: true });
     const { considered, reviewed: count, data } = await queue();

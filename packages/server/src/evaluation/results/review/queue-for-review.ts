@@ -61,10 +61,11 @@ export async function queueForReview(
     candidates.push(...(await read([...new Set(nearest)].filter((id) => !known.has(id)))));
   }
   const ranked = order === "random" ? rankByChance(candidates, seed) : rankByCertainty(candidates, seed);
+  const verdicts = candidates.filter(({ pass }) => pass !== null);
   return {
-    considered: candidates.length,
+    considered: verdicts.length,
     has_more: hasMore,
-    reviewed: candidates.filter(({ isReviewed }) => isReviewed).length,
+    reviewed: verdicts.filter(({ isReviewed }) => isReviewed).length,
     items: ranked.slice(0, limit),
   };
 }
