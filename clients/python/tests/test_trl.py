@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from presage import ConflictError, InvalidRequestError, UpstreamError
+from presage import ConflictError, InvalidRequestError, NotFoundError, UpstreamError
 from presage.trl import TextEnvironment, environment, tasks
 from servers import ScriptedServer, response
 
@@ -79,6 +79,18 @@ def test_a_reward_that_could_not_be_computed_leaves_the_rollout_out(scripted: Sc
     for action in ("a", "b"):
         made.act(action)
         assert made.get_reward() is None
+
+
+def test_a_rollout_that_could_not_begin_has_no_reward_of_the_one_before(scripted: ScriptedServer) -> None:
+    made = made_for(scripted, 0)
+    gone = response(404, {"detail": "There is no such environment."})
+    scripted.script(response(200, STARTED), response(200, {**STEP, "reward": 1.0}), gone)
+    made.reset()
+    made.act("a")
+    assert made.get_reward() == 1.0
+    with pytest.raises(NotFoundError):
+        made.reset()
+    assert (made.act("b"), made.get_reward(), len(scripted.received)) == ("The episode is over.", None, 3)
 
 
 def test_a_server_that_is_busy_is_waited_for(scripted: ScriptedServer) -> None:

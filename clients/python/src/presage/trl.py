@@ -25,7 +25,7 @@ class TextEnvironment:
 
     def reset(self, split: Split | None = None, index: int | None = None, seed: int | None = None, **_: Any) -> str:
         started_at = monotonic()
-        self._failure, self._is_unscored = None, False
+        self._episode, self._failure, self._is_unscored = None, None, False
         while True:
             try:
                 wanted: Split = split or self._split
