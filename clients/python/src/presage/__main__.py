@@ -3,12 +3,11 @@
 import argparse
 import json
 import sys
-from typing import Any, cast
 
 from . import Presage, PresageError
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser("python -m presage", description="Asks a Presage server.")
     predict = parser.add_subparsers(required=True).add_parser("predict", help="the state after an action")
     predict.add_argument("--state", required=True)
@@ -19,13 +18,11 @@ def main() -> int:
     try:
         prediction = Presage(asked.url).predict(asked.state, asked.action)
     except (PresageError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
+        sys.exit(str(error))
+    text = json.dumps(prediction, indent=2) if asked.json else prediction.get("response", {}).get("content", "")
     # A model may write what the terminal cannot show.
-    cast(Any, sys.stdout).reconfigure(errors="backslashreplace")
-    print(json.dumps(prediction, indent=2) if asked.json else prediction.get("response", {}).get("content", ""))
-    return 0
+    print(text.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
