@@ -97,6 +97,22 @@ onEachDatabase((database) => {
     });
   }
 
+  test("limits of one are told in the singular", async () => {
+    upstream.answer = () => Response.json(completion("start"));
+    const reasonOf = async (config: object) =>
+      (await step(await start(await environment(config)), "one")).info.stop_reason;
+    expect(await reasonOf({ max_steps: 1 })).toBe("The episode has 1 step.");
+    expect(await reasonOf({ guards: { repeat_limit: 1 } })).toBe("The same action 1 time in a row.");
+    expect(await reasonOf({ guards: { unchanged_limit: 1 } })).toBe(
+      "The same observation after 1 action in a row.",
+    );
+    const lone = await presage.call("POST", "/v1/episodes", { environment: await environment(), index: 1 });
+    expect([lone.status, await lone.text()]).toEqual([
+      404,
+      expect.stringContaining("has 1 task, counted from 0"),
+    ]);
+  });
+
   test("an episode ends by observations that do not change", async () => {
     upstream.answer = () => Response.json(completion("start"));
     const id = await start(await environment({ guards: { unchanged_limit: 2 } }));

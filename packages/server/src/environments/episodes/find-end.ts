@@ -1,4 +1,5 @@
 import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop } from "@presage/contract";
+import { countOf } from "../../count-of.ts";
 import { toStorableText } from "../../storage/storable-text.ts";
 import { environmentDefaults, type Task } from "../environment.ts";
 import type { Turn } from "./compose-messages.ts";
@@ -30,14 +31,15 @@ export async function findEnd(
       return { outcome: rule.outcome, isTerminated: true, reason: describe(rule) };
   }
   const { repeat_limit: repeats, unchanged_limit: unchanged } = config.guards ?? {};
-  if (repeats && isRepeated(turns, repeats)) return cut(`The same action ${repeats} times in a row.`);
+  if (repeats && isRepeated(turns, repeats))
+    return cut(`The same action ${countOf(repeats, "time")} in a row.`);
   if (
     unchanged &&
     isUnchanged([task.initial_state, ...turns.map((turn) => turn.observation)], unchanged, steps)
   )
-    return cut(`The same observation after ${unchanged} actions in a row.`);
+    return cut(`The same observation after ${countOf(unchanged, "action")} in a row.`);
   const maxSteps = config.max_steps ?? environmentDefaults.maxSteps;
-  return steps >= maxSteps ? cut(`The episode has ${maxSteps} steps.`) : undefined;
+  return steps >= maxSteps ? cut(`The episode has ${countOf(maxSteps, "step")}.`) : undefined;
 }
 
 /** How many turns before a step `findEnd` looks at. */

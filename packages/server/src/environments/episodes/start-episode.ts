@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { TaskSplitName } from "@presage/contract";
+import { countOf } from "../../count-of.ts";
 import { ServiceError } from "../../errors.ts";
 import { createFairSlots, type FairSlots } from "../../limits/fair-slots.ts";
 import { refuseClosedAccounts } from "../../storage/closed-accounts-store.ts";
@@ -123,7 +124,7 @@ async function findTask(
   if (task?.index === wanted) return task;
   throw new ServiceError(
     "not_found",
-    `The split ${split} of the environment ${name} has ${count} tasks, counted from 0; there is none at ${wanted}.`,
+    `The split ${split} of the environment ${name} has ${countOf(count, "task")}, counted from 0; there is none at ${wanted}.`,
   );
 }
 

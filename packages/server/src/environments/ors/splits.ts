@@ -1,4 +1,5 @@
 import { TaskSplitName } from "@presage/contract";
+import { countOf } from "../../count-of.ts";
 import { ServiceError } from "../../errors.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 
@@ -36,6 +37,6 @@ export function noSuchTask(
 ): ServiceError {
   return new ServiceError(
     "bad_request",
-    `Invalid index: the split ${split} of the environment ${name} has ${tasks[split] ?? 0} tasks, counted from 0.`,
+    `Invalid index: the split ${split} of the environment ${name} has ${countOf(tasks[split] ?? 0, "task")}, counted from 0.`,
   );
 }

@@ -149,7 +149,7 @@ export const environmentPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("addTasks", tag, "Add tasks", {
       description:
-        "Appends tasks to their splits: a task on each line of the body, or, with one line that has a `dataset_id` (and a `revision` and `split`, if wanted), the first state of each trajectory of that dataset. All are added or none.",
+        "Appends tasks to their splits: a task on each line of the body, of at most 100,000, or, with one line that has a `dataset_id` (and a `revision` and `split`, if wanted), the first state of each trajectory of that dataset. All are added or none.",
       requestParams: { ...requestParams, header: idempotencyHeader },
       requestBody: {
         required: true,
