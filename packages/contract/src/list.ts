@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The most validation issues reported for one request. Nobody reads more. */
+/** The most validation issues reported for one request. No one reads more. */
 export const maxIssues = 100;
 
 /** zod's array, but it stops after `maxIssues` issues. */

@@ -43,7 +43,7 @@ class _Limited(io.RawIOBase):
         """Nothing: what reads a response closes it, and the connection is to stay."""
 
     def is_usable(self) -> bool:
-        """Whether the server has neither closed it nor sent what nobody asked for."""
+        """Whether the server has neither closed it nor sent anything unsolicited."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.sock, selectors.EVENT_READ)
             return not selector.select(0)
@@ -106,7 +106,7 @@ class Connections:
                     raise HTTPException("too long")
             if response.length:
                 raise HTTPException("cut off")
-        except BaseException as error:  # An interrupted exchange leaves a connection that nobody can use.
+        except BaseException as error:  # An interrupted exchange leaves an unusable connection.
             if connected is not None:
                 connected.sock.close()
             # The server may close a connection that waited for the next call, just when it comes.

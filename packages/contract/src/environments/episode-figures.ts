@@ -37,7 +37,7 @@ export const EpisodeFigures = z
     split: TaskSplitName.nullable().meta({ description: "Null unless grouped by it." }),
     episodes: count("All of them."),
     open: count("That can be continued."),
-    expired: count("That nobody used for 15 minutes."),
+    expired: count("That were idle for 15 minutes."),
     finished: count("That have ended."),
     successes: count("That ended with success."),
     failures: count("That ended with failure. Other ended ones were cut short."),

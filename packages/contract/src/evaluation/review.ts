@@ -31,7 +31,7 @@ export type ReviewQueueRequest = z.infer<typeof ReviewQueueRequest>;
 export const ReviewReason = z.enum(["repeats-disagree", "near-threshold", "model-judged", "drawn"]);
 export type ReviewReason = z.infer<typeof ReviewReason>;
 
-/** A result that nobody has corrected or confirmed. */
+/** A result that no one has corrected or confirmed. */
 export const ReviewQueueItem = z
   .object({
     id: z.string().meta({ description: "The result's id." }),

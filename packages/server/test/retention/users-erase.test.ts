@@ -157,7 +157,7 @@ onEachDatabase((database) => {
       let said = "";
       for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
         said += part;
-        if (said.includes("account's data stays") || said.includes("Nobody else is in")) break;
+        if (said.includes("account's data stays") || said.includes("No one else is in")) break;
       }
       // Time for a command that does not wait for the lock to get ahead.
       await Bun.sleep(300);

@@ -47,7 +47,7 @@ dashboardTest(
     const id = await evaluate(client, "keys", ["The door opens.", "The gate opens.", "The door is shut."]);
     const page = await visit(`/review?profile_id=${id}`);
     await page.getByText("0 reviewed now, 3 left here").waitFor();
-    await region(page).getByText("Nobody has reviewed this profile yet.").waitFor();
+    await region(page).getByText("No one has reviewed this profile yet.").waitFor();
     const first = await shownId(page);
     await press(page, "p");
     await page.getByText("1 reviewed now, 2 left here").waitFor();

@@ -15,7 +15,7 @@ const pauseMs = 500;
 
 /**
  * Erases an account that no one can access any more, pass after pass until one finds nothing: servers still store what
- * they had begun. Stops where somebody has joined, for whom the account was opened again. Returns the number of rows by table.
+ * they had begun. Stops if someone has joined, for whom the account was opened again. Returns the number of rows by table.
  */
 export async function eraseUntilNothingIsLeft(
   database: Database,

@@ -33,7 +33,7 @@ import { withDatabase } from "../with-database.ts";
 import { eraseUntilNothingIsLeft } from "./erase-until-nothing-is-left.ts";
 
 /**
- * Deletes a user, and everything of the account if nobody else is in it. A command that is interrupted can be repeated.
+ * Deletes a user, and the account's data if no one else is in it. An interrupted command can be repeated.
  */
 export async function eraseUser(
   config: Config,
@@ -53,7 +53,7 @@ export async function eraseUser(
     }
     print(`${printable(user.email ?? user.name ?? user.id)}: what is to be deleted`, counted);
     const whose = isAlone
-      ? "Nobody else is in the account, which is deleted with the user."
+      ? "No one else is in the account, which is deleted with the user."
       : `The account's data stays: it has ${countOf(others, "other user")}.`;
     printNotice(whose, process.stdout);
     if (!yes) {
@@ -71,7 +71,7 @@ export async function eraseUser(
   });
 }
 
-/** Everything of an account that nobody else is in. Access ends first, the user is deleted last. */
+/** Deletes the data of an account that no one else is in. Access ends first, the user is deleted last. */
 async function eraseWithAccount(database: Database, user: User): Promise<Map<string, number>> {
   await database.transaction().execute(async (transaction) => {
     await lockAccount(transaction, user.account_id);
@@ -132,7 +132,7 @@ async function eraseOneOf(database: Database, user: User, issuer: string): Promi
         "The others have left the account meanwhile. Nothing was deleted. Run the command again.",
       );
     await refuseNeeded(transaction, user, issuer);
-    // An earlier command found nobody else, and was interrupted; the others joined through a server of the version before.
+    // An earlier command found no one else, and was interrupted; the others joined through a server of the version before.
     await reopenAccount(transaction, user.account_id);
     // Links before the user, as who signs in with one locks them.
     await markAllUsed(transaction, user.id, nowMicros());
@@ -149,7 +149,7 @@ function refuseMadeByPresage(user: User): void {
     );
 }
 
-/** Without an owner, nobody could manage the account. The role may have changed since the user was found. */
+/** Without an owner, no one could manage the account. The role may have changed since the user was found. */
 async function refuseNeeded(database: Database, { id, account_id }: User, issuer: string): Promise<void> {
   const user = await selectUser(database, id);
   if (user?.role !== "owner" || (await hasOtherOwner(database, account_id, id, issuer))) return;

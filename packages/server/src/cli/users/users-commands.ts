@@ -26,7 +26,7 @@ export function addUsersCommands(program: Command, configure: Configure): void {
   users
     .command("add <name>")
     .description(
-      "add a user to the owner's account: somebody who signs in with a link (local mode), or a service that only has keys",
+      "add a user to the owner's account: someone who signs in with a link (local mode), or a service that only has keys",
     )
     .option("--role <role>", `${Role.options.join(", ")}`, "member")
     .option("--email <address>", "by which commands and the audit log name the user")
@@ -62,7 +62,7 @@ export function addUsersCommands(program: Command, configure: Configure): void {
   users
     .command("erase <user>")
     .description(
-      "delete a user with sessions and keys, and everything of the account if nobody else is in it; without --yes only tell what that is",
+      "delete a user with sessions and keys, and the account's data if no one else is in it; without --yes only list what that is",
     )
     .option("--yes", "delete it")
     .addHelpText(

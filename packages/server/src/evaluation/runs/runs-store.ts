@@ -72,7 +72,7 @@ function toVisible(status: RunsTable["status"]): RunStatus {
   return status === "deleted" ? "cancelled" : status;
 }
 
-/** Nobody works on a run that its client makes: its lease never runs out. */
+/** No process works on a run that its client makes: its lease never runs out. */
 const never = Number.MAX_SAFE_INTEGER;
 
 /** A lease of a run that is not stored yet. Times are the database's. */

@@ -78,7 +78,7 @@ export async function insertTaxonomyRevision(
 }
 
 /**
- * Locks the taxonomy of a revision until the transaction ends, so that nobody else moves its labels meanwhile.
+ * Locks the taxonomy of a revision until the transaction ends, so that its labels cannot move meanwhile.
  * Returns the taxonomy's id, or undefined if the account has no such revision.
  */
 export async function lockTaxonomyOf(

@@ -17,7 +17,7 @@ export class MethodNotAllowedError extends ServiceError {
   }
 }
 
-/** nginx's status for a client that disconnected. Nobody receives it, but logs and metrics show it. */
+/** nginx's status for a client that disconnected. No one receives it, but logs and metrics show it. */
 export const clientDisconnectedStatus = 499;
 
 const upstreamStatus = {

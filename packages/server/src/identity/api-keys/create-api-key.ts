@@ -23,7 +23,7 @@ export interface NewApiKey {
   settings?: ChangedSettings;
 }
 
-/** Nobody needs this many, but each key has its own rate limit, so their number must be limited. */
+/** No one needs this many, but each key has its own rate limit, so their number must be limited. */
 const maxActiveKeys = 1_000;
 
 /** Creates a key for the caller. A repeated request returns the same key if it has the same `credential`: key or session token. */

@@ -8,7 +8,7 @@ const waitingAt = 1;
 
 /** Lets threads that write one file wait for each other: a file that is locked must be tried again and again. */
 export interface WriteTurn {
-  /** Nobody waits for what this thread writes: the others go first, also those that came later. */
+  /** No one waits for what this thread writes: the others go first, even those that came later. */
   readonly givesWay: boolean;
   /** Blocks the thread until it is its turn, but not for long: SQLite's lock decides who writes. */
   take(): void;

@@ -37,7 +37,7 @@ export interface AddedSample {
 
 const maxTries = 5;
 
-/** Somebody else may add a revision at the same time. */
+/** Someone else may add a revision at the same time. */
 async function append(presage: Presage, id: string, sample: NewSample): Promise<DatasetRevision> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -9,7 +9,7 @@ interface CaptureFieldProps {
   onChange(value: string): void;
 }
 
-/** Which predictions of a key are stored. A share that somebody set elsewhere stays selectable. */
+/** Which predictions of a key are stored. A share that was set elsewhere stays selectable. */
 export function CaptureField({ value, onChange }: CaptureFieldProps) {
   const offered = value === "" || settings.includes(value) ? settings : [...settings, value];
   return (

@@ -41,7 +41,7 @@ export function NoPredictions({ log: { isFiltered, change } }: { log: Prediction
     >
       <p>
         {me === undefined
-          ? "Prompts may hold anything, so live traffic is stored only where somebody asks for it."
+          ? "Prompts may contain anything, so live traffic is stored only on request."
           : `This server stores ${describeCapture(me.capture.setting)} of live traffic.`}{" "}
         An API key’s setting wins over it. For the whole server, start it with
       </p>

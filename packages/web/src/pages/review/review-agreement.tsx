@@ -31,7 +31,7 @@ export function ReviewAgreement({ publicId, revision }: ReviewAgreementProps) {
         </>
       ) : (
         <span className="text-ink-3">
-          {data === undefined ? "" : "Nobody has reviewed this profile yet."}
+          {data === undefined ? "" : "No one has reviewed this profile yet."}
         </span>
       )}
     </Explained>

@@ -22,7 +22,7 @@ export async function deleteResult(
           "conflict",
           "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
         );
-      // Somebody else may have deleted it since.
+      // It may have been deleted since.
       if ((await deleteResultRows(transaction, [id])) === 0) throw noSuchResult();
       const change = { action: "evaluation_result.delete", objectId: String(id) } as const;
       await recordChange(transaction, requester, change);

@@ -58,7 +58,7 @@ export async function selectCandidatesOf(
   );
 }
 
-/** Those that were not corrected from a time on. Nobody corrects them until the transaction ends. */
+/** Those without a correction since a time. They are locked against corrections until the transaction ends. */
 export async function lockUncorrected(
   transaction: Database,
   ids: readonly number[],

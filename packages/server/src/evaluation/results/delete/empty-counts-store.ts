@@ -62,7 +62,7 @@ export async function selectEmptyCounts(
   };
 }
 
-/** Deletes those that are still empty. Nobody adds to them until the transaction ends. */
+/** Deletes those that are still empty, and locks them until the transaction ends. */
 export async function deleteCounts(
   transaction: Database,
   table: CountsTable,

@@ -86,7 +86,7 @@ export async function takeGivenNumbers(
     transaction,
   );
   return await database.transaction().execute(async (taking) => {
-    // Nobody takes a number until this is committed: it changes nothing, but locks the sequence.
+    // Locks the sequence until this is committed: it changes nothing.
     await sql`alter sequence ${sequence} increment by 1`.execute(taking);
     const { rows } = await sql<{ last_value: number }>`select last_value from ${sequence}`.execute(taking);
     const offset = Math.max(0, Number(rows[0]?.last_value ?? 0) + 1 - first);

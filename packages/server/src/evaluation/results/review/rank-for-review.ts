@@ -25,7 +25,7 @@ export interface Ranked {
 export const nearDistance = 0.1;
 
 /**
- * The verdicts that nobody has reviewed, least certain first: repeats that disagree, of which the rarer verdict stands for all; then by
+ * The unreviewed verdicts, least certain first: repeats that disagree, of which the rarer verdict stands for all; then by
  * the distance from the score to where passing begins; models' verdicts before rules'. What is equal is in the order of the seed.
  */
 export function rankByCertainty(candidates: readonly Candidate[], seed: number): Ranked[] {
@@ -54,7 +54,7 @@ export function rankByCertainty(candidates: readonly Candidate[], seed: number):
     .map(({ isModelJudged, ...item }) => ({ ...item, reason: reasonOf({ ...item, isModelJudged }) }));
 }
 
-/** The verdicts that nobody has reviewed, in an order that only the seed decides. */
+/** The unreviewed verdicts, in an order that only the seed decides. */
 export function rankByChance(candidates: readonly Candidate[], seed: number): Ranked[] {
   return candidates
     .filter(({ isReviewed, pass }) => !isReviewed && pass !== null)

@@ -41,7 +41,7 @@ interface Nearest {
   limit: number;
 }
 
-/** Ids of verdicts that nobody has reviewed and whose scores are nearest to a boundary, on both of its sides. */
+/** Ids of unreviewed verdicts with the scores nearest to a boundary, on both sides of it. */
 export async function selectNearest(
   reader: Database,
   { accountId, filter }: Matching,

@@ -54,7 +54,7 @@ export async function hasUncounted(database: Database): Promise<boolean> {
 }
 
 /**
- * Nobody counts by tag until the transaction ends. On SQLite there is one writer at a time. PostgreSQL plans no merge joins in it: to know
+ * Locks counting by tag until the transaction ends. On SQLite there is one writer at a time. PostgreSQL plans no merge joins in it: to know
  * what one costs, it would search an index for the first row that is left, past all that a long deletion has deleted.
  */
 export async function lockRollUp(transaction: Database): Promise<void> {

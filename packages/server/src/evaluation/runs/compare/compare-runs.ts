@@ -35,7 +35,7 @@ export async function compareRuns(
   const none = { keys: [], of: new Int32Array(samples.count).fill(-1) };
   const dimensions = {
     step: byStep(samples).dimension,
-    // Nobody has compared the states of an external run.
+    // The states of an external run were never compared.
     changed: isExternal(runs[0]) ? none : byWhetherChanged(samples),
     changes: isExternal(runs[0]) ? none : byChanges(samples),
   };

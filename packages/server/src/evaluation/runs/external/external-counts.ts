@@ -41,7 +41,7 @@ const charactersPerEvaluator = 200;
 /** Deleted results are noticed after this time. */
 const recountAfterMs = 10 * 60_000;
 
-/** The slowest statement stays far below the database's limit of time, and nobody waits long for a list. */
+/** The slowest statement stays far below the database's time limit, and lists are never slow. */
 const defaults: CountingLimits = { resultsAtATime: 100_000, maxCountingMs: 2_000 };
 
 /** A process's. */

@@ -28,7 +28,7 @@ export async function reportExternal(
       strata: {
         step: strata.step.map(shown),
         trajectory: strata.trajectory.map(shown),
-        // Nobody has compared the states.
+        // The states were never compared.
         changed: [],
         changes: [],
         verb: [],

@@ -62,7 +62,7 @@ function shown({ counted, unsettled }: RunCount): Pick<Run, "externalEvaluators"
   return { externalEvaluators: evaluators.map(({ names }) => names), counts: toCounts(evaluators) };
 }
 
-/** Nobody said how many samples there are to be: the evaluator with the most results has seen them. */
+/** The intended number of samples is unknown: the evaluator with the most results is taken to have seen them all. */
 function toCounts(evaluators: readonly EvaluatorCounts[]): RunCounts {
   if (evaluators.length === 0) return { samples: 0, predicted: 0, evaluated: 0, failed: 0 };
   const results = evaluators.map((one) => one.results);

@@ -18,9 +18,9 @@ import { showState } from "./show-state.ts";
 import { takeStep } from "./take-step.ts";
 
 const unknown: Reply = {
-  close: { code: closeCode.failed, reason: "Nobody knows whether the step is stored." },
+  close: { code: closeCode.failed, reason: "It is not known whether the step was stored." },
 };
-/** Nobody knows whether a step that is late is stored, until the client asks again. */
+/** Whether a late step is stored is not known until the client asks again. */
 const late: Reply = { close: { code: closeCode.failed, reason: "There was no answer in time." } };
 
 /** Answers one message, in time. What fails is answered with an error, and never with an observation. */

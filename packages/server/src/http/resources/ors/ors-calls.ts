@@ -121,7 +121,7 @@ export function orsCallRoutes(services: Services): Route[] {
 
 interface Step {
   take(): Promise<CallOutcome>;
-  /** Nobody waits for it. If it has not begun, it is not taken. */
+  /** No one waits for it. If it has not begun, it is not taken. */
   abandon(): void;
 }
 

@@ -47,7 +47,7 @@ export function withCapture(
         else keep(completion.deployment, { status: "success", answer: readAnswer(completion) });
       },
       (error: unknown) => {
-        // Nobody knows what the model would have answered.
+        // What the model would have answered is unknown.
         if (error instanceof ClientDisconnectedError) capture.release(hold);
         else keep(askedDeployment, toFailure(error, exchange.requestId));
       },

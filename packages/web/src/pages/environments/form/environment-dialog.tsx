@@ -22,7 +22,7 @@ const shownFields = ["name", "description", "deployment", "max_steps", "stop", "
 
 /** Makes an environment, or adds a revision to one. */
 function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
-  // Somebody else may revise it in the meantime.
+  // Someone else may revise it in the meantime.
   const [origin] = useState(revised);
   const initial = origin === undefined ? newEnvironmentDraft : toDraft(origin.name, origin.config);
   const key =

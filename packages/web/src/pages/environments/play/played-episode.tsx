@@ -37,7 +37,7 @@ export function PlayedEpisode({
       isShown.current = false;
     };
   }, []);
-  // Somebody who went to another task stays there.
+  // A user who went to another task stays there.
   const take = useTakeStep({ onStarted: (id) => isShown.current && onStarted(id) });
   const log = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);

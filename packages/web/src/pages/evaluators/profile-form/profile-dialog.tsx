@@ -23,7 +23,7 @@ interface ProfileFormProps {
 /** Creates a profile, or adds a revision to one. */
 function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   const ownFields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
-  // Somebody else may revise the profile in the meantime.
+  // Someone else may revise the profile in the meantime.
   const [origin] = useState(revised);
   const initial = {
     name: origin?.name ?? "",

@@ -148,7 +148,7 @@ export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCar
                 </Link>
               }
             >
-              Nobody has disagreed with this profile.
+              No one has disagreed with this profile.
             </EmptyState>
           }
         />

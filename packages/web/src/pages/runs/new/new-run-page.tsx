@@ -13,7 +13,6 @@ import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { FieldGroup } from "../../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../../ui/form/field-issues.ts";
-import { TextField } from "../../../ui/form/text-field.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Page } from "../../../ui/page.tsx";
 import { evaluatorChoices } from "../../playground/evaluate/evaluator-choices.ts";
@@ -21,6 +20,7 @@ import { EvaluatorPicker } from "../../playground/evaluate/evaluator-picker.tsx"
 import { DatasetFields } from "./dataset-fields.tsx";
 import { noDraft, type ReadRunDraft, type RunDraft, readRunDraft } from "./read-run-draft.ts";
 import { RunEstimate } from "./run-estimate.tsx";
+import { RunFields } from "./run-fields.tsx";
 import { TargetFields } from "./target-fields.tsx";
 
 export const newRunRoute = createLazyRoute("/runs/new")({ component: NewRunPage });
@@ -125,29 +125,7 @@ function NewRunPage() {
         </div>
         <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-4">
           <Card title="The run">
-            <div className="flex flex-col gap-3 px-4 py-3">
-              <TextField
-                label="Name"
-                hint="Optional. Need not be unique."
-                issue={issueAt(refused, "name")}
-                value={draft.name}
-                onChange={(name) => stored.change({ name })}
-              />
-              <TextField
-                label="Repeats"
-                hint="Predictions per sample, up to 20."
-                issue={issues.repeats ?? issueAt(refused, "repeats")}
-                value={draft.repeats}
-                onChange={(repeats) => stored.change({ repeats })}
-              />
-              <TextField
-                label="At once"
-                hint="Maximum concurrent predictions, up to 256. Live requests go first."
-                issue={issues.concurrency ?? issueAt(refused, "concurrency")}
-                value={draft.concurrency}
-                onChange={(concurrency) => stored.change({ concurrency })}
-              />
-            </div>
+            <RunFields draft={draft} issues={issues} refused={refused} onChange={stored.change} />
           </Card>
           <RunEstimate request={read.request} revision={revision} />
           {create.error !== null && refused.length === 0 && <ErrorNotice error={create.error} />}

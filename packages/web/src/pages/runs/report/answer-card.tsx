@@ -32,19 +32,10 @@ const looks: Record<Answer["outcome"], { tone: Tone; icon: typeof CircleCheck }>
 export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   const { evaluators } = report;
   const known = useBaselineDifference(run);
-  const create = useCreateRun();
   const difference = differenceOf(known?.comparison, chosen);
   const answer = answerOf(chosen, difference);
   const { tone, icon: Icon } = looks[answer.outcome];
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
-  const comparable = evaluators.filter(({ no_change }) => no_change !== null);
-  const canMeasure =
-    known !== undefined &&
-    known.baseline === null &&
-    run.status === "finished" &&
-    run.dataset_id !== null &&
-    !isBaseline &&
-    comparable.length > 0;
   const rows = evaluators.map((one) => ({
     key: evaluatorKey(one),
     label: nameEvaluator(one, evaluators),
@@ -67,41 +58,21 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
     ];
   });
 
-  function measureBaseline() {
-    if (run.dataset_id === null) return;
-    create.mutate({
-      name: "no change",
-      dataset_id: run.dataset_id,
-      revision: run.revision,
-      target: { baseline: "no-change" },
-      evaluators: run.evaluators
-        .filter(({ evaluator, profile_id }) =>
-          comparable.some((one) => one.evaluator === evaluator && one.profile_id === profile_id),
-        )
-        .map(({ evaluator, profile_name }) => ({ evaluator, profile_name })),
-    });
-  }
-
   return (
     <Card title="Is the model good enough?">
       <div className="flex flex-col gap-2 px-4 py-3">
         {!isBaseline && (
-          <p className="flex flex-wrap items-center gap-2 text-sm">
+          <div className="flex flex-wrap items-center gap-2 text-sm">
             <Badge tone={tone} icon={<Icon aria-hidden />}>
               {answer.title}
             </Badge>
-            {canMeasure && (
-              <Button size="small" isBusy={create.isPending} onClick={measureBaseline}>
-                Measure the difference
-              </Button>
-            )}
-          </p>
+            {known?.baseline === null && <MeasureBaseline run={run} evaluators={evaluators} />}
+          </div>
         )}
         <p className="max-w-prose text-sm text-ink-2">
           <Sentence name={nameEvaluator(chosen, evaluators)} figures={chosen} answer={answer} />
         </p>
         {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
-        {create.error !== null && <ErrorNotice error={create.error} />}
         {known?.error != null && <ErrorNotice error={known.error} />}
       </div>
       <div className="grid min-w-0 border-t border-line *:min-w-0 xl:grid-cols-2 xl:divide-x xl:divide-line">
@@ -131,6 +102,33 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         )}
       </div>
     </Card>
+  );
+}
+
+/** Makes the run that predicts no change, which the difference needs. */
+function MeasureBaseline({ run, evaluators }: { run: Run; evaluators: RunReport["evaluators"] }) {
+  const create = useCreateRun();
+  const { dataset_id, revision, status } = run;
+  const comparable = run.evaluators.filter(({ evaluator, profile_id }) =>
+    evaluators.some(
+      (one) => one.no_change !== null && one.evaluator === evaluator && one.profile_id === profile_id,
+    ),
+  );
+  if (status !== "finished" || dataset_id === null || comparable.length === 0) return null;
+  const request = {
+    name: "no change",
+    dataset_id,
+    revision,
+    target: { baseline: "no-change" as const },
+    evaluators: comparable.map(({ evaluator, profile_name }) => ({ evaluator, profile_name })),
+  };
+  return (
+    <>
+      <Button size="small" isBusy={create.isPending} onClick={() => create.mutate(request)}>
+        Measure the difference
+      </Button>
+      {create.error !== null && <ErrorNotice error={create.error} />}
+    </>
   );
 }
 
