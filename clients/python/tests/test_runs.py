@@ -91,10 +91,10 @@ def test_a_comparison_says_what_qualifies_it() -> None:
         }
     )
     assert comparison.notes() == [
-        "external:mine, b: 2 samples have a verdict in the reference only.",
         "<Rough.>",
-        "b: 4 samples are left out, as not every run has them.",
-        "A: external:mine is left out, as it has no counterpart.",
+        "b: 2 samples lack external:mine.",
+        "b: 4 samples are not in all runs.",
+        "A: external:mine has no counterpart.",
     ]
     assert str(comparison).splitlines()[1].startswith("external:mine  A ")
     assert comparison._repr_html_().count("<p>") == 4  # pyright: ignore[reportPrivateUsage]

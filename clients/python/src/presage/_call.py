@@ -48,8 +48,7 @@ class Call:
         query = urlencode(some(**texts))
         headers = {"accept": "application/json", "content-type": "application/json"}
         headers |= some(**self.headers, authorization=Hidden(f"Bearer {key}") if key else None)
-        is_json = self.body is not None and not isinstance(self.body, bytes)
-        content = json.dumps(self.body, allow_nan=False).encode() if is_json else self.body
+        content = self.body if isinstance(self.body, bytes | None) else json.dumps(self.body, allow_nan=False).encode()
         return self.path + (f"?{query}" if query else ""), content, headers
 
 

@@ -58,8 +58,7 @@ class _Limited(io.RawIOBase):
 
 class Connections:
     def __init__(self, server: Server, timeout_s: float, retries: int, context: ssl.SSLContext | None) -> None:
-        self.server, self.timeout_s, self.retries = server, timeout_s, retries
-        self._context = context
+        self.server, self.timeout_s, self.retries, self._context = server, timeout_s, retries, context
         self._idle: deque[_Limited] = deque()  # Its methods need no lock, which a fork could leave locked.
         self._process = os.getpid()
 
@@ -129,7 +128,7 @@ class Connections:
     def _take(self) -> _Limited | None:
         if self._process != os.getpid():  # After a fork the sockets are the parent's.
             self._idle, self._process = deque(), os.getpid()
-        while self._idle:
+        while True:
             try:
                 limited = self._idle.pop()
             except IndexError:
@@ -137,15 +136,13 @@ class Connections:
             if limited.is_usable():
                 return limited
             limited.sock.close()
-        return None
 
     def _connect(self, netloc: str, scheme: str, deadline: float) -> _Limited:
         remaining_s = max(0.001, deadline - monotonic())
+        connection = HTTPConnection(netloc, timeout=remaining_s)
         if scheme == "https":
             self._context = self._context or ssl.create_default_context()
             connection = HTTPSConnection(netloc, timeout=remaining_s, context=self._context)
-        else:
-            connection = HTTPConnection(netloc, timeout=remaining_s)
         connection.connect()
         return _Limited(connection.sock)
 

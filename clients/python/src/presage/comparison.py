@@ -1,6 +1,5 @@
 """A comparison of runs that shows itself as a table."""
 
-from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -12,7 +11,7 @@ class Comparison:
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
-        self._names = {run["id"]: str(run.get("name") or run["id"]) for run in data["runs"]}
+        self._names = {run["id"]: " ".join(str(run.get("name") or run["id"]).split()) for run in data["runs"]}
 
     def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table, without its head. p is adjusted for the number of evaluators and runs."""
@@ -24,27 +23,17 @@ class Comparison:
 
     def notes(self) -> list[str]:
         """What qualifies the figures: few trajectories, and what is left out."""
-        return [*dict.fromkeys(self._notes())]
-
-    def _notes(self) -> Iterator[str]:
-        for evaluator in self.data["evaluators"]:
-            for side in evaluator["candidates"]:
-                if side["only_in_reference"]:
-                    where = f"{_named(evaluator)}, {self._names[side['run_id']]}"
-                    yield f"{where}: {side['only_in_reference']} samples have a verdict in the reference only."
-                if side["note"] is not None:
-                    yield side["note"]
-        for run in self.data["runs"]:
-            if run["left_out"]:
-                yield f"{self._names[run['id']]}: {run['left_out']} samples are left out, as not every run has them."
-        for one in self.data["evaluators_left_out"]:
-            yield f"{self._names[one['run_id']]}: {_named(one)} is left out, as it has no counterpart."
+        sides = [(_named(one), side) for one in self.data["evaluators"] for side in one["candidates"]]
+        gaps = [(at["run_id"], f"{n} samples lack {name}") for name, at in sides if (n := at["only_in_reference"])]
+        gaps += [(run["id"], f"{n} samples are not in all runs") for run in self.data["runs"] if (n := run["left_out"])]
+        gaps += [(one["run_id"], f"{_named(one)} has no counterpart") for one in self.data["evaluators_left_out"]]
+        rough = [side["note"] for _, side in sides if side["note"]]
+        return [*dict.fromkeys(rough), *(f"{self._names[run]}: {gap}." for run, gap in gaps)]
 
     def __str__(self) -> str:
-        table = [_HEADINGS, *([" ".join(cell.split()) for cell in row] for row in self.rows())]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        notes = [" ".join(note.split()) for note in self.notes()]
-        return "\n".join(["  ".join(map(str.ljust, row, widths)).rstrip() for row in table] + notes)
+        widths = [max(map(len, column)) for column in zip(_HEADINGS, *self.rows(), strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (_HEADINGS, *self.rows())]
+        return "\n".join([*lines, *self.notes()])
 
     __repr__ = __str__
 
@@ -63,10 +52,9 @@ def _figures(side: dict[str, Any]) -> tuple[str, ...]:
     figures = (str(side["count"]), _in_points(side["mean"], ""))
     if "difference" not in side:
         return (*figures, "reference", "", "", "", "")
-    interval = side["interval"]
-    between = "" if interval is None else f"{_in_points(interval['lower'])} to {_in_points(interval['upper'])}"
-    p = side["p_adjusted"]
-    tested = (between, "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}")
+    at = side["interval"]
+    between = f"{_in_points(at['lower'])} to {_in_points(at['upper'])}" if at else ""
+    tested = (between, "" if (p := side["p_adjusted"]) is None else "< 0.001" if p < 0.001 else f"{p:.3f}")
     return (*figures, _in_points(side["difference"]), *tested, str(side["wins"]), str(side["losses"]))
 
 

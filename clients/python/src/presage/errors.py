@@ -17,14 +17,11 @@ _class_of_status: dict[int, "type[PresageError]"] = {}
 
 
 class PresageError(Exception):
-    """Any failure of a call. `request_id` finds the request in the server's log; `issues` are those of a 422.
-
-    `upstream_status` and `upstream_body` are what the model's server answered, if that failed.
-    """
+    """Any failure of a call. `issues` are those of a 422; `upstream_…` is what a model that failed responded."""
 
     category: str = "unexpected"
     status: int | None = None
-    request_id: str | None = None
+    request_id: str | None = None  # Finds the request in the server's log.
     retry_after_s: float | None = None
     should_retry: bool | None = None
     upstream_status: int | None = None

@@ -52,9 +52,8 @@ class Datasets(_Resource):
 
     def samples(self, dataset: Item, revision: int | None = None) -> Iterator[dict[str, Any]]:
         """The samples of a revision: of the one that is the latest now, also if another one follows meanwhile."""
-        latest = None if revision else self.get(dataset)["latest_revision"]
-        number = latest["revision"] if latest else revision
-        return self._pages(f"/v1/datasets/{part(dataset)}/samples", revision=number)
+        latest: dict[str, Any] = {} if revision else self.get(dataset)["latest_revision"] or {}
+        return self._pages(f"/v1/datasets/{part(dataset)}/samples", revision=revision or latest.get("revision"))
 
 
 class Runs(_Resource):
@@ -69,8 +68,7 @@ class Runs(_Resource):
     ) -> dict[str, Any]:
         """Starts a run, without a `target` of the default deployment. Another one is `{"baseline": "no-change"}`."""
         if target is None:
-            deployments = self._get("/v1/deployments")["data"]
-            names = [item["name"] for item in deployments if item["is_default"]]
+            names = [item["name"] for item in self._get("/v1/deployments")["data"] if item["is_default"]]
             if not names:
                 raise ValueError("Name a target: the server has no default deployment.")
             target = {"deployment": names[0]}
@@ -84,10 +82,7 @@ class Runs(_Resource):
         every_s: float = 1.0,
         patience_s: float = 60.0,
     ) -> dict[str, Any]:
-        """Waits until a run is finished, cancelled or failed, and returns it; asks for it every `every_s`.
-
-        Raises a `PresageError` if the server is away for longer than `patience_s`, or the run is deleted.
-        """
+        """Returns a run once it has ended. Raises if it is deleted, or the server is away for over `patience_s`."""
         read_at = monotonic()
         while True:
             try:
