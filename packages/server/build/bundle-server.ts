@@ -7,7 +7,7 @@ const source = join(import.meta.dir, "../src");
 const dashboard = join(root, "packages/web/dist");
 const tinypool = dirname(Bun.fileURLToPath(import.meta.resolve("tinypool")));
 /** How a module names the file of its thread. */
-const threadFile = /new URL\("\.\/([\w-]+)\.ts", import\.meta\.url\)/g;
+export const threadFile = /new URL\("\.\/([\w-]+)\.ts", import\.meta\.url\)/g;
 /** How tinypool names the file of a thread of its pool. */
 const poolThreadFile = 'import.meta.url + "/../entry/worker.js"';
 /** A comment that bundlers keep. The licences of all packages are in one file beside the bundle. */
