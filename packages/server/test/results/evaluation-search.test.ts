@@ -172,7 +172,10 @@ onEachDatabase((database) => {
       seeded(async (draw) => {
         for (let round = 0; round < 20; round += 1) {
           const chosen = Array.from({ length: 2 + draw.below(3) }, () => draw.pick(filters));
-          const names = chosen.flatMap(([, filter]) => Object.keys(filter));
+          // The criteria are the profile's name.
+          const names = chosen.flatMap(([, { criteria: profile_name, ...filter }]) =>
+            Object.keys(profile_name === undefined ? filter : { profile_name, ...filter }),
+          );
           if (new Set(names).size < names.length) continue;
           const filter: Record<string, unknown> = Object.assign({}, ...chosen.map(([, fields]) => fields));
           const wanted = stored.filter(
