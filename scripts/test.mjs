@@ -137,8 +137,6 @@ function run([file, ...args], shown) {
       resolve({ code, output, tookMs: Date.now() - startedAtMs, wasShown: shown !== undefined });
     const env = {
       ...process.env,
-      // Bun keeps freed memory for the next test: giving it back and taking it again is a twentieth of the processor time.
-      MIMALLOC_PURGE_DELAY: "-1",
       ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
       ...(bundle === undefined
         ? {}

@@ -303,6 +303,8 @@ onEachDatabase((database) => {
     expect([...data, ...(await list(`&limit=2&after=${next}`)).data].map(({ id }) => id)).toEqual(
       ids.toReversed(),
     );
+    for (const path of ["episodes?env=x", "episodes/figures?env=x", "environments?name=x", "datasets?name=x"])
+      expect([path, (await presage.call("GET", `/v1/${path}`)).status]).toEqual([path, 422]);
     expect((await presage.call("DELETE", `/v1/episodes/${ids[0]}`)).status).toBe(204);
     expect((await presage.call("GET", `/v1/episodes/${ids[0]}`)).status).toBe(404);
     upstream.answer = () => {

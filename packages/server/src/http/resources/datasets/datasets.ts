@@ -16,7 +16,7 @@ import { findDataset } from "../../../evaluation/datasets/find-dataset.ts";
 import { listDatasets, listRevisions } from "../../../evaluation/datasets/list-datasets.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
-import { readBody, readKnownQuery, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { readBody, readKnownQuery, readOnce, readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import type { Services } from "../../services.ts";
 import { toDataset, toDatasetRevision } from "./dataset-response.ts";
@@ -30,7 +30,7 @@ export function datasetRoutes(services: Services): Route[] {
   const { evaluation, settings } = services;
   return [
     withCaller("GET", path, "read", async (call) => {
-      const page = readKeysetPage(readQuery(call, DatasetListQuery));
+      const page = readKeysetPage(readKnownQuery(call, DatasetListQuery));
       const { datasets, next } = await listDatasets(evaluation, requesterOf(call), page);
       const response: DatasetListResponse = { data: datasets.map(toDataset), next: toCursor(next) };
       return Response.json(response);
@@ -53,7 +53,7 @@ export function datasetRoutes(services: Services): Route[] {
     }),
     withCaller("DELETE", `${path}/:id`, "evaluate", async (call) => {
       const { id } = readPath(call, DatasetPath);
-      const query = readQuery(call, DatasetDeleteQuery);
+      const query = readKnownQuery(call, DatasetDeleteQuery);
       const withRuns = isTrueWord(query.with_runs ?? "false");
       await deleteDataset(evaluation, requesterOf(call), { id, withRuns });
       evaluation.datasets.sweeper.schedule();
@@ -62,7 +62,7 @@ export function datasetRoutes(services: Services): Route[] {
     }),
     withCaller("GET", `${path}/:id/revisions`, "read", async (call) => {
       const { id } = readPath(call, DatasetPath);
-      const { limit, after } = readQuery(call, DatasetRevisionListQuery);
+      const { limit, after } = readKnownQuery(call, DatasetRevisionListQuery);
       const page = {
         limit: Number(limit ?? defaultPageLimit),
         below: after === undefined ? undefined : Number(after),

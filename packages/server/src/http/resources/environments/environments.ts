@@ -30,7 +30,7 @@ import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
-import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { readBody, readKnownQuery, readOnce, readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import { streamList } from "../../response/stream-list.ts";
@@ -47,7 +47,7 @@ export function environmentRoutes(services: Services): Route[] {
 
   return [
     withCaller("GET", path, "read", async (call) => {
-      const page = readKeysetPage(readQuery(call, EnvironmentListQuery));
+      const page = readKeysetPage(readKnownQuery(call, EnvironmentListQuery));
       reserveStored(call.exchange, await measureEnvironments(environments, requesterOf(call), page));
       const { environments: found, next } = await listEnvironments(environments, requesterOf(call), page);
       const response: EnvironmentListResponse = { data: found.map(toEnvironment), next: toCursor(next) };
@@ -73,13 +73,13 @@ export function environmentRoutes(services: Services): Route[] {
     }),
     withCaller("DELETE", `${path}/:name`, "evaluate", async (call) => {
       const name = nameOf(call);
-      const query = readQuery(call, EnvironmentDeleteQuery);
+      const query = readKnownQuery(call, EnvironmentDeleteQuery);
       const withEpisodes = isTrueWord(query.with_episodes ?? "false");
       await deleteEnvironment(environments, requesterOf(call), { name, withEpisodes });
       return new Response(null, { status: 204 });
     }),
     withCaller("GET", `${path}/:name/revisions`, "read", async (call) => {
-      const { limit, after } = readQuery(call, EnvironmentRevisionListQuery);
+      const { limit, after } = readKnownQuery(call, EnvironmentRevisionListQuery);
       const page = {
         limit: Number(limit ?? defaultRevisionLimit),
         below: after === undefined ? undefined : Number(after),
@@ -95,7 +95,7 @@ export function environmentRoutes(services: Services): Route[] {
       return Response.json(response);
     }),
     withCaller("GET", `${path}/:name/tasks`, "read", async (call) => {
-      const { split = "train", limit, after } = readQuery(call, TaskListQuery);
+      const { split = "train", limit, after } = readKnownQuery(call, TaskListQuery);
       const from = Number(after ?? 0);
       const count = Number(limit ?? defaultTaskLimit);
       const wanted = { name: nameOf(call), split };

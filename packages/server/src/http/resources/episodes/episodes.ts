@@ -23,7 +23,13 @@ import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
-import { readBody, readIdempotencyKey, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import {
+  readBody,
+  readIdempotencyKey,
+  readKnownQuery,
+  readOnce,
+  readPath,
+} from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
@@ -40,7 +46,7 @@ export function episodeRoutes(services: Services): Route[] {
 
   return [
     withCaller("GET", path, "read", async (call) => {
-      const query = readQuery(call, EpisodeListQuery);
+      const query = readKnownQuery(call, EpisodeListQuery);
       const page = readKeysetPage(query);
       const wanted = readFilter(query);
       const { rows, next } = await listEpisodes(environments, requesterOf(call), wanted, page);
@@ -61,7 +67,7 @@ export function episodeRoutes(services: Services): Route[] {
       return Response.json(toEpisodeStart(episode), { status: 201 });
     }),
     withCaller("GET", `${path}/figures`, "read", async (call) => {
-      const { by = "environment", environment, from, to } = readQuery(call, EpisodeFiguresQuery);
+      const { by = "environment", environment, from, to } = readKnownQuery(call, EpisodeFiguresQuery);
       const wanted = {
         by,
         environment,

@@ -1,5 +1,5 @@
+import type { Database } from "../schema/tables.ts";
 import { endLease, takeLease } from "./leases-store.ts";
-import type { Database } from "./schema/tables.ts";
 
 /** How long a lease outlives a process that was killed. */
 const leaseMs = 5_000;
