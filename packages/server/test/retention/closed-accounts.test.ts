@@ -57,7 +57,7 @@ onEachDatabase((database) => {
       expect([path, response.status, await response.text()]).toEqual([
         path,
         401,
-        expect.stringContaining("The account was deleted meanwhile"),
+        expect.stringContaining("The account has been deleted"),
       ]);
     }
     const ors = orsClient(presage);
@@ -82,7 +82,9 @@ onEachDatabase((database) => {
     const closed = Bun.randomUUIDv7();
     await closeAccount(opened.database, closed);
     const write = createWriteResults(opened.database);
-    await expect(write([{ ...ordinaryRecord, accountId: closed }])).rejects.toThrow("account was deleted");
+    await expect(write([{ ...ordinaryRecord, accountId: closed }])).rejects.toThrow(
+      "account has been deleted",
+    );
     const series = opened.database.selectFrom("evaluation_series").select("id");
     expect(await series.where("account_id", "=", closed).execute()).toEqual([]);
     const { ids } = await write([{ ...ordinaryRecord, accountId: Bun.randomUUIDv7() }]);

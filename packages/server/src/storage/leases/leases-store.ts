@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import { databaseNow } from "../database-clock.ts";
 import { microsPerMs } from "../micros.ts";
 import type { Database } from "../schema/tables.ts";
-import { databaseNow } from "../database-clock.ts";
 
 /** Takes a lease, or keeps it for longer. Returns false while another process has it. */
 export async function takeLease(
