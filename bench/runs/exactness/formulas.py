@@ -84,8 +84,8 @@ def paired_difference(sums, sizes):
     difference = sums.sum() / count
     if clusters < 2:
         return {"difference": difference, "p_value": None, "interval": None}
-    are_alike = [np.ptp(one) <= ROUNDING * np.abs(one).max() for one in (sums, sums / sizes)]
-    if are_alike[0]:
+    are_alike = any(np.ptp(one) <= ROUNDING * np.abs(one).max() for one in (sums, sums / sizes))
+    if are_alike:
         p_value = 1.0 if sums[0] == 0 else 2.0 ** (1 - clusters)
     else:
         p_value = two_sided(sums.mean() / (sums.std(ddof=1) / math.sqrt(clusters)), clusters - 1)
@@ -94,7 +94,7 @@ def paired_difference(sums, sizes):
     dd, dn, nn = (moment(*one, clusters) for one in ((sums, sums), (sums, sizes), (sizes, sizes)))
     d_sum, n_sum = (sum(map(Fraction, one.tolist())) for one in (sums, sizes))
     a, b, d = n_sum**2 - c * nn, d_sum * n_sum - c * dn, d_sum**2 - c * dd
-    if a <= 0 or (clusters < 6 and any(are_alike)):
+    if a <= 0 or (clusters < 6 and are_alike):
         return {"difference": difference, "p_value": p_value, "interval": None}
     root = math.sqrt(max(0, b * b - a * d))
     return {"difference": difference, "p_value": p_value, "interval": bounds((float(b) - root) / float(a), (float(b) + root) / float(a))}

@@ -92,8 +92,8 @@ def test_a_comparison_says_what_qualifies_it() -> None:
     )
     assert comparison.notes() == [
         "<Rough.>",
-        "b: 2 samples lack external:mine.",
-        "b: 4 samples are not in all runs.",
+        "b: 2 sample(s) lack external:mine.",
+        "b: 4 sample(s) not in all runs.",
         "A: external:mine has no counterpart.",
     ]
     assert str(comparison).splitlines()[1].startswith("external:mine  A ")

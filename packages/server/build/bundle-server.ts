@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
+import { threadFile } from "./thread-file.ts";
 
 export const root = join(import.meta.dir, "../../..");
 const source = join(import.meta.dir, "../src");
 const dashboard = join(root, "packages/web/dist");
 const tinypool = dirname(Bun.fileURLToPath(import.meta.resolve("tinypool")));
-/** How a module names the file of its thread. */
-export const threadFile = /new URL\("\.\/([\w-]+)\.ts", import\.meta\.url\)/g;
 /** How tinypool names the file of a thread of its pool. */
 const poolThreadFile = 'import.meta.url + "/../entry/worker.js"';
 /** A comment that bundlers keep. The licences of all packages are in one file beside the bundle. */

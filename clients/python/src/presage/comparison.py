@@ -24,8 +24,8 @@ class Comparison:
     def notes(self) -> list[str]:
         """What qualifies the figures: few trajectories, and what is left out."""
         sides = [(_named(one), side) for one in self.data["evaluators"] for side in one["candidates"]]
-        gaps = [(at["run_id"], f"{n} samples lack {name}") for name, at in sides if (n := at["only_in_reference"])]
-        gaps += [(run["id"], f"{n} samples are not in all runs") for run in self.data["runs"] if (n := run["left_out"])]
+        gaps = [(at["run_id"], f"{n} sample(s) lack {name}") for name, at in sides if (n := at["only_in_reference"])]
+        gaps += [(run["id"], f"{n} sample(s) not in all runs") for run in self.data["runs"] if (n := run["left_out"])]
         gaps += [(one["run_id"], f"{_named(one)} has no counterpart") for one in self.data["evaluators_left_out"]]
         rough = [side["note"] for _, side in sides if side["note"]]
         return [*dict.fromkeys(rough), *(f"{self._names[run]}: {gap}." for run, gap in gaps)]

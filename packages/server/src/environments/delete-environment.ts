@@ -11,6 +11,8 @@ import { findEnvironment, noSuchEnvironment, refuseBuiltIn } from "./find-enviro
 
 /** What one transaction deletes: others write meanwhile. */
 const episodesAtOnce = 20;
+/** How often episodes that began meanwhile are deleted as well. */
+const maxRounds = 10;
 
 /** Deletes an environment with its tasks, and its episodes if wanted. If it is cut short, it can be repeated. */
 export async function deleteEnvironment(
@@ -41,8 +43,8 @@ export async function deleteEnvironment(
 
   /** Returns false if episodes were started meanwhile that are to be deleted first. */
   async function deleteRest(transaction: Database): Promise<boolean> {
-    if ((await lockEnvironment(transaction, accountId, name, "forUpdate")) === undefined)
-      throw noSuchEnvironment();
+    const locked = await lockEnvironment(transaction, accountId, name, "forUpdate");
+    if (locked?.id !== id) throw noSuchEnvironment();
     const episodes = await countEpisodesOf(transaction, accountId, id);
     if (episodes > 0 && withEpisodes) return false;
     if (episodes > 0)
@@ -59,12 +61,17 @@ export async function deleteEnvironment(
     return true;
   }
 
-  do {
+  for (let round = 0; round < maxRounds; round += 1) {
     while (withEpisodes) {
       const ids = await selectEpisodeIds(store.database, accountId, id, episodesAtOnce);
       if (ids.length === 0) break;
       await writer.transaction().execute((transaction) => deleteSome(transaction, ids));
       for (const episode of ids) knownEpisodes.forget(episode);
     }
-  } while (!(await writer.transaction().execute(deleteRest)));
+    if (await writer.transaction().execute(deleteRest)) return;
+  }
+  throw new ServiceError(
+    "conflict",
+    "Episodes keep beginning in the environment. Stop their clients, then delete it.",
+  );
 }

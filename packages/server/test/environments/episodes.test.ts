@@ -216,6 +216,9 @@ onEachDatabase((database) => {
   test("an episode that nobody used for 15 minutes has expired and can still be read", async () => {
     echo(upstream);
     const id = await start(await environment());
+    // On SQLite a process trusts what it knows of an episode: src/environments/episodes/read-progress.test.ts.
+    const steps = database.name === "PostgreSQL" ? 1 : 0;
+    if (steps === 1) await step(id, "one");
     await using store = await openStore(presage.databaseUrl);
     const longAgo = (Date.now() - 16 * 60_000) * 1000;
     await store.database
@@ -224,7 +227,7 @@ onEachDatabase((database) => {
       .where("id", "=", id)
       .execute();
     expect((await send(id, "two")).status).toBe(409);
-    expect(await read(id)).toMatchObject({ status: "expired", steps_taken: 0 });
+    expect(await read(id)).toMatchObject({ status: "expired", steps_taken: steps });
   });
 
   test("an episode whose environment is gone is played in no other world", async () => {

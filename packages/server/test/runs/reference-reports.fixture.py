@@ -134,14 +134,14 @@ def paired(sums, sizes):
     difference = sums.sum() / n
     if g < 2:
         return {"difference": difference, "p_value": None, "interval": None}
-    if np.allclose(sums, sums[0], atol=1e-12):
+    alike = np.ptp(sums) < 1e-12 or np.ptp(sums / sizes) < 1e-12
+    if alike:
         p_value = 1.0 if abs(sums[0]) < 1e-12 else 2.0 ** (1 - g)
     else:
         p_value = float(2 * student.sf(abs(sums.mean()) / (sums.std(ddof=1) / math.sqrt(g)), g - 1))
     c = student.ppf(0.975, g - 1) ** 2 * g / (g - 1)
     dd, dn, nn = np.cov(sums, sizes, bias=True)[[0, 0, 1], [0, 1, 1]] * g
     square = n**2 - c * nn
-    alike = np.ptp(sums) < 1e-12 or np.ptp(sums / sizes) < 1e-12
     if square <= 0 or (g < 6 and alike):
         return {"difference": difference, "p_value": p_value, "interval": None}
     # The roots of square θ² − 2 half θ + rest.

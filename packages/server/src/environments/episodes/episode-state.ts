@@ -26,7 +26,7 @@ export async function readState(
   return { episode, turns: rows.map(({ action, observation }) => ({ action, observation })) };
 }
 
-/** What this process knows of an episode, if no other one has changed it since. */
+/** What this process knows of an episode, if no other one has changed it since as far as `readProgress` says. */
 async function findKnown(
   { readProgress, knownEpisodes }: StateServices,
   { accountId }: Requester,
@@ -45,7 +45,15 @@ async function findKnown(
     knownEpisodes.forget(id);
     return undefined;
   }
-  return { ...known, episode: { ...known.episode, row: { ...row, ...progress } } };
+  return progress === row ? known : { ...known, episode: { ...known.episode, row: { ...row, ...progress } } };
+}
+
+/** Forgets a state that was taken from memory, unasked and for the latest. Returns whether it was. */
+export function forgetRemembered({ knownEpisodes }: StateServices, state: EpisodeState): boolean {
+  const { id } = state.episode.row;
+  if (knownEpisodes.find(id) !== state) return false;
+  knownEpisodes.forget(id);
+  return true;
 }
 
 /** Remembers an episode after a step that was stored. */

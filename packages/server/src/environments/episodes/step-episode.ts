@@ -9,10 +9,9 @@ import { type Answer, answerColumns } from "../../storage/writing/answer-columns
 import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, type EpisodeMessage, type Turn } from "./compose-messages.ts";
 import { type Episode, findEpisode, statusOf } from "./episode.ts";
-import { keepState, readState } from "./episode-state.ts";
+import { forgetRemembered, keepState, readState } from "./episode-state.ts";
 import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
 import { type End, findEnd } from "./find-end.ts";
-import type { EpisodeState } from "./known-episodes.ts";
 import type { NewStep } from "./new-steps-store.ts";
 
 /** A deployment's answer, and how long it took. */
@@ -62,7 +61,10 @@ export async function stepEpisode(
   const made = await recall(services, requester, episode, wanted);
   if (made !== undefined) return made;
   refuseClosed(episode);
-  if (wanted.seen !== undefined && wanted.seen !== Number(episode.row.steps)) throw unseenStep();
+  if (wanted.seen !== undefined && wanted.seen !== Number(episode.row.steps)) {
+    if (forgetRemembered(services, state)) return await stepEpisode(services, requester, wanted, ask);
+    throw unseenStep();
+  }
   const { row, config, task } = episode;
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: answer.output }];
@@ -71,24 +73,23 @@ export async function stepEpisode(
   const end = await findEnd(config, task, { turns, steps }, matches);
   const reward = await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
-  if (await services.writeStep(step)) {
+  const isStored = await services.writeStep(step).catch((error: unknown) => {
+    // It may be stored.
+    forgetRemembered(services, state);
+    throw error;
+  });
+  if (isStored) {
     keepState(services, state, step);
     return { step: toStepRow(step), end };
   }
+  const wasRemembered = forgetRemembered(services, state);
   const stored = await findEpisode(services, requester, wanted.episodeId);
   const faster = await recall(services, requester, stored, wanted);
   if (faster !== undefined) return faster;
-  if (isOutdated(services, state) && stored.row.last_active_at < startedAt) {
-    services.knownEpisodes.forget(stored.row.id);
+  // Another process took a step before this request came.
+  if (wasRemembered && stored.row.last_active_at < startedAt)
     return await stepEpisode(services, requester, wanted, ask);
-  }
   throw new ServiceError("conflict", "Another step of the episode was taken at the same time.");
-}
-
-/** Whether another process took the step that overtook one: this process knows of none. */
-function isOutdated({ knownEpisodes }: EnvironmentServices, { episode: { row } }: EpisodeState): boolean {
-  const known = knownEpisodes.find(row.id);
-  return known !== undefined && Number(known.episode.row.steps) === Number(row.steps);
 }
 
 /** The step that an earlier request with the same key made. */
@@ -102,8 +103,9 @@ async function recall(
   const step = await selectStepByKey(services.store.database, row.id, requestKey);
   if (step === undefined) return undefined;
   if (step.action !== toStorableText(action)) throw new ReusedKeyError();
-  const isLater = Number(step.step) > Number(row.steps);
-  return { step, end: endOf(isLater ? (await findEpisode(services, requester, row.id)).row : row, step) };
+  if (Number(step.step) <= Number(row.steps)) return { step, end: endOf(row, step) };
+  services.knownEpisodes.forget(row.id);
+  return { step, end: endOf((await findEpisode(services, requester, row.id)).row, step) };
 }
 
 /** How an episode ended, if this step was its last. */

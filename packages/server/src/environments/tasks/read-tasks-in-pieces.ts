@@ -3,7 +3,7 @@ import { type Pieces, readInPieces, refuseLargePage } from "../../storage/read-i
 import type { Requester } from "../../storage/reader.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { findEnvironment } from "../find-environment.ts";
+import { findEnvironment, noSuchEnvironment } from "../find-environment.ts";
 import { sandboxName, sandboxTasks } from "../sandbox-environment.ts";
 import { type IndexedTask, selectTaskSizes, selectTasks } from "./tasks-store.ts";
 
@@ -31,11 +31,11 @@ function refuseLargeTasks(bytes: readonly number[]): void {
   refuseLargePage(bytes, "tasks", "Ask for fewer tasks with limit.");
 }
 
-/** Tasks of a split from a place on, in their order: each may have megabytes. */
+/** Tasks of a split from a place on, in their order: each may have megabytes. Throws if their environment is deleted meanwhile. */
 export async function readTasksInPieces(
   { store }: Services,
   requester: Requester,
-  { environment, split }: { environment: Pick<EnvironmentRevision, "id">; split: TaskSplitName },
+  { environment, split }: { environment: Pick<EnvironmentRevision, "id" | "tasks">; split: TaskSplitName },
   { from, limit }: Part,
   check: (bytes: readonly number[]) => void = () => {},
 ): Promise<Pieces<IndexedTask>> {
@@ -46,9 +46,13 @@ export async function readTasksInPieces(
   }
   const reader = store.briefReader(requester);
   const sizes = await selectTaskSizes(reader, id, split, { from, limit });
+  const expected = Math.min(limit, Math.max((environment.tasks[split] ?? 0) - from, 0));
+  if (sizes.length < expected) throw noSuchEnvironment();
   check(sizes.map(({ bytes }) => bytes));
   const bytesOf = new Map(sizes.map(({ index, bytes }) => [index, bytes]));
-  return readInPieces([...bytesOf.keys()], bytesOf, (some) =>
-    selectTasks(reader, id, split, { from: some[0] ?? from, limit: some.length }),
-  );
+  return readInPieces([...bytesOf.keys()], bytesOf, async (some) => {
+    const tasks = await selectTasks(reader, id, split, { from: some[0] ?? from, limit: some.length });
+    if (tasks.length < some.length) throw noSuchEnvironment();
+    return tasks;
+  });
 }

@@ -37,11 +37,12 @@ export async function listRunSamples(
   const reader = order === "position" ? store.briefReader(requester) : store.reader(requester);
   const found = await selectRunSamples(reader, withDataset(run), filter, { ...page, limit: limit + 1 });
   const rows = found.slice(0, limit);
-  const samples = await withVerdicts(reader, run, rows);
+  const judged = await withVerdicts(reader, run, rows);
+  const samples = textLimit === undefined ? judged : await withExcerpts(reader, judged, textLimit);
   await refuseDeleted(services, requester, [run]);
   const last = found.length > limit ? rows.at(-1) : undefined;
   return {
-    samples: textLimit === undefined ? samples : await withExcerpts(reader, samples, textLimit),
+    samples,
     next: last && { position: last.position, repeat: last.repeat, value: last.ordered_by ?? undefined },
   };
 }

@@ -54,6 +54,9 @@ test("clusters that all differ by the same have the p-value of their signs, and 
   // One sample of each trajectory differs, whatever their lengths.
   const unequal = [8, 9, 10].map((count) => ({ count, sum: 1 }));
   expect(pairedDifference(unequal)).toMatchObject({ pValue: 0.25, interval: null });
+  // Every sample differs.
+  const whole = [8, 9, 10].map((count) => ({ count, sum: -count }));
+  expect(pairedDifference(whole)).toEqual({ difference: -1, pValue: 0.25, interval: null });
 });
 
 test("one cluster has a difference and no test, and none has nothing", () => {

@@ -17,8 +17,8 @@ export interface PairedDifference {
  * The p-value is that of the t test of the D_g with G − 1 degrees of freedom (Student 1908; pairing and clusters as in E.
  * Miller, "Adding Error Bars to Evals", arXiv 2411.00640 (2024)). The interval, at 95 %, has every θ that this test does not
  * reject on D_g − θ · n_g, so it contains 0 exactly if the p-value is over 0.05 (E. C. Fieller, "Some Problems in Interval
- * Estimation", Journal of the Royal Statistical Society B 16 (1954)). It is not clipped. If no D_g differs from another, t has no
- * value: the p-value is that of flipped signs, 2^(1 − G), or 1 where all are 0.
+ * Estimation", Journal of the Royal Statistical Society B 16 (1954)). It is not clipped. If all D_g, or all means
+ * D_g / n_g, are equal, t says nothing of chance: the p-value is that of flipped signs, 2^(1 − G), or 1 where all are 0.
  */
 export function pairedDifference(clusters: readonly ClusterSum[]): PairedDifference {
   const sizes = clusters.map(({ count }) => count);
@@ -28,14 +28,17 @@ export function pairedDifference(clusters: readonly ClusterSum[]): PairedDiffere
   const sums = clusters.map((one) => (Math.abs(one.sum) <= rounding * one.count ? 0 : one.sum));
   const difference = total(sums) / count;
   if (clusters.length < 2) return { difference, pValue: null, interval: null };
-  return { difference, pValue: pValueOf(sums), interval: fiellerInterval(sums, sizes, difference) };
+  const areAlike = haveOneValue(sums) || haveOneValue(sums.map((sum, index) => sum / (sizes[index] ?? 1)));
+  const pValue = areAlike && difference !== 0 ? leastP(clusters.length) : pValueOf(sums);
+  const interval =
+    areAlike && leastP(clusters.length) > 0.05 ? null : fiellerInterval(sums, sizes, difference);
+  return { difference, pValue, interval };
 }
 
 function pValueOf(sums: readonly number[]): number {
   const clusters = sums.length;
   const mean = total(sums) / clusters;
   if (mean === 0) return 1;
-  if (areAlike(sums)) return leastP(clusters);
   const deviations = total(sums.map((sum) => (sum - mean) ** 2));
   return tTwoSided(mean / Math.sqrt(deviations / (clusters - 1) / clusters), clusters - 1);
 }
@@ -45,7 +48,7 @@ function leastP(clusters: number): number {
   return 2 ** (1 - clusters);
 }
 
-function areAlike(values: readonly number[]): boolean {
+function haveOneValue(values: readonly number[]): boolean {
   const mean = total(values) / values.length;
   return values.every((value) => Math.abs(value - mean) <= rounding * Math.abs(mean));
 }
@@ -61,8 +64,6 @@ function fiellerInterval(
 ): PairedDifference["interval"] {
   const clusters = sums.length;
   const count = total(sizes);
-  const means = sums.map((sum, index) => sum / (sizes[index] ?? 1));
-  if (leastP(clusters) > 0.05 && (areAlike(sums) || areAlike(means))) return null;
   const factor = (tQuantile(0.975, clusters - 1) ** 2 * clusters) / (clusters - 1);
   const residuals = sums.map((sum, index) => sum - difference * (sizes[index] ?? 0));
   const offsets = sizes.map((size) => size - count / clusters);

@@ -151,7 +151,6 @@ onEachDatabase((database) => {
     expect(episodeOf(begun)).not.toBe(id);
     expect(JSON.stringify(begun)).not.toContain("lamp is off");
     foreign.close();
-    if (database.name === "SQLite") return;
     const second = await startPresage({
       PRESAGE_DATABASE_URL: presage.databaseUrl,
       PRESAGE_UPSTREAM_URL: upstream.url,
@@ -161,6 +160,12 @@ onEachDatabase((database) => {
     expect((await other.step("look again")).data).toMatchObject({ observation: { metadata: { step: 2 } } });
     other.close();
     await second.stop();
+    const back = await connect(name);
+    await back.reset({ episode_id: id });
+    expect((await back.step("look once more")).data).toMatchObject({
+      observation: { metadata: { step: 3 } },
+    });
+    back.close();
   });
 
   test("two sockets that step one episode at the same time take one step, and one learns of it", async () => {

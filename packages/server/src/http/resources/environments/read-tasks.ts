@@ -24,6 +24,7 @@ export async function readTasks(
   maxBodyBytes: number,
 ): Promise<NewTask[]> {
   const lines = (await readText(call, maxBodyBytes)).trimEnd().split("\n", maxLines + 1);
+  const isAlone = lines.filter((line) => line.trim() !== "").length === 1;
   if (lines.length > maxLines)
     throw new InvalidRequestError([valueError(["body"], `Send at most ${maxLines} lines at once`)]);
   const tasks: NewTask[] = [];
@@ -31,7 +32,7 @@ export async function readTasks(
   for (const [index, line] of lines.entries()) {
     if (line.trim() === "") continue;
     const { plain, exact } = await readJsonBytes(Buffer.from(line)).catch(atLine(index + 1));
-    if (lines.length === 1 && isDataset(plain))
+    if (isAlone && isDataset(plain))
       return await readFromDataset(services, call, validate(TasksFromDataset, plain, "body"));
     tasks.push(readTask(plain, exact, index + 1));
     characters += line.length;

@@ -189,7 +189,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
   "/v1/evaluation-results/review": {
     post: operationWithOldNames("listReviewQueue", tag, "List results for a person to review", {
       description:
-        "Of the newest 5,000 verdicts that match, lists those that no one has corrected or confirmed, least certain first or in a random order. Send a verdict on each as its correction.",
+        "Of the verdicts that match, lists those that no one has corrected or confirmed, least certain first or in a random order. Send a verdict on each as its correction.",
       requestBody: body(ReviewQueueRequest, {
         evaluator_id: "edit-distance",
         order: "least-certain",
