@@ -6,10 +6,9 @@ import {
   countCharacters,
   selectEpisodes,
   selectMatchingIds,
-  selectProgressOfOne,
-  selectProgressOfSome,
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
+import { selectProgressOfOne, selectProgressOfSome } from "../../src/environments/episodes/progress-store.ts";
 import { isPostgres } from "../../src/storage/is-postgres.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

@@ -3,6 +3,7 @@ import { insertEpisode } from "../../src/environments/episodes/episodes-store.ts
 import type { NewStep } from "../../src/environments/episodes/new-steps-store.ts";
 import { applyWrites } from "../../src/environments/writing/apply-writes.ts";
 import { type OpenedDatabase, openDatabase } from "../../src/storage/opening/open-database.ts";
+import { episodeRow } from "../support/environments/episode-row.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 const episodes = Array.from({ length: 30 }, (_, index) => `episode-${String(index).padStart(2, "0")}`);
@@ -24,7 +25,7 @@ onEachDatabase((database) => {
   test("of steps that two processes take of the same episodes, each is stored once, with all that belongs to it", async () => {
     const [one, other] = opened;
     if (one === undefined || other === undefined) throw new Error("both databases are open");
-    for (const id of episodes) await insertEpisode(one.database, newEpisode(id));
+    for (const id of episodes) await insertEpisode(one.database, episodeRow(id, 1));
     for (let step = 1; step <= steps; step += 1) {
       const ofOne = episodes.map((id) => ({ step: newStep(id, step, "one") }));
       const ofOther = episodes.toReversed().map((id) => ({ step: newStep(id, step, "other") }));
@@ -63,30 +64,6 @@ onEachDatabase((database) => {
       });
   }, 120_000);
 });
-
-function newEpisode(id: string) {
-  return {
-    id,
-    account_id: "account",
-    environment_id: "environment",
-    environment: "rooms",
-    revision: 1,
-    split: "train" as const,
-    position: 0,
-    task: "{}",
-    seed: null,
-    status: "open" as const,
-    outcome: null,
-    stop_reason: null,
-    error: null,
-    steps: 0,
-    reward: null,
-    failed_steps: 0,
-    api_key_id: null,
-    created_at: 1,
-    last_active_at: 1,
-  };
-}
 
 function newStep(episodeId: string, step: number, process: string): NewStep {
   const id = Bun.randomUUIDv7();

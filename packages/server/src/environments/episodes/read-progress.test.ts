@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { episodeRow } from "../../../test/support/environments/episode-row.ts";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { openStore } from "../../../test/support/store/open-store.ts";
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
@@ -10,27 +11,7 @@ onEachDatabase(({ create }) => {
   test("an episode that was kept open since is not taken for one that expired", async () => {
     await using store = await openStore(await create());
     const now = nowMicros();
-    const row = {
-      id: "episode",
-      account_id: "account",
-      environment_id: "environment",
-      environment: "rooms",
-      revision: 1,
-      split: "train" as const,
-      position: 0,
-      task: "{}",
-      seed: null,
-      status: "open" as const,
-      outcome: null,
-      stop_reason: null,
-      error: null,
-      steps: 1,
-      reward: null,
-      failed_steps: 0,
-      api_key_id: null,
-      created_at: now,
-      last_active_at: now,
-    };
+    const row = episodeRow("episode", now);
     await insertEpisode(store.database, row);
     const known = { ...row, last_active_at: now - 2 * idleMs * microsPerMs };
     const progress = await progressReader(store.database)(known);

@@ -2,7 +2,7 @@ import { doTogether } from "../../storage/do-together.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { statusOf } from "./episode.ts";
-import { type EpisodeProgress, selectProgressOfOne, selectProgressOfSome } from "./episodes-store.ts";
+import { type EpisodeProgress, selectProgressOfOne, selectProgressOfSome } from "./progress-store.ts";
 
 /** How far an episode is that this process knows; undefined: it was deleted. */
 export type ReadProgress = (known: EpisodeProgress) => Promise<EpisodeProgress | undefined>;
