@@ -64,7 +64,10 @@ onEachDatabase((database) => {
     const session = await ors.newSession();
     const task = { env_name: "sandbox", split: "test", index: 0 };
     const refused = await ors.send("POST", "/create", task, session);
-    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("has been deleted")]);
+    expect([refused.status, await refused.text()]).toEqual([
+      401,
+      expect.stringContaining("has been deleted"),
+    ]);
     expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
 
     // Predictions are stored a moment after their response.
