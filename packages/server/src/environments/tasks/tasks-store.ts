@@ -20,21 +20,20 @@ export async function updateTaskCounts(transaction: Database, id: string, counts
     .execute();
 }
 
+interface TaskPart {
+  from: number;
+  limit: number;
+}
+
 /** How long the tasks of a split are from a place on, in their order. */
 export async function selectTaskSizes(
   reader: Database,
   environmentId: string,
   split: TaskSplitName,
-  { from, limit }: { from: number; limit: number },
+  part: TaskPart,
 ): Promise<{ index: number; bytes: number }[]> {
-  const rows = await reader
-    .selectFrom("environment_tasks")
+  const rows = await tasksFrom(reader, environmentId, split, part)
     .select(["position", sql<number>`octet_length(task)`.as("bytes")])
-    .where("environment_id", "=", environmentId)
-    .where("split", "=", split)
-    .where("position", ">=", from)
-    .orderBy("position")
-    .limit(limit)
     .execute();
   return rows.map(({ position, bytes }) => ({ index: Number(position), bytes: Number(bytes) }));
 }
@@ -49,16 +48,18 @@ export async function selectTasks(
   reader: Database,
   environmentId: string,
   split: TaskSplitName,
-  { from, limit }: { from: number; limit: number },
+  part: TaskPart,
 ): Promise<IndexedTask[]> {
-  const rows = await reader
+  const rows = await tasksFrom(reader, environmentId, split, part).select(["position", "task"]).execute();
+  return rows.map(({ position, task }) => ({ index: Number(position), task: JSON.parse(task) as Task }));
+}
+
+function tasksFrom(reader: Database, environmentId: string, split: TaskSplitName, { from, limit }: TaskPart) {
+  return reader
     .selectFrom("environment_tasks")
-    .select(["position", "task"])
     .where("environment_id", "=", environmentId)
     .where("split", "=", split)
     .where("position", ">=", from)
     .orderBy("position")
-    .limit(limit)
-    .execute();
-  return rows.map(({ position, task }) => ({ index: Number(position), task: JSON.parse(task) as Task }));
+    .limit(limit);
 }

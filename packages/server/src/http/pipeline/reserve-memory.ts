@@ -21,6 +21,9 @@ const bytesPerResult = 1_000;
 /** A response that is written as it is read: the current piece, and what the connection has not sent yet. */
 const bytesPerLongResponse = 1_000_000;
 
+/** The size of a piece, but for one with a single long item. */
+const bytesOfPiece = 1_000_000;
+
 /** An upload's chunks and its batch, on their way to the store. */
 const bytesPerUpload = 8_000_000;
 /** The lines of a compressed one are not seen before the thread that decompresses it. */
@@ -35,6 +38,11 @@ const sliceBytes = 256 * 1024;
 export function reserveStored(holder: Holder, storedBytes: number): void {
   const { reservedBytes, memory } = holder;
   reserveBytes(holder, Math.min(reservedBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
+}
+
+/** Reserves memory for a response whose data is read in pieces, while it is sent. */
+export function reservePiece(holder: Holder): void {
+  reserveStored(holder, bytesOfPiece);
 }
 
 /** Reserves memory for as much of a request's body as has arrived. */

@@ -14,7 +14,7 @@ import {
 import { listTrajectories } from "../../../evaluation/datasets/list-trajectories.ts";
 import { exportSamples, pageOfSamples, readTrajectory } from "../../../evaluation/datasets/read-samples.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
-import { reserveStored } from "../../pipeline/reserve-memory.ts";
+import { reservePiece } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readKnownQuery, readPath } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
@@ -22,9 +22,6 @@ import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
-
-/** How much of a list of unknown length is read at once. */
-const bytesOfPiece = 1_000_000;
 
 /** Reads of a revision's samples. */
 export function sampleRoutes(services: Services, path: string): Route[] {
@@ -79,7 +76,7 @@ export function sampleRoutes(services: Services, path: string): Route[] {
     withCaller("GET", `${path}/:id/export`, "read", async (call) => {
       const wanted = wantedRevision(call, readKnownQuery(call, DatasetRevisionQuery));
       const pieces = await exportSamples(evaluation, requesterOf(call), wanted);
-      reserveStored(call.exchange, bytesOfPiece);
+      reservePiece(call.exchange);
       const texts = keepOpenForEach(call, toLines(pieces));
       return new Response(await streamTexts(texts, logBrokenResponse(services, call)), {
         headers: {

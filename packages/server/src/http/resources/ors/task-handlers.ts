@@ -5,7 +5,7 @@ import { listTasks } from "../../../environments/tasks/list-tasks.ts";
 import { readTasksInPieces } from "../../../environments/tasks/read-tasks-in-pieces.ts";
 import type { IndexedTask } from "../../../environments/tasks/tasks-store.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
-import { reserveStored } from "../../pipeline/reserve-memory.ts";
+import { reservePiece } from "../../pipeline/reserve-memory.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { readBody } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
@@ -14,7 +14,6 @@ import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
 
 const tasksAtOnce = 500;
-const bytesOfPiece = 1_000_000;
 
 /** A question about the tasks of an environment, at a path below that of the environment. */
 export interface TaskHandler {
@@ -47,7 +46,7 @@ export function taskHandlers(
       }
       yield `${before === "," ? "" : before}],"env_name":${JSON.stringify(wanted.environment.name)}}`;
     }
-    reserveStored(call.exchange, bytesOfPiece);
+    reservePiece(call.exchange);
     const body = await streamTexts(keepOpenForEach(call, texts()), logBrokenResponse(services, call));
     return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
   }

@@ -11,7 +11,7 @@ import { exportRun, listRunSamples } from "../../../evaluation/runs/list-run-sam
 import type { Run } from "../../../evaluation/runs/run.ts";
 import type { OrderedPlace } from "../../../evaluation/runs/run-samples-store.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
-import { reserveStored } from "../../pipeline/reserve-memory.ts";
+import { reservePiece } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readKnownQuery, readPath } from "../../request/read-request.ts";
@@ -21,9 +21,6 @@ import { InvalidRequestError } from "../../request/validate.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
-
-/** How much of an export is read at once. */
-const bytesOfPiece = 1_000_000;
 
 /** Reads of a run's predictions. */
 export function runSampleRoutes(services: Services, path: string): Route[] {
@@ -75,7 +72,7 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
     }),
     withCaller("GET", `${path}/:id/export`, "read", async (call) => {
       const lines = await exportRun(evaluation, requesterOf(call), readPath(call, RunPath).id);
-      reserveStored(call.exchange, bytesOfPiece);
+      reservePiece(call.exchange);
       const texts = keepOpenForEach(call, lines);
       return new Response(await streamTexts(texts, logBrokenResponse(services, call)), {
         headers: {
