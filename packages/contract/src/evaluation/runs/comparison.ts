@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defaultPageLimit, nextCursor, pageQuery } from "../../query.ts";
 import { storableText } from "../../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
-import { intervalOf, noVerdicts } from "./run-report.ts";
+import { intervalOf, noVerdicts, statisticsOf } from "./run-report.ts";
 
 export const maxComparedRuns = 10;
 
@@ -161,7 +161,10 @@ export const Comparison = z
     evaluators_left_out: z
       .array(z.object({ run_id: runId, ...ReportEvaluator.shape }))
       .meta({ description: "Evaluators that cannot be compared: of the reference, or not of it." }),
-    seed: z.int().meta({ description: "Of the permutation tests." }),
+    seed: z.int().meta({ description: "Of random signs, where there are too many to try all." }),
+    provenance: z
+      .object({ statistics: statisticsOf("comparison") })
+      .meta({ id: "ComparisonProvenance", description: "What the comparison was made with." }),
   })
   .meta({ id: "Comparison" });
 export type Comparison = z.infer<typeof Comparison>;

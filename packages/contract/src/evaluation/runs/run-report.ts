@@ -19,6 +19,13 @@ export function intervalOf(description: string) {
     .meta({ description });
 }
 
+/** Which formulas the figures are made by, so that saved ones can be told apart. */
+export function statisticsOf(kind: "report" | "comparison") {
+  return z.literal(2).meta({
+    description: `The formulas of its figures (docs/statistics.md). A ${kind} that was saved without it has figures of the first kind, whose intervals are often too narrow.`,
+  });
+}
+
 const noChange = z
   .object({
     mean: number("Mean score."),
@@ -259,6 +266,7 @@ export const RunReport = z
     provenance: z
       .object({
         ...Run.shape.provenance.shape,
+        statistics: statisticsOf("report"),
         warnings: z.array(z.string()).meta({
           description: "What makes the figures less certain, for example that the model changed.",
         }),
