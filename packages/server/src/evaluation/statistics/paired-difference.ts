@@ -27,7 +27,10 @@ export const fewestClusters = 6;
 export const level = 0.05;
 /** Signs that one table covers: a byte of a word. */
 const tableBits = 8;
-/** Additions before other work gets a turn: a few milliseconds. */
+const tableLength = 2 ** tableBits;
+/** Entries of the tables that a 32-bit word chooses from. */
+const entriesOfWord = 4 * tableLength;
+/** Tables looked up before other work gets a turn: a few milliseconds. */
 const workAtOnce = 1_000_000;
 
 /**
@@ -98,66 +101,83 @@ async function flipSigns(
   seed: number,
 ): Promise<{ pValue: number; lower: number; upper: number }> {
   const isExact = clusters.length <= mostClusters;
-  const differences = clusters.map(differenceOf);
-  const sizes = clusters.map((one) => one.count);
-  const sum = total(differences);
-  const count = total(sizes);
-  const tie = rounding * Math.max(1, total(differences.map(Math.abs)));
-  const withoutRounding = (value: number) => (Math.abs(value) <= tie ? 0 : value);
-  const differenceTables = signedTables(differences);
-  const sizeTables = signedTables(sizes);
-  // The identity keeps every θ.
   const vectors = isExact ? 2 ** (clusters.length - 1) : sampled + 1;
-  const lowerEnds = new Float64Array(vectors).fill(Number.NEGATIVE_INFINITY);
-  const upperEnds = new Float64Array(vectors).fill(Number.POSITIVE_INFINITY);
   const random = mersenne(seed);
+  const flips = createFlips(clusters, vectors, isExact ? (vector) => vector : () => random.next());
+  const vectorsAtOnce = Math.ceil((workAtOnce * tableBits) / clusters.length);
+  // The first vector is the identity, which keeps every θ.
   let reached = 1;
-  let work = 0;
-  for (let vector = 1; vector < vectors; vector++) {
-    work += 2 * sizeTables.length;
-    if (work > workAtOnce) {
-      await nextTurn();
-      work = 0;
-    }
-    let word = 0;
-    let flipped = 0;
-    let flippedCount = 0;
-    for (let index = 0; index < sizeTables.length; index++) {
-      // The signs are the bits, the lowest first; 1 is plus. Counted vectors fit into one word and have the last sign minus.
-      if (index % 4 !== 0) word >>>= tableBits;
-      else word = isExact ? vector : random.next();
-      const table = sizeTables[index];
-      const at = word & ((table?.length ?? 1) - 1);
-      flipped += differenceTables[index]?.[at] ?? 0;
-      flippedCount += table?.[at] ?? 0;
-    }
-    if (Math.abs(flipped) >= Math.abs(sum) - tie) reached += 1;
-    if (Math.abs(flippedCount) === count) continue;
-    const one = withoutRounding(sum - flipped) / (count - flippedCount);
-    const other = withoutRounding(sum + flipped) / (count + flippedCount);
-    lowerEnds[vector] = Math.min(one, other);
-    upperEnds[vector] = Math.max(one, other);
+  for (let from = 1; from < vectors; from += vectorsAtOnce) {
+    reached += flips.tryVectors(from, Math.min(vectors, from + vectorsAtOnce));
+    await nextTurn();
   }
   // θ is rejected if at most this many vectors keep it; of all vectors, those not tried keep the same.
   const rejected = isExact ? Math.floor(level * 2 ** clusters.length) >> 1 : Math.floor(level * vectors);
-  const lower = lowerEnds.sort()[rejected] ?? Number.NEGATIVE_INFINITY;
+  const lower = flips.lowerEnds.sort()[rejected] ?? Number.NEGATIVE_INFINITY;
   await nextTurn();
-  const upper = upperEnds.sort()[vectors - 1 - rejected] ?? Number.POSITIVE_INFINITY;
+  const upper = flips.upperEnds.sort()[vectors - 1 - rejected] ?? Number.POSITIVE_INFINITY;
   return { pValue: reached / vectors, lower, upper };
 }
 
-/** The sums of these values under all signs, a table for each eight of them: bit i is 1 if value i is added, 0 if it is subtracted. */
-function signedTables(values: readonly number[]): Float64Array[] {
-  const tables: Float64Array[] = [];
-  for (let start = 0; start < values.length; start += tableBits) {
-    const some = values.slice(start, start + tableBits);
-    const table = new Float64Array(2 ** some.length);
-    for (let signs = 0; signs < table.length; signs++) {
-      table[signs] = some.reduce((sum, value, bit) => ((signs >> bit) & 1 ? sum + value : sum - value), 0);
+/**
+ * The signs of a vector are the bits of its words, the lowest first; 1 is plus. Counted vectors fit into one word, and have the last
+ * sign minus.
+ */
+function createFlips(clusters: readonly ClusterSum[], vectors: number, wordOf: (vector: number) => number) {
+  const differences = clusters.map(differenceOf);
+  const sizes = clusters.map((one) => one.count);
+  const [sum, count] = [total(differences), total(sizes)];
+  const tie = rounding * Math.max(1, total(differences.map(Math.abs)));
+  const withoutRounding = (value: number) => (Math.abs(value) <= tie ? 0 : value);
+  const differenceSums = signedSums(differences);
+  const sizeSums = signedSums(sizes);
+  const lowerEnds = new Float64Array(vectors).fill(Number.NEGATIVE_INFINITY);
+  const upperEnds = new Float64Array(vectors).fill(Number.POSITIVE_INFINITY);
+  return {
+    lowerEnds,
+    upperEnds,
+    /** Sets what these vectors keep, and counts those in which the runs differ at least as much. */
+    tryVectors(from: number, to: number): number {
+      let reached = 0;
+      for (let vector = from; vector < to; vector++) {
+        let word = 0;
+        let flipped = 0;
+        let flippedCount = 0;
+        for (let start = 0; start < sizeSums.length; start += tableLength) {
+          if (start % entriesOfWord === 0) word = wordOf(vector);
+          const at = start + (word & (tableLength - 1));
+          flipped += differenceSums[at] ?? 0;
+          flippedCount += sizeSums[at] ?? 0;
+          word >>>= tableBits;
+        }
+        if (Math.abs(flipped) >= Math.abs(sum) - tie) reached += 1;
+        if (Math.abs(flippedCount) === count) continue;
+        const one = withoutRounding(sum - flipped) / (count - flippedCount);
+        const other = withoutRounding(sum + flipped) / (count + flippedCount);
+        lowerEnds[vector] = Math.min(one, other);
+        upperEnds[vector] = Math.max(one, other);
+      }
+      return reached;
+    },
+  };
+}
+
+/**
+ * The sums of these values under all signs, a table for each eight of them, one after the other: bit i is 1 if value i is added, 0
+ * if it is subtracted.
+ */
+function signedSums(values: readonly number[]): Float64Array {
+  const sums = new Float64Array(Math.ceil(values.length / tableBits) * tableLength);
+  for (let start = 0, first = 0; start < sums.length; start += tableLength, first += tableBits) {
+    const some = values.slice(first, first + tableBits);
+    sums[start] = -total(some);
+    for (let bit = 0; bit < tableBits; bit++) {
+      const added = 2 * (some[bit] ?? 0);
+      const flipped = start + 2 ** bit;
+      for (let at = start; at < flipped; at++) sums[at + 2 ** bit] = (sums[at] ?? 0) + added;
     }
-    tables.push(table);
   }
-  return tables;
+  return sums;
 }
 
 function total(values: readonly number[]): number {

@@ -58,7 +58,8 @@ export function createClusterSums(groups: number): ClusterSums {
     end() {
       for (let group = 0; group < groups; group++) endCluster(group);
       const all = { count: 0, sum: 0 };
-      for (const [index, group] of ended.groups.entries()) {
+      for (let index = 0; index < ended.groups.length; index++) {
+        const group = ended.groups[index] ?? 0;
         all.count = count[group] ?? 0;
         all.sum = sum[group] ?? 0;
         add(leftOutSquares, group, leftOutSquare(all, ended.counts[index] ?? 0, ended.sums[index] ?? 0));
