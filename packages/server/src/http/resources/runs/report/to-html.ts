@@ -9,9 +9,8 @@ const styles = `:root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
 h1, h2, h3, p { overflow-wrap: anywhere; }
 table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
-th, td { border-bottom: 1px solid #8886; min-width: 3em; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
-td { overflow-wrap: anywhere; }
-td:first-child { min-width: 9em; }
+th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
+td { min-width: 9em; overflow-wrap: anywhere; }
 td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; overflow-x: auto; overflow-wrap: anywhere; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 46rem; }
