@@ -134,6 +134,8 @@ dashboardTest("A comparison is copied as Markdown and downloaded", async (visito
   const text = await Bun.file(await download.path()).text();
   expect(text).toContain("- new model is better than old model on exact-match by 27.8 points");
   expect(text).toContain("+27.8");
+  expect(text).toContain("p < 0.001");
+  expect(text).not.toContain("&#60;");
 });
 
 dashboardTest("The comparison is accessible, with and without an open sample", async (visitor) => {
