@@ -20,7 +20,10 @@ export function Shell() {
       >
         Skip to content
       </a>
-      <aside aria-label="Presage" className="hidden w-56 shrink-0 border-r border-line bg-surface md:block print:hidden">
+      <aside
+        aria-label="Presage"
+        className="hidden w-56 shrink-0 border-r border-line bg-surface md:block print:hidden"
+      >
         <Navigation onSearch={() => setPaletteOpen(true)} />
       </aside>
       <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden print:hidden">
@@ -47,7 +50,11 @@ export function Shell() {
         </Modal>
         <Mark />
       </header>
-      <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none print:overflow-visible">
+      <main
+        id="main"
+        tabIndex={-1}
+        className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none print:overflow-visible"
+      >
         <Outlet />
       </main>
       <QuickNavigation isPaletteOpen={isPaletteOpen} onPalette={setPaletteOpen} />

@@ -28,7 +28,9 @@ export function Page({ title, hint, actions, isFull = false, isWide = false, chi
           <h1 className="text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
           {hint !== undefined && <p className="text-sm wrap-anywhere text-ink-2">{hint}</p>}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2 print:hidden">{actions}</div>}
+        {actions !== undefined && (
+          <div className="flex flex-wrap items-center gap-2 print:hidden">{actions}</div>
+        )}
       </header>
       {children}
     </div>

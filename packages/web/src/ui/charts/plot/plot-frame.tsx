@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
-import { type PlotArea, ValueAxis } from "./axes.tsx";
 import { usePrinting } from "../../use-printing.ts";
+import { type PlotArea, ValueAxis } from "./axes.tsx";
 import { nearestPlace, placeAfter } from "./places.ts";
 import { PlotReadout, type Readout, sayReadout } from "./plot-readout.tsx";
 import { linearScale, type Range } from "./scale.ts";
