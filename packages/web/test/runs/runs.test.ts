@@ -132,7 +132,7 @@ dashboardTest(
 
     // A new one like it says what it will cost before it starts.
     const form = await visit(`/runs/new?dataset=${id}`);
-    await form.getByText(shown).waitFor();
+    await form.getByText(shown, { exact: true }).waitFor();
     await form.getByText("6 requests to the model").waitFor();
     await form.getByRole("button", { name: `Start · 6 requests, about ${shown}` }).waitFor();
   },

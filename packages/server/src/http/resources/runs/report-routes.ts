@@ -36,7 +36,7 @@ export function runReportRoutes(services: Services): Route[] {
       if (format === "json")
         return jsonResponse(report, { headers: { vary: "accept" } }, logBrokenResponse(services, call));
       const text = await writeReport(evaluation, requesterOf(call), report, format);
-      return format === "html" ? htmlResponse(id, text) : markdownResponse(id, text);
+      return documentResponse(id, format, text);
     }),
   ];
 }
@@ -46,24 +46,15 @@ function preferredFormat(accept: string): "json" | "html" {
   return /text\/html/i.test(accept) && !/application\/json/i.test(accept) ? "html" : "json";
 }
 
-/** To be saved: opened from here, it would have the origin of the dashboard. */
-function htmlResponse(id: string, html: string): Response {
-  return new Response(html, {
+/** To be saved: opened from here, a page would have the origin of the dashboard. */
+function documentResponse(id: string, format: "html" | "md", text: string): Response {
+  return new Response(text, {
     headers: {
-      "content-type": "text/html; charset=utf-8",
+      "content-type": `text/${format === "html" ? "html" : "markdown"}; charset=utf-8`,
       "content-security-policy": reportPolicy,
-      "content-disposition": `attachment; filename="report-${id}.html"`,
+      "content-disposition": `attachment; filename="report-${id}.${format}"`,
       "cache-control": "no-store",
       vary: "accept",
-    },
-  });
-}
-
-function markdownResponse(id: string, markdown: string): Response {
-  return new Response(markdown, {
-    headers: {
-      "content-type": "text/markdown; charset=utf-8",
-      "content-disposition": `attachment; filename="report-${id}.md"`,
     },
   });
 }

@@ -118,7 +118,9 @@ test("a page draws the pass rates by step with their intervals, one step alone n
   const html = toHtml("x", reportDocument(reportOf("plain")));
   expect(html).toContain("plain plain: pass rate by step, with its 95 % interval.");
   expect(html.match(/<circle /g)).toHaveLength(3);
-  expect(html).toContain('<polygon points="48,38.6 358,38.6 668,38.6 668,76.6 358,76.6 48,76.6"/>');
+  expect(html).toContain(
+    '<polygon points="48.0,38.6 358.0,38.6 668.0,38.6 668.0,76.6 358.0,76.6 48.0,76.6"/>',
+  );
 });
 
 test("a small p-value stays readable in Markdown, and a tag does not become one", () => {

@@ -6,22 +6,21 @@ import { toLine, toLines } from "./to-plain-text.ts";
 export const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 const styles = `:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
-h1, h2, h3, p { overflow-wrap: anywhere; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
 table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
-td { min-width: 9em; overflow-wrap: anywhere; }
+th { overflow-wrap: normal; }
+td { min-width: 9em; }
 td.n { min-width: 0; white-space: nowrap; }
-pre { background: #8882; overflow-x: auto; overflow-wrap: anywhere; padding: .75rem; white-space: pre-wrap; }
+pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 46rem; }
-figcaption, svg text { font-size: 13px; }
-svg { display: block; height: auto; margin-top: .5rem; width: 100%; }
-svg text { fill: currentColor; text-anchor: middle; }
-svg text.y { text-anchor: end; }
-svg line { stroke: #8884; }
-polygon { fill: #4f46e5; fill-opacity: .18; stroke: #4f46e5; stroke-opacity: .3; }
+svg { display: block; font-size: 13px; width: 100%; }
+text { fill: currentColor; text-anchor: middle; }
+text.y { text-anchor: end; }
+line { stroke: #8884; }
+polygon { fill: #6b63f0; fill-opacity: .25; }
 polyline { fill: none; stroke: #6b63f0; stroke-width: 2; }
-polyline.baseline { stroke: #888; stroke-dasharray: 5 4; }
+polyline.unchanged { stroke: #888; stroke-dasharray: 5 4; }
 circle { fill: #6b63f0; }
 @page { margin: 14mm; }
 @media print {
@@ -30,7 +29,7 @@ circle { fill: #6b63f0; }
   table { display: table; width: 100%; }
   th, td { padding-right: .4rem; }
   tr, figure { break-inside: avoid; }
-  h1, h2, h3 { break-after: avoid; }
+  h2, h3 { break-after: avoid; }
 }`;
 
 /** A report as one page without scripts, to be kept or printed. */
