@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defaultPageLimit, nextCursor, pageQuery } from "../../query.ts";
 import { storableText } from "../../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
-import { intervalOf, noVerdicts } from "./run-report.ts";
+import { intervalOf, noVerdicts, statisticsOf } from "./run-report.ts";
 
 export const maxComparedRuns = 10;
 
@@ -46,10 +46,10 @@ const ComparedRun = z
 const paired = {
   difference: figure(`Mean difference of the scores, candidate − reference. ${noVerdicts}`),
   interval: intervalOf(
-    "Of the difference, at 95 %, clustered by trajectory: what the t test does not reject. Null for fewer than two trajectories, if it is unbounded, and if fewer than six all differ alike.",
+    "Of the difference, at 95 %, clustered by trajectory: every difference that flipped signs do not reject. Null for fewer than six trajectories, and if all differ alike.",
   ),
   p_value: figure(
-    "Of the t test of trajectories' sums of differences; if all are the same, of flipped signs. Null for fewer than two trajectories.",
+    "Of flipped signs: the share of all ways to exchange the two runs within trajectories in which they differ at least as much. Null without trajectories.",
   ),
 };
 
@@ -86,9 +86,9 @@ const sideFields = {
   run_id: runId,
   mean: figure(`Mean score of the samples that are compared. ${noVerdicts}`),
   pass_rate: figure("Share of them that pass."),
-  count: count("Samples that are compared: those with a verdict of this evaluator in all runs."),
+  count: count("Samples that are compared: those with what `measure` names in all runs."),
   mean_failures_as_zero: figure(
-    "Mean score if failures score 0, of the samples with a verdict or a failure in all runs.",
+    "Mean score if failures score 0, of the samples with a score or a failure in all runs.",
   ),
 };
 
@@ -99,8 +99,26 @@ const ComparisonCandidate = z
     ...sideFields,
     trajectories: count("Trajectories that the compared samples are in: the clusters."),
     ...paired,
-    p_permutation: figure("Of the permutation test that flips the signs of trajectories' sums."),
+    p_permutation: figure("The same number as `p_value`."),
     p_adjusted: figure("`p_value` with Holm's correction, over all evaluators and candidates here."),
+    measure: z.enum(["score", "pass_rate"]).meta({
+      description:
+        "What `difference` is of: mean scores, or pass rates where no verdict of the runs has a score.",
+    }),
+    outcome: z.enum(["better", "worse", "undecided"]).meta({
+      description: "Whether the candidate differs from the reference: `p_adjusted` is under 0.05.",
+    }),
+    why: z.enum(["few_trajectories", "few_differ", "within_noise"]).nullable().meta({
+      description:
+        "Why it is undecided. `few_trajectories`: fewer than six, so that no result could decide. `few_differ`: the runs differ in fewer than six. Null if it is decided.",
+    }),
+    survives_one_failure: z.boolean().nullable().meta({
+      description:
+        "Whether the difference would keep its sign and a `p_value` under 0.05 with one more trajectory, of the mean length, in which the better run scores 0 and the other its mean. Null if undecided.",
+    }),
+    unseen_share: figure(
+      "A kind of trajectory that makes up this share of all is missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
+    ),
     wins: count("Samples with a higher score than the reference's."),
     losses: count("Samples with a lower one."),
     ties: count("Samples with the same score."),
@@ -115,7 +133,7 @@ const ComparisonCandidate = z
     }),
     strata: ComparisonStrata.meta({ description: "Differences in groups of samples." }),
     note: z.string().nullable().meta({
-      description: "A warning, for example that there are too few trajectories.",
+      description: "A warning, for example that too few trajectories were compared to decide.",
     }),
   })
   .meta({ id: "ComparisonCandidate" });
@@ -143,7 +161,10 @@ export const Comparison = z
     evaluators_left_out: z
       .array(z.object({ run_id: runId, ...ReportEvaluator.shape }))
       .meta({ description: "Evaluators that cannot be compared: of the reference, or not of it." }),
-    seed: z.int().meta({ description: "Of the permutation tests." }),
+    seed: z.int().meta({ description: "Of random signs, where there are too many to try all." }),
+    provenance: z
+      .object({ statistics: statisticsOf("comparison") })
+      .meta({ id: "ComparisonProvenance", description: "What the comparison was made with." }),
   })
   .meta({ id: "Comparison" });
 export type Comparison = z.infer<typeof Comparison>;
@@ -174,7 +195,9 @@ export type ComparedSampleListQuery = z.infer<typeof ComparedSampleListQuery>;
 const ComparedSide = z
   .object({
     position: z.int().meta({ description: "The sample's place in the run's revision, from 1." }),
-    score: z.number().meta({ description: "The mean score of its repeats." }),
+    score: z.number().nullable().meta({
+      description: "The mean score of its repeats. Null if no verdict of them has one.",
+    }),
     pass_rate: z.number().meta({ description: "The share of its repeats that pass." }),
     evaluation_result_id: z.string().nullable().meta({
       description: "The evaluation result of the first of these repeats, which has the texts.",
@@ -188,7 +211,7 @@ export const ComparedSample = z
     dataset_sample_id: z.string().meta({ description: "The sample's id in the dataset." }),
     trajectory_id: z.string().meta({ description: "The trajectory that the step belongs to." }),
     step: z.int().meta({ description: "The place in the trajectory." }),
-    difference: z.number().meta({ description: "The candidate's score − the reference's." }),
+    difference: z.number().meta({ description: "The candidate's score − the reference's; of pass rates where one has no score." }),
     reference: ComparedSide.meta({ description: "In the first run." }),
     candidate: ComparedSide.meta({ description: "In the second run." }),
   })

@@ -19,6 +19,13 @@ export function intervalOf(description: string) {
     .meta({ description });
 }
 
+/** Which formulas the figures are made by, so that saved ones can be told apart. */
+export function statisticsOf(kind: "report" | "comparison") {
+  return z.literal(2).meta({
+    description: `The formulas of its figures (docs/statistics.md). A ${kind} that was saved without it has figures of the first kind, whose intervals are often too narrow.`,
+  });
+}
+
 const noChange = z
   .object({
     mean: number("Mean score."),
@@ -32,20 +39,41 @@ const noChange = z
   });
 
 const figures = {
+  samples: count("Samples of the group, whatever became of them."),
   count: count("Samples with a verdict. With repeats, a sample's value is the mean of its repeats."),
+  without_verdict: count("Samples without a verdict: `samples` − `count`."),
+  verdicts: count("Predictions with a verdict. Each repeat of a sample is a prediction."),
+  graded: count("Predictions whose verdict has a score."),
   failed: count("Predictions without a verdict, because the prediction or the evaluator failed."),
+  not_applicable: count(
+    "Predictions that this evaluator has nothing to say of, whatever they are. They count nowhere else.",
+  ),
   trajectories: count("Trajectories with a verdict: the clusters of the intervals."),
-  mean: figure(`Mean score. ${noVerdicts}`),
-  standard_error: figure("Of the mean, clustered by trajectory. Null for fewer than two trajectories."),
-  interval: intervalOf("Of the mean, at 95 %, clustered by trajectory. Null for fewer than two."),
+  effective_trajectories: figure(
+    "How many trajectories of one length weigh as much: N² / Σ n_g², over samples with a verdict. Null without one.",
+  ),
+  mean: figure("Mean score, of the verdicts that have one. Null without any."),
+  standard_error: figure(
+    "Of the mean, by leaving out one trajectory at a time. Null for fewer than two trajectories.",
+  ),
+  interval: intervalOf(
+    "Of the mean, at 95 %, clustered by trajectory. The same as `pass_interval` where every score is its verdict, 0 or 1. Null for fewer than two trajectories.",
+  ),
   pass_rate: figure(`Share of the samples that pass. ${noVerdicts}`),
   pass_standard_error: figure("Of the pass rate. Null for fewer than two trajectories."),
   pass_interval: intervalOf("Of the pass rate, at 95 %, clustered by trajectory. Null for fewer than two."),
-  mean_failures_as_zero: figure("Mean score if failures score 0. Null without verdicts and failures."),
+  unseen_share: figure(
+    "A kind of trajectory that makes up this share of all is missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
+  ),
+  lower_if_missing: figure(
+    "The lower end of `interval` if a kind that large is missing and fails whole: lower · (1 − `unseen_share`).",
+  ),
+  pass_lower_if_missing: figure("The same of `pass_interval`."),
+  mean_failures_as_zero: figure("Mean score if failures score 0. Null without verdicts and failures, and if no verdict has a score."),
   pass_rate_failures_as_zero: figure("Pass rate if failures do not pass."),
   no_change: noChange,
   note: z.string().nullable().meta({
-    description: "A warning, for example that there are too few trajectories for a good interval.",
+    description: "A warning, for example of what so few trajectories cannot show.",
   }),
 };
 
@@ -238,6 +266,7 @@ export const RunReport = z
     provenance: z
       .object({
         ...Run.shape.provenance.shape,
+        statistics: statisticsOf("report"),
         warnings: z.array(z.string()).meta({
           description: "What makes the figures less certain, for example that the model changed.",
         }),

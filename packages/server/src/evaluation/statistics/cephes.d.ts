@@ -1,7 +1,5 @@
 /** The part of cephes used here. It has types, but its package.json does not say where. */
 declare module "cephes" {
-  /** The probability that Student's t is at most `t`. */
-  export function stdtr(degreesOfFreedom: number, t: number): number;
-  /** Its quantile. */
-  export function stdtri(degreesOfFreedom: number, probability: number): number;
+  /** The x for which the regularised incomplete beta integral from 0 to x is `y`. */
+  export function incbi(a: number, b: number, y: number): number;
 }

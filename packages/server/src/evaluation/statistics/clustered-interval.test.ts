@@ -1,163 +1,125 @@
 import { expect, test } from "bun:test";
 import {
-  type ClusteredMoments,
   clusteredError,
-  clusteredMeanInterval,
-  clusteredRateInterval,
+  jackknifeError,
   momentsOfClusters,
+  rateInterval,
+  scoreInterval,
 } from "./clustered-interval.ts";
-import { tInterval } from "./t-interval.ts";
 
-type Value = (index: number) => number;
+/** `[count, sum]` of each cluster. */
+type Clusters = readonly (readonly [count: number, sum: number])[];
 
-function momentsOf(count: number, value: Value, cluster: Value): ClusteredMoments {
-  const sums = new Map<number, { count: number; sum: number }>();
-  for (let index = 0; index < count; index++) {
-    const one = sums.get(cluster(index)) ?? { count: 0, sum: 0 };
-    sums.set(cluster(index), { count: one.count + 1, sum: one.sum + value(index) });
-  }
-  return momentsOfClusters(sums.values());
+function describe(clusters: Clusters, intervalOf: typeof rateInterval) {
+  const sums = clusters.map(([count, sum]) => ({ count, sum }));
+  const moments = momentsOfClusters(sums);
+  const error = jackknifeError(sums);
+  const { lower, upper } = intervalOf(moments, error) ?? { lower: Number.NaN, upper: Number.NaN };
+  return { mean: moments.sum / moments.count, error, lower, upper };
 }
 
-const flag = (is: boolean) => Number(is);
-const sqrt: Value = (index) => Math.floor(Math.sqrt(index));
-const by =
-  (size: number): Value =>
-  (index) =>
-    Math.floor(index / size);
+const near = (value: number): number => expect.closeTo(value, 8);
 
-/*
- * The standard errors are those of statsmodels 0.15.0 for the same values and clusters:
- *   sm.OLS(y, np.ones(n)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True).bse
- * The bounds of a rate are the roots of |p - r| = t.ppf(0.975, G - 1) · sqrt(r (1 - r) / n_eff), which defines Wilson's interval, found
- * by brentq of scipy 1.17.1 with n_eff = min(n, p (1 - p) / se²), or G where se is 0. Those of a mean are the model's conf_int(),
- * within 0 and 1.
- */
-interface Reference {
-  count: number;
-  value: Value;
-  cluster: Value;
-  error: number;
-  lower: number;
-  upper: number;
-}
+const alike = (clusters: number, count: number, sum: number): Clusters =>
+  Array.from({ length: clusters }, () => [count, sum] as const);
 
-const rates: Record<string, Reference> = {
-  "trajectories whose verdicts are mostly the same": {
-    count: 2000,
-    value: (index) => flag(Math.floor(index / 20) % 4 !== 0 || index % 10 === 0),
-    cluster: by(20),
-    error: 0.03916747259003196,
-    lower: 0.6888361433487935,
-    upper: 0.8427510621376675,
-  },
-  "clusters of unequal size": {
-    count: 300,
-    value: (index) => flag((index * 7919) % 10 < 6 + (sqrt(index) % 2) * 3),
-    cluster: sqrt,
-    error: 0.0372782226286734,
-    lower: 0.6736534356062531,
-    upper: 0.8292899188432843,
-  },
-  "clusters that do not differ": {
-    count: 120,
-    value: (index) => index % 2,
-    cluster: by(2),
-    error: 0,
-    lower: 0.37494167978670273,
-    upper: 0.6250583202132973,
-  },
-  "three clusters": {
-    count: 60,
-    value: (index) => flag(index % 20 < 4 + 6 * Math.floor(index / 20)),
-    cluster: by(20),
-    error: 0.1732050807568878,
-    lower: 0.08479243059349867,
-    upper: 0.9152075694065013,
-  },
-  "a rate of 1": {
-    count: 90,
-    value: () => 1,
-    cluster: by(6),
-    error: 0,
-    lower: 0.765301829860496,
-    upper: 1,
-  },
-  "a rate of 0": {
-    count: 90,
-    value: () => 0,
-    cluster: by(6),
-    error: 0,
-    lower: 0,
-    upper: 0.23469817013950398,
-  },
+/** Computed with numpy and scipy from the formulas in `docs/statistics.md`. */
+const rates: Record<string, [Clusters, mean: number, error: number, lower: number, upper: number]> = {
+  "trajectories that are all alike": [alike(12, 3, 2), 0.666666667, 0, 0.483352923, 0.810445466],
+  "verdicts that all pass": [
+    [
+      [3, 3],
+      [9, 9],
+      [1, 1],
+      [4, 4],
+      [4, 4],
+      [2, 2],
+    ],
+    1,
+    0,
+    0.303682903,
+    1,
+  ],
+  "one trajectory that fails whole": [
+    [...alike(11, 4, 4), [4, 0]],
+    0.916666667,
+    0.083333333,
+    0.592906097,
+    0.988106499,
+  ],
+  "one trajectory with most samples": [
+    [[40, 20], ...alike(7, 3, 2)],
+    0.557377049,
+    0.103183912,
+    0.048646349,
+    0.968761176,
+  ],
+  "unlike trajectories": [
+    [
+      [4, 3],
+      [2, 0],
+      [1, 1],
+      [3, 2],
+    ],
+    0.6,
+    0.162692121,
+    0.140405336,
+    0.932318251,
+  ],
 };
 
-const means: Record<string, Reference> = {
-  scores: {
-    count: 500,
-    value: (index) => (((Math.floor(index / 10) * 37) % 101) / 100) * 0.8 + (index % 10) / 50,
-    cluster: by(10),
-    error: 0.03384824910312113,
-    lower: 0.4221393967821858,
-    upper: 0.5581806032178142,
-  },
-  "scores close to 1": {
-    count: 40,
-    value: (index) => (index < 35 ? 1 : 0.2),
-    cluster: by(5),
-    error: 0.1,
-    lower: 0.6635375748407215,
-    upper: 1,
-  },
-};
-
-test.each(Object.entries(rates))("the interval of %s is that of the reference", (_, reference) => {
-  const moments = momentsOf(reference.count, reference.value, reference.cluster);
-  expect(clusteredError(moments)).toBeCloseTo(reference.error, 12);
-  const interval = clusteredRateInterval(moments);
-  expect(interval?.lower).toBeCloseTo(reference.lower, 10);
-  expect(interval?.upper).toBeCloseTo(reference.upper, 10);
+test.each(Object.entries(rates))("the rate of %s", (_, [clusters, mean, error, lower, upper]) => {
+  expect(describe(clusters, rateInterval)).toEqual({
+    mean: near(mean),
+    error: near(error),
+    lower: near(lower),
+    upper: near(upper),
+  });
 });
 
-test.each(Object.entries(means))(
-  "the interval of the mean of %s is that of the reference",
-  (_, reference) => {
-    const moments = momentsOf(reference.count, reference.value, reference.cluster);
-    expect(clusteredError(moments)).toBeCloseTo(reference.error, 12);
-    const interval = clusteredMeanInterval(moments);
-    expect(interval?.lower).toBeCloseTo(reference.lower, 10);
-    expect(interval?.upper).toBeCloseTo(reference.upper, 10);
-  },
-);
+test("a mean of scores has Wilson's interval with its standard error, within 0 and 1", () => {
+  const clusters: Clusters = [
+    [3, 2.5],
+    [2, 1.2],
+    [4, 3.9],
+    [1, 0.8],
+  ];
+  expect(describe(clusters, scoreInterval)).toEqual({
+    mean: near(0.84),
+    error: near(0.093786658),
+    lower: near(0.374049505),
+    upper: near(0.978779512),
+  });
+});
 
 test("clusters of equal thirds do not differ, in spite of rounding", () => {
-  const moments = momentsOf(3 * 7919, (index) => flag(index % 3 === 0), by(3));
-  expect(clusteredError(moments)).toBe(0);
+  const thirds = Array.from({ length: 7919 }, (_, index) => ({ count: index + 1, sum: (index + 1) / 3 }));
+  expect(jackknifeError(thirds)).toBe(0);
+  expect(clusteredError(momentsOfClusters(thirds))).toBe(0);
 });
 
-test("with one value in each cluster, the interval of a mean is Student's", () => {
-  const value: Value = (index) => ((index * 37) % 101) / 101;
-  const values = Array.from({ length: 50 }, (_, index) => value(index));
-  const student = tInterval({
-    count: 50,
-    sum: values.reduce((sum, one) => sum + one, 0),
-    sumOfSquares: values.reduce((sum, one) => sum + one * one, 0),
-  });
-  const interval = clusteredMeanInterval(momentsOf(50, value, (index) => index));
-  expect(interval?.lower).toBeCloseTo(student?.lower ?? -1, 12);
-  expect(interval?.upper).toBeCloseTo(student?.upper ?? -1, 12);
+test("of clusters of one size, the error by moments is the jackknife's", () => {
+  const clusters = Array.from({ length: 9 }, (_, index) => ({ count: 4, sum: (index % 4) / 2 }));
+  expect(clusteredError(momentsOfClusters(clusters))).toBeCloseTo(jackknifeError(clusters) ?? -1, 12);
+});
+
+test("where one cluster has nearly everything, its interval is everything", () => {
+  expect(
+    describe(
+      [
+        [100_000, 50_000],
+        [1, 1],
+      ],
+      rateInterval,
+    ),
+  ).toMatchObject({ lower: 0, upper: 1 });
 });
 
 test("one cluster, and none, have no interval", () => {
-  for (const count of [30, 0]) {
-    const moments = momentsOf(
-      count,
-      (index) => index % 2,
-      () => 0,
-    );
-    expect([clusteredError(moments), clusteredRateInterval(moments), clusteredMeanInterval(moments)]).toEqual(
-      [null, null, null],
-    );
+  for (const clusters of [[{ count: 30, sum: 15 }], []]) {
+    const error = jackknifeError(clusters);
+    expect(error).toBeNull();
+    expect(rateInterval(momentsOfClusters(clusters), error)).toBeNull();
+    expect(scoreInterval(momentsOfClusters(clusters), error)).toBeNull();
   }
 });

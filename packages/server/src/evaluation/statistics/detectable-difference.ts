@@ -1,4 +1,4 @@
-import { type ClusterSum, clusteredError, momentsOfClusters } from "./clustered-interval.ts";
+import { type ClusterSum, jackknifeError } from "./clustered-interval.ts";
 import { tQuantile } from "./student-t.ts";
 
 /** What data like these could have shown. Both are null for fewer than two clusters, and where the standard error is 0. */
@@ -16,7 +16,7 @@ export interface DetectableDifference {
  * below G.
  */
 export function detectableDifference(clusters: readonly ClusterSum[]): DetectableDifference {
-  const error = clusteredError(momentsOfClusters(clusters));
+  const error = jackknifeError(clusters);
   if (error === null || error === 0) return { minDetectable: null, trajectoriesFor1Point: null };
   const degrees = clusters.length - 1;
   const minDetectable = (tQuantile(0.975, degrees) + tQuantile(0.8, degrees)) * error;

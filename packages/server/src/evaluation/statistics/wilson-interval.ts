@@ -16,6 +16,8 @@ export function wilsonBounds(
   critical: number,
 ): { level: number; lower: number; upper: number } {
   const square = critical * critical;
+  // One cluster has nearly all values.
+  if (!Number.isFinite(square)) return { level: 0.95, lower: 0, upper: 1 };
   const centre = rate + square / (2 * trials);
   const margin = critical * Math.sqrt((rate * (1 - rate)) / trials + square / (4 * trials * trials));
   const scale = 1 + square / trials;
