@@ -1,8 +1,11 @@
 import type { ReportEvaluator, RunFigures } from "@presage/contract";
 import { countOf } from "../../../count-of.ts";
 
+type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
+  Pick<RunFigures, "count" | "failed" | "trajectories" | "pass_rate" | "pass_interval" | "no_change">;
+
 /** What a run says by one evaluator, in a sentence for reports. Names are as they are: whoever writes the sentence escapes it. */
-export function describeEvaluator(one: ReportEvaluator & RunFigures): string {
+export function describeEvaluator(one: Described): string {
   const name = nameOf(one);
   const without = one.failed === 0 ? "" : ` ${countOf(one.failed, "prediction")} without a verdict.`;
   if (one.pass_rate === null) return `${name} has no verdict.${without}`;
@@ -16,7 +19,7 @@ export function describeEvaluator(one: ReportEvaluator & RunFigures): string {
 }
 
 /** The family, and the profile unless it is the family's own. */
-function nameOf({ evaluator, profile_name: profile }: ReportEvaluator): string {
+function nameOf({ evaluator, profile_name: profile }: Described): string {
   const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
   return profile === null || profile === "system:default" ? family : `${family} ${profile}`;
 }
