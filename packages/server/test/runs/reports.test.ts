@@ -289,6 +289,12 @@ onEachDatabase((database) => {
       name: "<script>alert(1)</script>",
       predictions: Array(6).fill([{ verdicts: [pass] }]),
     });
+    await using opened = await openStore(presage.databaseUrl);
+    await opened.database
+      .updateTable("datasets")
+      .set({ name: "rooms & halls" })
+      .where("id", "=", String((await report(id)).run.dataset_id))
+      .execute();
     const path = `/v1/runs/${id}/report`;
     const key = { "x-api-key": testKey };
     const asPage = await presage.call("GET", `${path}?format=html`);
@@ -307,6 +313,9 @@ onEachDatabase((database) => {
       const html = await response.text();
       expect(html).toContain("<h1>Run &lt;script&gt;alert(1)&lt;/script&gt;</h1>");
       expect(html).not.toContain("<script");
+      expect(html).toContain("<p>Dataset rooms &amp; halls, revision 1; teacher-forced; finished.</p>");
+      expect(html).toMatch(/<p>exact-match passes 100 % \([\d.]+ to 100 %\) of 6 samples in 2 trajectories/);
+      expect(html).toContain("<svg");
     }
     const markdown = await presage.call("GET", `${path}?format=md`);
     expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");

@@ -13,17 +13,20 @@ export function Shell() {
   const [isOpen, setOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   return (
-    <div className="flex h-dvh flex-col bg-canvas text-ink md:flex-row">
+    <div className="flex h-dvh flex-col bg-canvas text-ink md:flex-row print:block print:h-auto">
       <a
         href="#main"
         className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
       >
         Skip to content
       </a>
-      <aside aria-label="Presage" className="hidden w-56 shrink-0 border-r border-line bg-surface md:block">
+      <aside
+        aria-label="Presage"
+        className="hidden w-56 shrink-0 border-r border-line bg-surface md:block print:hidden"
+      >
         <Navigation onSearch={() => setPaletteOpen(true)} />
       </aside>
-      <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
+      <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden print:hidden">
         <Modal
           kind={Dialog}
           isOpen={isOpen}
@@ -47,7 +50,11 @@ export function Shell() {
         </Modal>
         <Mark />
       </header>
-      <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none">
+      <main
+        id="main"
+        tabIndex={-1}
+        className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none print:overflow-visible"
+      >
         <Outlet />
       </main>
       <QuickNavigation isPaletteOpen={isPaletteOpen} onPalette={setPaletteOpen} />

@@ -25,7 +25,7 @@ export function buttonClass({
   size = "medium",
 }: Pick<ButtonProps, "variant" | "size">) {
   return clsx(
-    "inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap transition-colors",
+    "inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap transition-colors print:hidden",
     "disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-not-allowed aria-disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0",
     variants[variant],
     sizes[size],

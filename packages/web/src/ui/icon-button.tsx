@@ -16,7 +16,7 @@ export function IconButton({
         {...rest}
         aria-label={label}
         className={clsx(
-          "inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors",
+          "inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors print:hidden",
           "hover:bg-hover hover:text-ink disabled:cursor-not-allowed disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50 [&_svg]:size-4",
           className,
         )}

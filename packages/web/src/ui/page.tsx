@@ -19,7 +19,7 @@ export function Page({ title, hint, actions, isFull = false, isWide = false, chi
   return (
     <div
       className={clsx(
-        "flex min-w-0 flex-col gap-4 p-4 md:p-6",
+        "flex min-w-0 flex-col gap-4 p-4 md:p-6 print:block print:h-auto print:max-w-none print:p-0 print:*:mb-4",
         isFull ? "h-full min-h-0" : ["mx-auto", isWide ? "max-w-7xl" : "max-w-6xl"],
       )}
     >
@@ -28,7 +28,9 @@ export function Page({ title, hint, actions, isFull = false, isWide = false, chi
           <h1 className="text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
           {hint !== undefined && <p className="text-sm wrap-anywhere text-ink-2">{hint}</p>}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions !== undefined && (
+          <div className="flex flex-wrap items-center gap-2 print:hidden">{actions}</div>
+        )}
       </header>
       {children}
     </div>

@@ -5,7 +5,7 @@ import { InlineText } from "./untrusted-text/inline-text.tsx";
 export function SampleName({ id, children }: { id: string; children?: ReactNode }) {
   const characters = Array.from(id);
   return (
-    <span title={id} className="flex min-w-0 font-mono text-xs text-ink">
+    <span title={id} className="flex min-w-0 font-mono text-xs text-ink print:inline">
       {characters.length <= keptAtEnd ? (
         <InlineText text={id} />
       ) : (

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
+import { comparisonMarkdown } from "../../src/pages/compare/comparison-markdown.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 
@@ -134,6 +135,9 @@ dashboardTest("A comparison is copied as Markdown and downloaded", async (visito
   const text = await Bun.file(await download.path()).text();
   expect(text).toContain("- new model is better than old model on exact-match by 27.8 points");
   expect(text).toContain("+27.8");
+  const comparison = await visitor.client.comparisons.get([reference, candidate]);
+  const runs = comparison.runs.map((run) => ({ ...run, name: "p < 0.001 <b>" }));
+  expect(comparisonMarkdown({ ...comparison, runs }, page.url())).toContain("p < 0.001 &#60;b&#62;");
 });
 
 dashboardTest("The comparison is accessible, with and without an open sample", async (visitor) => {

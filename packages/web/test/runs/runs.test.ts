@@ -132,8 +132,9 @@ dashboardTest(
 
     // A new one like it says what it will cost before it starts.
     const form = await visit(`/runs/new?dataset=${id}`);
-    await form.getByText(shown).waitFor();
+    await form.getByText(shown, { exact: true }).waitFor();
     await form.getByText("6 requests to the model").waitFor();
+    await form.getByRole("button", { name: `Start · 6 requests, about ${shown}` }).waitFor();
   },
 );
 
@@ -182,11 +183,73 @@ dashboardTest(
     await page.getByRole("textbox", { name: "Repeats" }).fill("1");
     await page.getByRole("textbox", { name: "Name" }).fill("from the form");
     await page.getByText("6 predictions of a baseline, which ask no model").waitFor();
-    await page.getByRole("button", { name: "Start the run" }).click();
+    await page.getByRole("button", { name: "Start · 6 predictions, no requests" }).click();
     await page.getByRole("heading", { level: 1, name: "from the form" }).waitFor();
     // Live: without a reload it shows that it has finished.
     await page.getByText("Finished").waitFor();
     await page.getByRole("figure", { name: headline }).getByText("50.0 %").first().waitFor();
+  },
+);
+
+dashboardTest(
+  "A new run is of what was chosen: the latest revision, no evaluator, and nothing large by itself",
+  async ({ visit, client }) => {
+    const { id } = await uploadHousehold(client, "two revisions");
+    const line = (step: number) =>
+      `${JSON.stringify({ trajectory_id: "shed", step, interaction: { state: "s", action: "a" }, next_state: "n" })}\n`;
+    await client.datasets.upload(id, line(0) + line(1));
+    const page = await visit(`/runs/new?dataset=${id}&revision=1`);
+    await page.getByRole("button", { name: "Start · 6 requests, cost unknown" }).waitFor();
+    const revision = page.getByRole("combobox", { name: "Revision" });
+    await revision.selectOption({ label: "Latest (2)" });
+    await page.getByRole("button", { name: "Start · 2 requests, cost unknown" }).waitFor();
+    expect(await revision.inputValue()).toBe("");
+    const exact = page.getByRole("group", { name: "exact-match" }).getByRole("checkbox", { name: "default" });
+    await exact.uncheck();
+    await page.getByRole("button", { name: "Start the run" }).click();
+    await page.getByText("Choose at least one.").waitFor();
+    expect(await exact.isChecked()).toBe(false);
+
+    const large = await client.datasets.create({ name: "large" });
+    await client.datasets.upload(large.id, Array.from({ length: 1_001 }, (_, step) => line(step)).join(""));
+    const form = await visit("/runs/new");
+    const dataset = form.getByRole("combobox", { name: "Dataset" });
+    await dataset.selectOption({ label: "large (1,001 samples)" });
+    await form.getByRole("button", { name: "Start · 1,001 requests, cost unknown" }).waitFor();
+    const untouched = await visit("/runs/new");
+    await untouched.getByRole("option", { name: "large (1,001 samples)" }).waitFor({ state: "attached" });
+    expect(await untouched.getByRole("combobox", { name: "Dataset" }).inputValue()).toBe("");
+    await client.datasets.delete(large.id, { withRuns: true });
+  },
+);
+
+dashboardTest(
+  "On paper a run has all its rows on several sheets, without the navigation",
+  async (visitor) => {
+    const { id } = await uploadHousehold(visitor.client, "paper", things);
+    const run = await finishModel(visitor.client, id, "on paper");
+    const page = await visitor.visit(`/runs/${run.id}`, { viewport: { width: 1900, height: 900 } });
+    const worst = page.getByRole("figure", { name: "Worst trajectories" });
+    await worst.getByRole("button", { name: "Show all 12" }).waitFor();
+    const sheets = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type \/Page\b/g);
+    expect(sheets?.length).toBeGreaterThan(2);
+
+    // As the browser does: A4 between its margins is 703 pixels wide.
+    await page.setViewportSize({ width: 703, height: 1_000 });
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect(await worst.getByRole("row").count()).toBe(13);
+    expect(await page.getByRole("complementary", { name: "Presage" }).isVisible()).toBe(false);
+    expect(await page.getByRole("button", { name: "Copy link to this view" }).isVisible()).toBe(false);
+    const clipped = await page.evaluate(() => {
+      const isCut = ({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Element) =>
+        scrollWidth > clientWidth || scrollHeight > clientHeight;
+      const scrolling = Array.from(document.querySelectorAll("#main, #main section")).filter(
+        (one) => isCut(one) && getComputedStyle(one).overflow !== "visible",
+      );
+      return [scrolling.length, document.documentElement.scrollWidth];
+    });
+    expect(clipped).toEqual([0, 703]);
   },
 );
 

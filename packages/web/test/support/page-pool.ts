@@ -39,7 +39,7 @@ export function poolPages(dashboard: RunningDashboard): PagePool {
   async function reuse(options: VisitOptions): Promise<PooledPage> {
     const taken = free.pop() ?? (await open({}, true));
     await taken.page.setViewportSize(options.viewport ?? usualViewport);
-    await taken.page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce", ...options });
+    await taken.page.emulateMedia({ media: null, colorScheme: "light", reducedMotion: "reduce", ...options });
     return taken;
   }
 

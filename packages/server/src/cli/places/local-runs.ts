@@ -11,9 +11,7 @@ import { reportRun } from "../../evaluation/runs/report/report-run.ts";
 import type { Run } from "../../evaluation/runs/run.ts";
 import type { RunServices } from "../../evaluation/runs/run-services.ts";
 import { sweepRun } from "../../evaluation/runs/sweep-run.ts";
-import { reportDocument } from "../../http/resources/runs/report/report-document.ts";
-import { toHtml } from "../../http/resources/runs/report/to-html.ts";
-import { toMarkdown } from "../../http/resources/runs/report/to-markdown.ts";
+import { writeReport } from "../../http/resources/runs/report/write-report.ts";
 import { toRun } from "../../http/resources/runs/run-response.ts";
 import { createLog } from "../../observability/logger.ts";
 import type { Keyset } from "../../storage/keyset.ts";
@@ -56,11 +54,7 @@ export function localRuns(
       await sweepRun(store.database, id);
     },
     report,
-    async reportAs(id, format) {
-      const found = await report(id);
-      const document = reportDocument(found);
-      return format === "md" ? toMarkdown(document) : toHtml(`Run ${found.run.name}`, document);
-    },
+    reportAs: async (id, format) => await writeReport(services, requester, await report(id), format),
     async compare(ids) {
       const found: Run[] = [];
       for (const id of ids) found.push(await findRun(services, requester, id));

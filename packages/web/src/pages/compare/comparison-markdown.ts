@@ -70,7 +70,9 @@ function tableOf(headings: readonly string[], rows: readonly (readonly string[])
   return [line(headings), `|${" --- |".repeat(headings.length)}`, ...rows.map(line)];
 }
 
-/** Names may hold anything: as references to characters, marks are never markup. */
+/** Names may hold anything: as references to characters, marks are never markup. A "<" before a space is none, as in "p < 0.001". */
 function plain(text: string): string {
-  return text.replace(/[\n\r]+/g, " ").replace(/[\\`*_[\]<>|#&]/g, (mark) => `&#${mark.codePointAt(0)};`);
+  return text
+    .replace(/[\n\r]+/g, " ")
+    .replace(/<(?! )|[\\`*_[\]>|#&]/g, (mark) => `&#${mark.codePointAt(0)};`);
 }

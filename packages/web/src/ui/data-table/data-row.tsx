@@ -14,7 +14,7 @@ interface DataRowProps<Row> {
 }
 
 const cellClass =
-  "h-10 truncate border-b border-line group-last:border-b-0 px-3 py-1.5 text-left font-normal first:pl-4 last:pr-4";
+  "h-10 truncate border-b border-line group-last:border-b-0 px-3 py-1.5 text-left font-normal first:pl-4 last:pr-4 print:h-auto print:wrap-anywhere";
 
 /** The whole row can be clicked; the link in its first cell is for the keyboard and for new tabs. */
 export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Row>) {

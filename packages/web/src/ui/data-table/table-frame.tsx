@@ -106,7 +106,7 @@ export function TableFrame<Row>({
       ref={scroller}
       data-table=""
       className={clsx(
-        "scroll-edges-x min-w-0 overflow-auto",
+        "scroll-edges-x min-w-0 overflow-auto print:**:whitespace-normal print:[&_.truncate]:overflow-visible",
         isFull ? "min-h-0 flex-1" : "max-h-[max(20rem,calc(100dvh-10rem))]",
       )}
     >
@@ -114,7 +114,7 @@ export function TableFrame<Row>({
         aria-label={label}
         aria-busy={isLoading}
         {...(rendered.isVirtual && { "aria-rowcount": onNearEnd === undefined ? sortedRows.length + 1 : -1 })}
-        className="w-full table-fixed border-separate border-spacing-0 text-sm"
+        className="w-full table-fixed border-separate border-spacing-0 text-sm print:table-auto print:min-w-full! print:[&_col]:w-auto!"
         style={{ minWidth: widthOf(table) }}
       >
         <colgroup>

@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect } from "react";
+import { usePrinting } from "../use-printing.ts";
 import { allRows, type RenderedRows } from "./table-frame.tsx";
 import type { DataTableModel } from "./use-data-table.ts";
 
@@ -9,12 +10,13 @@ const rowHeightPx = 40;
 const rowsBeyond = 12;
 const rowsBeforeEnd = 40;
 
-/** Which rows are rendered: all of a short table, those in sight of a long one. */
+/** Which rows are rendered: all of a short table and on paper, those in sight of a long one. */
 export function useVirtualRows<Row>(
   { scroller, sortedRows }: DataTableModel<Row>,
   onNearEnd: (() => void) | undefined,
 ): RenderedRows {
-  const isOn = sortedRows.length > maxWhole || onNearEnd !== undefined;
+  const isPrinting = usePrinting();
+  const isOn = !isPrinting && (sortedRows.length > maxWhole || onNearEnd !== undefined);
   const virtualizer = useVirtualizer({
     count: sortedRows.length,
     enabled: isOn,

@@ -32,3 +32,7 @@ test("a table is copied as Markdown, and texts stay texts", () => {
     ),
   );
 });
+
+test("a bound stays readable in Markdown", () => {
+  expect(writeMarkdown(columns, [{ name: "< 0.001 <", rate: 1 }])).toEndWith("| < 0.001 &#60; | 1 |");
+});

@@ -38,9 +38,9 @@ function plain(text: string): string {
   return /^[=+\-@]/.test(oneLine) && Number.isNaN(Number(oneLine)) ? `'${oneLine}` : oneLine;
 }
 
-/** A reference to a character is never markup, unlike a backslash, which another one before it takes away. */
+/** A reference to a character is never markup, unlike a backslash, which another one before it takes away. A "<" before a space is none. */
 function escapeMarkdown(text: string): string {
   return text
     .replace(/[\t\r\n]+/g, " ")
-    .replace(/[&<>|`*[\]\\~]|(?<!\w)_|_(?!\w)/g, (character) => `&#${character.charCodeAt(0)};`);
+    .replace(/<(?! )|[&>|`*[\]\\~]|(?<!\w)_|_(?!\w)/g, (character) => `&#${character.charCodeAt(0)};`);
 }

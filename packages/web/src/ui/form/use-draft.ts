@@ -19,32 +19,37 @@ export function useDraft<Draft extends Record<string, string>>(
   initial: Draft,
 ): DraftHandle<Draft> {
   const storageKey = `draft:${signedInUserId()}:${key}`;
-  const [draft, setDraft] = useState(() => readDraft(storageKey, initial));
+  // Only what was entered: the rest follows the initial draft, of which some may still be loading.
+  const [entered, setEntered] = useState(() => readEntered(storageKey, initial));
+  const draft = { ...initial, ...entered };
   return {
     draft,
     isChanged: Object.entries(initial).some(([name, text]) => draft[name] !== text),
     change(part) {
-      const next = { ...draft, ...part };
-      setDraft(next);
+      const next = { ...entered, ...part };
+      setEntered(next);
       storeDraft(storageKey, next);
     },
     discard() {
-      setDraft(initial);
+      setEntered({});
       sessionStorage.removeItem(storageKey);
     },
   };
 }
 
-function readDraft<Draft extends Record<string, string>>(storageKey: string, initial: Draft): Draft {
+function readEntered<Draft extends Record<string, string>>(
+  storageKey: string,
+  initial: Draft,
+): Partial<Draft> {
   const json = sessionStorage.getItem(storageKey);
-  if (json === null) return initial;
+  if (json === null) return {};
   // Another version of the page may have stored it: take only the fields that this one knows.
   const stored: Record<string, unknown> = JSON.parse(json);
-  const known = Object.keys(initial).filter((name) => typeof stored[name] === "string");
-  return { ...initial, ...Object.fromEntries(known.map((name) => [name, stored[name]])) };
+  const known = Object.entries(stored).filter(([name, text]) => name in initial && typeof text === "string");
+  return Object.fromEntries(known) as Partial<Draft>;
 }
 
-function storeDraft(storageKey: string, draft: Record<string, string>): void {
+function storeDraft(storageKey: string, draft: Partial<Record<string, string>>): void {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(draft));
   } catch {

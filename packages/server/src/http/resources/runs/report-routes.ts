@@ -10,9 +10,8 @@ import { requesterOf } from "../../request/requester-of.ts";
 import { jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
-import { reportDocument } from "./report/report-document.ts";
-import { reportPolicy, toHtml } from "./report/to-html.ts";
-import { toMarkdown } from "./report/to-markdown.ts";
+import { reportPolicy } from "./report/to-html.ts";
+import { writeReport } from "./report/write-report.ts";
 import { toRun } from "./run-response.ts";
 
 /** With 1,000 steps and 20 evaluators it may be a few times as long. */
@@ -36,7 +35,8 @@ export function runReportRoutes(services: Services): Route[] {
       const format = query.format ?? preferredFormat(call.request.headers.get("accept") ?? "");
       if (format === "json")
         return jsonResponse(report, { headers: { vary: "accept" } }, logBrokenResponse(services, call));
-      return format === "html" ? htmlResponse(report) : markdownResponse(report);
+      const text = await writeReport(evaluation, requesterOf(call), report, format);
+      return documentResponse(id, format, text);
     }),
   ];
 }
@@ -46,25 +46,15 @@ function preferredFormat(accept: string): "json" | "html" {
   return /text\/html/i.test(accept) && !/application\/json/i.test(accept) ? "html" : "json";
 }
 
-/** To be saved: opened from here, it would have the origin of the dashboard. */
-function htmlResponse(report: RunReport): Response {
-  const html = toHtml(`Run ${report.run.name}`, reportDocument(report));
-  return new Response(html, {
+/** To be saved: opened from here, a page would have the origin of the dashboard. */
+function documentResponse(id: string, format: "html" | "md", text: string): Response {
+  return new Response(text, {
     headers: {
-      "content-type": "text/html; charset=utf-8",
+      "content-type": `text/${format === "html" ? "html" : "markdown"}; charset=utf-8`,
       "content-security-policy": reportPolicy,
-      "content-disposition": `attachment; filename="report-${report.run.id}.html"`,
+      "content-disposition": `attachment; filename="report-${id}.${format}"`,
       "cache-control": "no-store",
       vary: "accept",
-    },
-  });
-}
-
-function markdownResponse(report: RunReport): Response {
-  return new Response(toMarkdown(reportDocument(report)), {
-    headers: {
-      "content-type": "text/markdown; charset=utf-8",
-      "content-disposition": `attachment; filename="report-${report.run.id}.md"`,
     },
   });
 }

@@ -46,7 +46,7 @@ export function DatasetFields({ datasets, draft, issue, onChange }: DatasetField
           { value: "", label: latest > 0 ? `Latest (${latest})` : "Latest" },
           ...Array.from({ length: latest }, (_, index) => String(latest - index)),
         ]}
-        onChange={(revision) => onChange({ revision })}
+        onChange={(revision) => onChange({ dataset: draft.dataset, revision })}
       />
       <div className="flex flex-col gap-1 sm:col-span-2">
         <span className="text-sm font-medium">Mode</span>

@@ -18,8 +18,8 @@ import { Page } from "../../../ui/page.tsx";
 import { evaluatorChoices } from "../../playground/evaluate/evaluator-choices.ts";
 import { EvaluatorPicker } from "../../playground/evaluate/evaluator-picker.tsx";
 import { DatasetFields } from "./dataset-fields.tsx";
-import { noDraft, type ReadRunDraft, type RunDraft, readRunDraft } from "./read-run-draft.ts";
-import { RunEstimate } from "./run-estimate.tsx";
+import { noDraft, preselectedDataset, type ReadRunDraft, readRunDraft } from "./read-run-draft.ts";
+import { describeEstimate, RunEstimateCard, useRunEstimate } from "./run-estimate.tsx";
 import { RunFields } from "./run-fields.tsx";
 import { TargetFields } from "./target-fields.tsx";
 
@@ -35,17 +35,17 @@ function NewRunPage() {
   const { data: deployments } = useQuery(deploymentsQuery(presage));
   const { data: families = [] } = useQuery(evaluatorFamiliesQuery(presage));
   const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
-  const stored = useDraft(`new-run:${given.dataset ?? ""}:${given.revision ?? ""}`, noDraft);
   const defaultProfile = profiles.find(
     ({ evaluator_family, name }) => evaluator_family === "exact-match" && name === "system:default",
   );
-  const draft: RunDraft = {
-    ...stored.draft,
-    dataset: stored.draft.dataset || given.dataset || (datasets?.[0]?.id ?? ""),
-    revision: stored.draft.revision || String(given.revision ?? ""),
-    deployment: stored.draft.deployment || (deployments?.find(({ is_default }) => is_default)?.name ?? ""),
-    profiles: stored.draft.profiles || (defaultProfile?.public_id ?? ""),
-  };
+  const stored = useDraft(`new-run:${given.dataset ?? ""}:${given.revision ?? ""}`, {
+    ...noDraft,
+    dataset: given.dataset ?? preselectedDataset(datasets ?? []),
+    revision: String(given.revision ?? ""),
+    deployment: deployments?.find(({ is_default }) => is_default)?.name ?? "",
+    profiles: defaultProfile?.public_id ?? "",
+  });
+  const { draft } = stored;
   const create = useCreateRun({
     onSuccess(run) {
       stored.discard();
@@ -55,7 +55,7 @@ function NewRunPage() {
   const read = readRunDraft(draft, profiles);
   const refused = fieldIssues(create.error);
   const issues: ReadRunDraft["issues"] = wasSent ? read.issues : {};
-  const revision = datasets?.find(({ id }) => id === draft.dataset)?.latest_revision ?? undefined;
+  const estimate = useRunEstimate(read.request, datasets, families);
   const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
 
   // Every sample has one.
@@ -127,14 +127,14 @@ function NewRunPage() {
           <Card title="The run">
             <RunFields draft={draft} issues={issues} refused={refused} onChange={stored.change} />
           </Card>
-          <RunEstimate request={read.request} revision={revision} />
+          <RunEstimateCard estimate={estimate} />
           {create.error !== null && refused.length === 0 && <ErrorNotice error={create.error} />}
-          <div className="flex justify-end gap-2">
+          <div className="flex flex-wrap justify-end gap-2">
             <Link to="/runs" className={buttonClass({ variant: "quiet" })}>
               Cancel
             </Link>
             <AllowedButton needs="evaluate" type="submit" variant="primary" isBusy={create.isPending}>
-              Start the run
+              {estimate === undefined ? "Start the run" : `Start · ${describeEstimate(estimate)}`}
             </AllowedButton>
           </div>
         </div>

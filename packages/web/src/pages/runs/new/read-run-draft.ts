@@ -1,4 +1,4 @@
-import type { RunCreateRequest, RunTarget } from "@presage/sdk";
+import type { Dataset, RunCreateRequest, RunTarget } from "@presage/sdk";
 
 export const noDraft = {
   name: "",
@@ -29,6 +29,15 @@ export interface ReadRunDraft {
   request: RunCreateRequest | undefined;
   /** By field. */
   issues: Partial<Record<keyof RunDraft, string>>;
+}
+
+/** Nobody should send more by one click without having chosen it. */
+const mostPreselected = 1_000;
+
+/** The newest dataset with samples, unless a run of it is many requests. */
+export function preselectedDataset(datasets: readonly Pick<Dataset, "id" | "latest_revision">[]): string {
+  const newest = datasets.find(({ latest_revision }) => latest_revision !== null);
+  return (newest?.latest_revision?.samples ?? 0) <= mostPreselected ? (newest?.id ?? "") : "";
 }
 
 const limits = { repeats: 20, concurrency: 256 };

@@ -1,87 +1,131 @@
-import type { DatasetRevision, Run, RunCreateRequest } from "@presage/sdk";
+import type { Dataset, DatasetRevision, EvaluatorFamily, Run, RunCreateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { runsOnDatasetQuery } from "../../../data/runs/datasets.ts";
-import { runReportQuery } from "../../../data/runs/runs.ts";
+import { comparedReportQuery } from "../../../data/runs/compared-runs.ts";
+import { revisionsQuery, runsOnDatasetQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { counted } from "../../../format/counted.ts";
 import { formatCost, formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
 
-interface RunEstimateProps {
-  /** The form's, as far as it can be sent. */
-  request: RunCreateRequest | undefined;
-  revision: DatasetRevision | undefined;
+interface RunEstimate {
+  request: RunCreateRequest;
+  revision: DatasetRevision;
+  predictions: number;
+  /** How many of the evaluators ask a model. */
+  judges: number;
+  /** To the target and to judges. */
+  requests: number;
+  /** A finished run of the same target on the dataset. Undefined while that is not known; null: there is none. */
+  earlier: Run | null | undefined;
+  /** Of the predictions, if they take as many tokens as in the earlier run. */
+  tokens: number | undefined;
+  cost: string | undefined;
 }
 
-/** The estimated requests of a run, and its cost if an earlier run of the same target tells. */
-export function RunEstimate({ request, revision }: RunEstimateProps) {
+/** What a run will send and cost. Undefined if it cannot be started as it is. */
+export function useRunEstimate(
+  request: RunCreateRequest | undefined,
+  datasets: readonly Dataset[] | undefined,
+  families: readonly EvaluatorFamily[],
+): RunEstimate | undefined {
+  const presage = usePresage();
+  const id = request?.dataset_id ?? "";
+  const asksModel = request !== undefined && "deployment" in request.target;
+  const latest = datasets?.find((dataset) => dataset.id === id)?.latest_revision ?? undefined;
+  const number = request?.revision ?? latest?.revision;
+  const { data: older } = useQuery({
+    ...revisionsQuery(presage, id),
+    enabled: number !== latest?.revision,
+  });
+  const { data: runs } = useQuery({ ...runsOnDatasetQuery(presage, id), enabled: asksModel });
+  const earlier =
+    asksModel && runs !== undefined ? (runs.find((run) => isLike(run, request)) ?? null) : undefined;
+  const { data: report } = useQuery({
+    ...comparedReportQuery(presage, earlier?.id ?? ""),
+    enabled: earlier != null,
+  });
+  const revision = [latest, ...(older ?? [])].find((one) => one?.revision === number);
+  if (request === undefined || revision === undefined) return undefined;
+  const predictions = revision.samples * (request.repeats ?? 1);
+  const judges = request.evaluators.filter(({ evaluator }) =>
+    families.some(({ family_name, uses_model }) => uses_model && family_name === evaluator),
+  ).length;
+  const scale = predictions / (earlier?.progress.predicted ?? 1);
+  const { tokens, cost } = report ?? {};
+  return {
+    request,
+    revision,
+    predictions,
+    judges,
+    requests: predictions * (judges + (asksModel ? 1 : 0)),
+    earlier,
+    tokens: tokens && Math.round((tokens.prompt + tokens.completion) * scale),
+    cost: cost?.total == null ? undefined : formatCost(cost.total * scale, cost.currency),
+  };
+}
+
+function isLike({ status, progress, target }: Run, { target: wanted }: RunCreateRequest): boolean {
+  if (status !== "finished" || progress.predicted === 0) return false;
+  if (!("deployment" in target) || !("deployment" in wanted)) return false;
+  return target.deployment === wanted.deployment && (target.model ?? null) === (wanted.model ?? null);
+}
+
+/** “2,954 requests, about $1.20” */
+export function describeEstimate({ predictions, judges, requests, cost }: RunEstimate): string {
+  if (requests === 0) return `${counted(predictions, "prediction")}, no requests`;
+  // What judges cost is not in the earlier run's cost.
+  const price = cost === undefined ? "cost unknown" : `${judges === 0 ? "about" : "over"} ${cost}`;
+  return `${counted(requests, "request")}, ${price}`;
+}
+
+export function RunEstimateCard({ estimate }: { estimate: RunEstimate | undefined }) {
   return (
     <Card title="Estimate">
       <div className="flex flex-col gap-2 px-4 py-3 text-sm">
-        {request === undefined || revision === undefined ? (
+        {estimate === undefined ? (
           <p className="text-ink-2">Choose a dataset, a target and evaluators.</p>
         ) : (
-          <Estimate request={request} revision={revision} />
+          <Estimate {...estimate} />
         )}
       </div>
     </Card>
   );
 }
 
-function Estimate({ request, revision }: { request: RunCreateRequest; revision: DatasetRevision }) {
-  const predictions = revision.samples * (request.repeats ?? 1);
+function Estimate({ request, revision, predictions, judges, ...estimate }: RunEstimate) {
   const asksModel = "deployment" in request.target;
+  const { earlier, tokens, cost } = estimate;
   return (
     <>
       <p>
         <strong className="font-semibold tabular-nums">{formatCount(predictions)}</strong>{" "}
         {asksModel ? "requests to the model" : "predictions of a baseline, which ask no model"}
       </p>
+      {judges > 0 && (
+        <p>{formatCount(predictions * judges)} requests to judges, whose cost is not estimated</p>
+      )}
       <p className="text-ink-2">
         {formatCount(revision.samples)} samples in {formatCount(revision.trajectories)} trajectories
         {(request.repeats ?? 1) > 1 && `, ${request.repeats} times each`};{" "}
         {formatCount(predictions * request.evaluators.length)} evaluations.
       </p>
-      {asksModel && <EarlierCost request={request} predictions={predictions} />}
-    </>
-  );
-}
-
-function EarlierCost({ request, predictions }: { request: RunCreateRequest; predictions: number }) {
-  const presage = usePresage();
-  const { data: runs } = useQuery(runsOnDatasetQuery(presage, request.dataset_id));
-  const earlier = runs?.find((run) => run.status === "finished" && isSameTarget(run, request));
-  if (runs === undefined) return null;
-  if (earlier === undefined) {
-    return (
-      <p className="text-xs text-ink-3">
-        The cost is not known before: no finished run of this target on this dataset tells how many tokens a
-        prediction takes.
-      </p>
-    );
-  }
-  return <CostLikeThat earlier={earlier} predictions={predictions} />;
-}
-
-function isSameTarget({ target }: Run, { target: wanted }: RunCreateRequest): boolean {
-  if (!("deployment" in target) || !("deployment" in wanted)) return false;
-  return target.deployment === wanted.deployment && (target.model ?? null) === (wanted.model ?? null);
-}
-
-function CostLikeThat({ earlier, predictions }: { earlier: Run; predictions: number }) {
-  const { data: report } = useQuery(runReportQuery(usePresage(), earlier));
-  if (report === undefined || earlier.progress.predicted === 0) return null;
-  const scale = predictions / earlier.progress.predicted;
-  const { cost, tokens } = report;
-  return (
-    <p className="text-ink-2">
-      About {formatCount(Math.round((tokens.prompt + tokens.completion) * scale))} tokens
-      {cost?.total != null && (
-        <>
-          ,{" "}
-          <strong className="font-semibold text-ink">{formatCost(cost.total * scale, cost.currency)}</strong>
-        </>
+      {earlier === null && (
+        <p className="text-xs text-ink-3">
+          The cost is not known before: no finished run of this target on this dataset tells how many tokens a
+          prediction takes.
+        </p>
       )}
-      , if a prediction takes as many as in {earlier.name}.
-    </p>
+      {earlier != null && tokens !== undefined && (
+        <p className="text-ink-2">
+          About {formatCount(tokens)} tokens
+          {cost !== undefined && (
+            <>
+              , <strong className="font-semibold text-ink">{cost}</strong>
+            </>
+          )}
+          , if a prediction takes as many as in {earlier.name}.
+        </p>
+      )}
+    </>
   );
 }

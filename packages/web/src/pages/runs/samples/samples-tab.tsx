@@ -23,7 +23,7 @@ export function SamplesTab({ run }: { run: Run }) {
     );
   }
   return (
-    <div className="flex h-[max(28rem,calc(100dvh-11rem))] flex-col gap-3 pt-4">
+    <div className="flex h-[max(28rem,calc(100dvh-11rem))] flex-col gap-3 pt-4 print:block print:h-auto">
       <SampleMatrix run={run} />
     </div>
   );

@@ -4,6 +4,7 @@ import { Button } from "../../button.tsx";
 import { CopyButton } from "../../copy-button.tsx";
 import { Explained } from "../../overlay/explained.tsx";
 import { ScrollRegion } from "../../scroll-region.tsx";
+import { usePrinting } from "../../use-printing.ts";
 import { ExplainedName } from "./explained-name.tsx";
 import { copyableTable } from "./figures-table.ts";
 import { IntervalAxis, type IntervalMarkKind, IntervalRowMark } from "./interval-mark.tsx";
@@ -70,8 +71,9 @@ export function IntervalTable({ mark, ...props }: IntervalTableProps & { mark: I
   } = props;
   const { most = defaultMost } = props;
   const [isAll, setAll] = useState(false);
+  const isPrinting = usePrinting();
   const domain = props.domain ?? domainWithZero(rows.flatMap(valuesOf));
-  const shown = isAll ? rows : rows.slice(0, most);
+  const shown = isAll || isPrinting ? rows : rows.slice(0, most);
   const hasP = rows.some(({ pValue }) => pValue !== undefined);
   const hasIntervals = rows.some(({ lower, upper }) => lower != null && upper != null);
   const hasCount = rows.some(({ count }) => count !== undefined);

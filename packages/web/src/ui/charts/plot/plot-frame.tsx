@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
+import { usePrinting } from "../../use-printing.ts";
 import { type PlotArea, ValueAxis } from "./axes.tsx";
 import { nearestPlace, placeAfter } from "./places.ts";
 import { PlotReadout, type Readout, sayReadout } from "./plot-readout.tsx";
@@ -30,10 +31,14 @@ interface PlotFrameProps {
   draw(plot: Plot): ReactNode;
 }
 
+/** The width of a plot on paper, where nothing can be measured. It fits upright A4 and letter. */
+const paperPx = 640;
+
 /** A plot as large as its parent. The pointer and the arrow keys read its values at one place. */
 export function PlotFrame({ label, places, read, ...look }: PlotFrameProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const size = useSize(frame);
+  const measured = useSize(frame);
+  const size = usePrinting() ? { ...measured, width: paperPx } : measured;
   const plot = layOut(size, look);
   const [index, setIndex] = useState<number>();
   const place = index === undefined ? undefined : places[index];

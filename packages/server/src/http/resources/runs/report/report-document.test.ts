@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { RunReport, RunStratum } from "@presage/contract";
+import { describeEvaluator } from "../../../../evaluation/runs/report/describe-evaluator.ts";
 import { exampleReport } from "../report-openapi.ts";
 import { reportDocument } from "./report-document.ts";
 import { toHtml } from "./to-html.ts";
@@ -35,6 +36,7 @@ function reportOf(text: string): RunReport {
       profile_name: text,
       strata: {
         ...one.strata,
+        step: [0, 1, 2].flatMap((key) => one.strata.step.map((stratum) => ({ ...stratum, key }))),
         trajectory: rename(one.strata.trajectory),
         verb: rename(one.strata.verb),
         tag: rename(one.strata.tag),
@@ -54,6 +56,7 @@ test("a page has the same elements whatever the texts are, and none that loads o
   expect([...names].sort()).toEqual(
     [
       ..."body doctype h1 h2 h3 head html meta p pre style table tbody td th thead title tr".split(" "),
+      ..."circle figcaption figure line polygon polyline svg text".split(" "),
     ].sort(),
   );
 });
@@ -92,13 +95,39 @@ test("outside of blocks, Markdown has no mark of a text that means something", (
       .replace(/^#+ /, "")
       .replaceAll(/&#\d+;/g, "")
       .replaceAll(/(^| )\|(?= |$)/g, "");
-    expect(text).not.toMatch(/[<>`[\]\\*_|@&!#~]|:\/\/|www\./);
+    expect(text).not.toMatch(/<(?! )|[>`[\]\\*_|@&!#~]|:\/\/|www\./);
   }
 });
 
 test("a block is longer than the longest run of backticks in it", () => {
   const markdown = toMarkdown([{ kind: "block", text: "a\n`````\nb ``````` c" }]);
   expect(markdown).toBe("````````\na\n`````\nb ``````` c\n````````\n");
+});
+
+test("a report begins with its dataset and a sentence for each evaluator, which a page and Markdown share", () => {
+  const document = reportDocument(exampleReport, "household <3>");
+  const [evaluator] = exampleReport.evaluators;
+  if (evaluator === undefined) throw new Error("The example has no evaluator");
+  const sentence = describeEvaluator(evaluator);
+  expect(toHtml("x", document)).toContain(
+    `<p>Dataset household &lt;3&gt;, revision 1; teacher-forced; finished.</p>\n<p>${sentence}</p>`,
+  );
+  expect(toMarkdown(document)).toContain(`finished.\n\n${sentence}\n`);
+});
+
+test("a page draws the pass rates by step with their intervals, one step alone not", () => {
+  expect(toHtml("x", reportDocument(exampleReport))).not.toContain("<svg");
+  const html = toHtml("x", reportDocument(reportOf("plain")));
+  expect(html).toContain("plain plain: pass rate by step, with its 95 % interval.");
+  expect(html.match(/<circle /g)).toHaveLength(3);
+  expect(html).toMatch(
+    /<polygon points="48\.0,\S+ 358\.0,\S+ 668\.0,\S+ 668\.0,\S+ 358\.0,\S+ 48\.0,[\d.]+"/,
+  );
+});
+
+test("a small p-value stays readable in Markdown, and a tag does not become one", () => {
+  const markdown = toMarkdown([{ kind: "paragraph", text: "p < 0.001 and <b> <" }]);
+  expect(markdown).toBe("p < 0.001 and &#60;b&#62; &#60;\n");
 });
 
 test("figures stay readable in Markdown, and rows cannot start lists", () => {

@@ -6,12 +6,16 @@ import type {
   RunStratum,
   RunSurvival,
 } from "@presage/contract";
+import { describeEvaluator } from "../../../../evaluation/runs/report/describe-evaluator.ts";
+import type { ChartPoint } from "./chart-svg.ts";
 
 /** A part of a report for people. All texts are plain: whoever writes them escapes them. */
 export type ReportPart =
   | { kind: "heading"; level: 1 | 2 | 3; text: string }
   | { kind: "paragraph"; text: string }
   | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
+  /** Shares by step, which a table below it has as well. */
+  | { kind: "chart"; caption: string; points: readonly ChartPoint[] }
   /** Of any length, with lines of its own. */
   | { kind: "block"; text: string };
 
@@ -30,12 +34,15 @@ const mostRows = 100;
 const howIntervals =
   "Intervals are at 95 % and take trajectories, not samples, as independent (Wilson's with Student's t and the standard error of leaving out one trajectory at a time). With failures: the mean if each failure scores 0. No change: the score of predicting that nothing changes, on the same samples.";
 
-/** A report as headings, texts and tables. */
-export function reportDocument(report: RunReport): ReportPart[] {
+/** A report as headings, texts, tables and charts. */
+export function reportDocument(report: RunReport, datasetName?: string): ReportPart[] {
   const { run, provenance } = report;
+  const dataset = `${datasetName ?? run.dataset_id}, revision ${run.revision}`;
   return [
     heading(1, `Run ${run.name}`),
+    ...(run.dataset_id === null ? [] : [paragraph(`Dataset ${dataset}; ${run.mode}; ${run.status}.`)]),
     ...provenance.warnings.map(paragraph),
+    ...report.evaluators.map((one) => paragraph(describeEvaluator(one))),
     heading(2, "Figures"),
     {
       kind: "table",
@@ -105,8 +112,21 @@ function strataParts({ strata, strata_left_out: leftOut, ...evaluator }: RunEval
   const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
   return [
     heading(2, fullName(evaluator)),
+    ...stepChart(fullName(evaluator), strata.step),
     ...strataTitles.flatMap(([name, title]) => strataTable(title, strata[name], more[name])),
   ];
+}
+
+function stepChart(name: string, steps: readonly RunStratum[]): ReportPart[] {
+  const points = steps.flatMap(({ key, pass_rate: share, pass_interval: interval, no_change: unchanged }) =>
+    share === null ? [] : [{ step: Number(key), share, interval, baseline: unchanged?.pass_rate ?? null }],
+  );
+  // A curve of one step would be a lone dot.
+  if (points.length < 2) return [];
+  const dashed = points.some(({ baseline }) => baseline !== null)
+    ? " Dashed: leaving the state unchanged."
+    : "";
+  return [{ kind: "chart", caption: `${name}: pass rate by step, with its 95 % interval.${dashed}`, points }];
 }
 
 function strataTable(title: string, strata: readonly RunStratum[], leftOut: number): ReportPart[] {
@@ -205,7 +225,7 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
     ["Status", run.status],
     ["Mode", run.mode],
     ["Repeats", String(run.repeats)],
-    ["Dataset", `${run.dataset_id ?? "none"}, revision ${run.revision ?? "none"}`],
+    ["Id of the dataset", run.dataset_id ?? "none"],
     ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
     ["Models", provenance.models.join(", ")],
     ["Presage", provenance.presage_version],

@@ -3,10 +3,11 @@ import { toLine, toLines } from "./to-plain-text.ts";
 
 /** A report as Markdown with GitHub's tables. */
 export function toMarkdown(parts: readonly ReportPart[]): string {
-  return `${parts.map(toText).join("\n\n")}\n`;
+  const texts = parts.flatMap((part) => (part.kind === "chart" ? [] : toText(part)));
+  return `${texts.join("\n\n")}\n`;
 }
 
-function toText(part: ReportPart): string {
+function toText(part: Exclude<ReportPart, { kind: "chart" }>): string {
   switch (part.kind) {
     case "heading":
       return `${"#".repeat(part.level)} ${escapeText(part.text)}`;
@@ -36,5 +37,5 @@ function escapeText(text: string): string {
   );
 }
 
-/** Marks that may mean something, the colon and dot of bare links, and what starts a list or a rule. */
-const markup = /[!"#$&*+<>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;
+/** Marks that may mean something, but not a "<" before a space, as in "p < 0.001", the colon and dot of bare links, and what starts a list or a rule. */
+const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { describeEvaluator } from "./describe-evaluator.ts";
+
+const figures = {
+  evaluator: "rouge-l-2026-11-21",
+  profile_name: "close enough",
+  count: 1,
+  failed: 1,
+  trajectories: 1,
+  pass_rate: 1,
+  pass_interval: null,
+  no_change: null,
+};
+
+test("an evaluator is described as far as its figures go", () => {
+  expect(describeEvaluator(figures)).toBe(
+    "rouge-l close enough passes 100 % of 1 sample in 1 trajectory. 1 prediction without a verdict.",
+  );
+  expect(describeEvaluator({ ...figures, count: 0, pass_rate: null })).toBe(
+    "rouge-l close enough has no verdict. 1 prediction without a verdict.",
+  );
+  expect(
+    describeEvaluator({
+      ...figures,
+      profile_name: "system:default",
+      count: 36,
+      failed: 0,
+      trajectories: 12,
+      pass_rate: 2 / 3,
+      pass_interval: { level: 0.95, lower: 0.4831, upper: 0.81 },
+      no_change: { mean: 0.025, pass_rate: 0.025, count: 40 },
+    }),
+  ).toBe(
+    "rouge-l passes 66.7 % (48.3 to 81.0 %) of 36 samples in 12 trajectories; leaving the state unchanged passes 2.5 % of 40.",
+  );
+});

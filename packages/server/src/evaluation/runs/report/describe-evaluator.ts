@@ -1,0 +1,30 @@
+import type { ReportEvaluator, RunFigures } from "@presage/contract";
+import { countOf } from "../../../count-of.ts";
+
+type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
+  Pick<RunFigures, "count" | "failed" | "trajectories" | "pass_rate" | "pass_interval" | "no_change">;
+
+/** What a run says by one evaluator, in a sentence for reports. Names are as they are: whoever writes the sentence escapes it. */
+export function describeEvaluator(one: Described): string {
+  const name = nameOf(one);
+  const without = one.failed === 0 ? "" : ` ${countOf(one.failed, "prediction")} without a verdict.`;
+  if (one.pass_rate === null) return `${name} has no verdict.${without}`;
+  const { pass_interval: interval, no_change: unchanged } = one;
+  const range = interval === null ? "" : ` (${points(interval.lower)} to ${points(interval.upper)} %)`;
+  const trajectories = `${one.trajectories} ${one.trajectories === 1 ? "trajectory" : "trajectories"}`;
+  const some = unchanged === null || unchanged.count === one.count ? "" : ` of ${unchanged.count}`;
+  const baseline =
+    unchanged === null ? "" : `; leaving the state unchanged passes ${points(unchanged.pass_rate)} %${some}`;
+  return `${name} passes ${points(one.pass_rate)} %${range} of ${countOf(one.count, "sample")} in ${trajectories}${baseline}.${without}`;
+}
+
+/** The family, and the profile unless it is the family's own. */
+function nameOf({ evaluator, profile_name: profile }: Described): string {
+  const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+  return profile === null || profile === "system:default" ? family : `${family} ${profile}`;
+}
+
+/** 66.7 of a share of two thirds. */
+function points(share: number): string {
+  return (100 * share).toFixed(share === 0 || share === 1 ? 0 : 1);
+}
