@@ -7,6 +7,8 @@ const figures = {
   count: 1,
   failed: 1,
   trajectories: 1,
+  mean: null,
+  interval: null,
   pass_rate: 1,
   pass_interval: null,
   no_change: null,
@@ -18,6 +20,10 @@ test("an evaluator is described as far as its figures go", () => {
   );
   expect(describeEvaluator({ ...figures, count: 0, pass_rate: null })).toBe(
     "rouge-l close enough has no verdict. 1 prediction without a verdict.",
+  );
+  const scored = { mean: 0.375, interval: { level: 0.95, lower: 0.1, upper: 0.75 } };
+  expect(describeEvaluator({ ...figures, ...scored, failed: 0, pass_rate: null })).toBe(
+    "rouge-l close enough scores 0.375 (0.100 to 0.750) on 1 sample in 1 trajectory.",
   );
   expect(
     describeEvaluator({

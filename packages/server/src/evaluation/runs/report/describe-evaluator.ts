@@ -2,20 +2,29 @@ import type { ReportEvaluator, RunFigures } from "@presage/contract";
 import { countOf } from "../../../count-of.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
-  Pick<RunFigures, "count" | "failed" | "trajectories" | "pass_rate" | "pass_interval" | "no_change">;
+  Pick<
+    RunFigures,
+    "count" | "failed" | "trajectories" | "mean" | "interval" | "pass_rate" | "pass_interval" | "no_change"
+  >;
 
 /** What a run says by one evaluator, in a sentence for reports. Names are as they are: whoever writes the sentence escapes it. */
 export function describeEvaluator(one: Described): string {
   const name = nameOf(one);
   const without = one.failed === 0 ? "" : ` ${countOf(one.failed, "prediction")} without a verdict.`;
-  if (one.pass_rate === null) return `${name} has no verdict.${without}`;
+  const trajectories = `${one.trajectories} ${one.trajectories === 1 ? "trajectory" : "trajectories"}`;
+  const basis = `${countOf(one.count, "sample")} in ${trajectories}`;
+  if (one.pass_rate === null) {
+    if (one.mean === null) return `${name} has no verdict.${without}`;
+    const { interval } = one;
+    const range = interval === null ? "" : ` (${interval.lower.toFixed(3)} to ${interval.upper.toFixed(3)})`;
+    return `${name} scores ${one.mean.toFixed(3)}${range} on ${basis}.${without}`;
+  }
   const { pass_interval: interval, no_change: unchanged } = one;
   const range = interval === null ? "" : ` (${points(interval.lower)} to ${points(interval.upper)} %)`;
-  const trajectories = `${one.trajectories} ${one.trajectories === 1 ? "trajectory" : "trajectories"}`;
   const some = unchanged === null || unchanged.count === one.count ? "" : ` of ${unchanged.count}`;
   const baseline =
     unchanged === null ? "" : `; leaving the state unchanged passes ${points(unchanged.pass_rate)} %${some}`;
-  return `${name} passes ${points(one.pass_rate)} %${range} of ${countOf(one.count, "sample")} in ${trajectories}${baseline}.${without}`;
+  return `${name} passes ${points(one.pass_rate)} %${range} of ${basis}${baseline}.${without}`;
 }
 
 /** The family, and the profile unless it is the family's own. */

@@ -84,7 +84,7 @@ const figureColumns = [
   "With failures",
   "No change",
   "Samples",
-  "Failed",
+  "Failed predictions",
   "Trajectories",
 ];
 
@@ -102,7 +102,7 @@ function figureCells(figures: RunFigures): string[] {
     interval(figures.pass_interval),
     share(figures.mean_failures_as_zero),
     share(figures.no_change?.mean ?? null),
-    String(figures.count),
+    figures.count === figures.samples ? String(figures.count) : `${figures.count} of ${figures.samples}`,
     String(figures.failed),
     String(figures.trajectories),
   ];
