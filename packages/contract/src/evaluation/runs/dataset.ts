@@ -32,6 +32,11 @@ const described = {
 /** A number of a revision, as its dataset counts them from 1. */
 const revisionNumber = z.int().meta({ description: "Counts the dataset's revisions from 1." });
 
+export const uploadWarnings = z
+  .array(z.string())
+  .optional()
+  .meta({ description: "Of an upload: what was passed over, if anything." });
+
 /** An immutable set of samples. */
 export const DatasetRevision = z
   .object({
@@ -44,6 +49,7 @@ export const DatasetRevision = z
     trajectories: z.int().meta({ description: "The number of trajectories." }),
     bytes: z.int().meta({ description: "The length of the exported lines, which counts against the quota." }),
     created_at: instant.meta({ description: "When its upload was complete." }),
+    warnings: uploadWarnings,
   })
   .meta({ id: "DatasetRevision" });
 export type DatasetRevision = z.infer<typeof DatasetRevision>;

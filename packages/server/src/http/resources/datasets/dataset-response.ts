@@ -22,6 +22,16 @@ export function toDatasetRevision({
   trajectories,
   bytes,
   createdAt,
+  warnings,
 }: Revision): DatasetRevision {
-  return { revision: number, digest, samples, trajectories, bytes, created_at: toIsoInstant(createdAt) };
+  const created_at = toIsoInstant(createdAt);
+  return {
+    revision: number,
+    digest,
+    samples,
+    trajectories,
+    bytes,
+    created_at,
+    ...(warnings && { warnings }),
+  };
 }
