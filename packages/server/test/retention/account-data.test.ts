@@ -58,7 +58,9 @@ onEachDatabase((database) => {
       labels: ["now"],
     });
     await make("/v1/projects", { name: "kitchen" });
-    const dataset = Dataset.parse(await make("/v1/datasets", { name: "doors" }));
+    const dataset = Dataset.parse(
+      await make("/v1/datasets", { name: "doors", change: { paths: ["$.doors"] } }),
+    );
     const sample = { trajectory_id: "t", step: 0, interaction, next_state: "An open door." };
     await make(`/v1/datasets/${dataset.id}/revisions`, sample);
     const { id } = Run.parse(

@@ -207,6 +207,7 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
     ["Repeats", String(run.repeats)],
     ["Dataset", `${run.dataset_id ?? "none"}, revision ${run.revision ?? "none"}`],
     ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
+    ...(provenance.change ? [["What counts as a change", JSON.stringify(provenance.change)]] : []),
     ["Models", provenance.models.join(", ")],
     ["Presage", provenance.presage_version],
     ["Prompt", provenance.prompt_version ?? "unknown"],
