@@ -208,7 +208,8 @@ onEachDatabase((database) => {
       action_state: tick,
       tick_state: tick,
     };
-    await uploadNew(id, [line, { ...line, state_id: 4, next_score_state: { score: 2, gameOver: true } }]);
+    const next_score_state = { score: 2, gameOver: true };
+    await uploadNew(id, [line, { ...line, state_id: 4, next_score_state }]);
     const common = {
       trajectory_id: "boil-water",
       context: { task_context: "Boil water." },
@@ -217,7 +218,10 @@ onEachDatabase((database) => {
     };
     expect((await read(`${id}/samples`)).body.data).toEqual([
       { dataset_sample_id: "boil-water/3", step: 3, reward: 1, done: false, ...common },
-      { dataset_sample_id: "boil-water/4", step: 4, reward: 2, done: true, ...common },
+      {
+        ...{ dataset_sample_id: "boil-water/4", step: 4, reward: 2, done: true, ...common },
+        next_state: JSON.stringify({ ...tick, score_state: next_score_state }),
+      },
     ]);
   });
 
