@@ -160,9 +160,10 @@ export type EvaluationResultResponse = z.infer<typeof EvaluationResultResponse>;
 export const CorrectionRequest = z
   .object({
     pass: z.boolean().meta({ description: "The correct verdict. The evaluator's own confirms it." }),
-    score_raw: score
-      .nullish()
-      .meta({ description: "The correct score. Defaults to 1 for a pass and 0 for a fail." }),
+    score_raw: score.nullish().meta({
+      description:
+        "The correct score. Defaults to 1 for a pass and 0 for a fail, and to none if the evaluator gave none.",
+    }),
     comment: boundedText(10_000).nullish().meta({ description: "Why the verdict is corrected." }),
   })
   .meta({ id: "EvaluationCorrectionRequest" });

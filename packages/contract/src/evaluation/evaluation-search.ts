@@ -208,10 +208,19 @@ export const EvaluationSummaryGroup = z
       })
       .meta({ description: "The group's values for the requested dimensions." }),
     count: z.int().meta({ description: "All evaluations, including those without a verdict." }),
-    scored: z.int().meta({ description: "Evaluations with a score." }),
+    scored: z.int().meta({
+      description:
+        "Evaluations with a score. `mean_score` is over these; `pass_rate` also counts ungraded verdicts.",
+    }),
     passed: z.int().meta({ description: "Evaluations with the verdict pass." }),
     not_passed: z.int().meta({ description: "Evaluations with the verdict fail." }),
-    failed: z.int().meta({ description: "Evaluations without a verdict. They do not count as fails." }),
+    failed: z.int().meta({
+      description:
+        "Evaluations without a verdict, except those with the status `not_applicable`. They do not count as fails.",
+    }),
+    not_applicable: z.int().meta({
+      description: "Evaluations with this status: neither a verdict nor a failure.",
+    }),
     interval_method: IntervalMethod.nullable().meta({
       description:
         "Null: intervals were not requested, or more than 2,000,000 results name a trajectory or a sample; use a narrower filter.",

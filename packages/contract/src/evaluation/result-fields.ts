@@ -28,8 +28,17 @@ function isTag([name, text]: [string, string]): boolean {
 export const ExplainStrategy = z.enum(["never", "on-fail", "on-success", "always"]);
 export type ExplainStrategy = z.infer<typeof ExplainStrategy>;
 
-/** The outcome of an evaluation. A failed evaluation has no verdict; it does not count as a fail. */
-export const EvaluationStatus = z.enum(["success", "validation_error", "failed"]);
+/**
+ * The outcome of an evaluation. Only `success` has a verdict; what has none does not count as a fail. `contradictory`: the judge's verdict
+ * and score contradict each other, even when asked again. `not_applicable`: the sample says nothing about any output; it is no failure either.
+ */
+export const EvaluationStatus = z.enum([
+  "success",
+  "validation_error",
+  "failed",
+  "contradictory",
+  "not_applicable",
+]);
 export type EvaluationStatus = z.infer<typeof EvaluationStatus>;
 
 /** The deprecated form of an explain strategy: true means always, false means never. */

@@ -10,8 +10,14 @@ const instant = z.iso.datetime({ offset: true });
 export const PredictionSource = z.enum(["live", "run", "episode"]);
 export type PredictionSource = z.infer<typeof PredictionSource>;
 
-/** Why there is no prediction. `missing`: an upload to a run had none for the sample. `not_reached`: an earlier step of a free-running run failed. */
-export const PredictionFailure = z.enum([...ErrorCategory.options, "missing", "not_reached"]);
+/**
+ * Why there is no prediction. Of an upload to a run, `missing`: it had no line for the sample; `error`: the line has none, or an error in its
+ * place; `skipped`: its prompt was too long. `not_reached`: an earlier step of a free-running run failed.
+ */
+export const PredictionFailure = z.enum([
+  ...ErrorCategory.options,
+  ...["missing", "error", "skipped", "not_reached"],
+] as const);
 export type PredictionFailure = z.infer<typeof PredictionFailure>;
 
 const PredictionStatus = z.enum(["success", "failed"]);

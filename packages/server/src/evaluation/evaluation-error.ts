@@ -11,6 +11,7 @@ export type EvaluationErrorCode =
   | "judge_refused"
   | "judge_truncated"
   | "judge_invalid_verdict"
+  | "contradictory_verdict"
   | "judge_context_exceeded"
   | "judge_error"
   | "no_such_taxonomy"
@@ -35,6 +36,14 @@ export class UnusableSampleError extends Error {
   }
 }
 
+/** A sample that is left out of the measure, whatever the output is, so that the same samples count for every model. */
+export class NotApplicableError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "NotApplicableError";
+  }
+}
+
 /** An error that no evaluator throws on purpose. The cause is for the log: it may quote the sample, so the message leaves it out. */
 export function internalError(cause: unknown): EvaluationError {
   return new EvaluationError("internal_error", "Internal error in the evaluator.", { cause });
@@ -50,8 +59,11 @@ export function needsModel(): EvaluationError {
 /** The outcome of an evaluation that ended with `error`; undefined if no evaluator throws it on purpose. */
 export function outcomeOfError(error: unknown): EvaluatorOutcome | undefined {
   if (error instanceof UnusableSampleError) return unusable("unusable_input", error.message);
+  if (error instanceof NotApplicableError)
+    return { status: "not_applicable", errorMessage: `not_applicable: ${error.message}` };
   if (!(error instanceof EvaluationError)) return undefined;
-  return { status: "failed", errorMessage: `${error.code}: ${error.message}` };
+  const status = error.code === "contradictory_verdict" ? "contradictory" : "failed";
+  return { status, errorMessage: `${error.code}: ${error.message}` };
 }
 
 export function unusable(code: "missing_input" | "unusable_input", message: string): EvaluatorOutcome {

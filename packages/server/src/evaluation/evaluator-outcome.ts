@@ -7,8 +7,8 @@ export type Position = readonly [start: number, end: number];
 /** A family's verdict on a sample. */
 export interface Verdict {
   pass: boolean;
-  /** From 0 to 1, where 1 is best. */
-  score: number;
+  /** From 0 to 1, where 1 is best. Only a judge may give none. */
+  score?: number | undefined;
   /** The parts of the output that led to the verdict. */
   positions?: readonly Position[] | undefined;
   /** The family's own details, as JSON. */
@@ -30,6 +30,11 @@ export interface EvaluatorOutcome {
   explanation?: string | undefined;
   evaluationMicros?: Micros | undefined;
   explanationMicros?: Micros | undefined;
+}
+
+/** Whether an evaluation should have a verdict and has none. */
+export function hasFailed({ status }: { status: EvaluationStatus }): boolean {
+  return status !== "success" && status !== "not_applicable";
 }
 
 export function isExplained(strategy: ExplainStrategy, pass: boolean): boolean {

@@ -208,7 +208,8 @@ onEachDatabase((database) => {
       action_state: tick,
       tick_state: tick,
     };
-    await uploadNew(id, [line, { ...line, state_id: 4, next_score_state: { score: 2, gameOver: true } }]);
+    const next_score_state = { score: 2, gameOver: true };
+    await uploadNew(id, [line, { ...line, state_id: 4, next_score_state }]);
     const common = {
       trajectory_id: "boil-water",
       context: { task_context: "Boil water." },
@@ -217,7 +218,10 @@ onEachDatabase((database) => {
     };
     expect((await read(`${id}/samples`)).body.data).toEqual([
       { dataset_sample_id: "boil-water/3", step: 3, reward: 1, done: false, ...common },
-      { dataset_sample_id: "boil-water/4", step: 4, reward: 2, done: true, ...common },
+      {
+        ...{ dataset_sample_id: "boil-water/4", step: 4, reward: 2, done: true, ...common },
+        next_state: JSON.stringify({ ...tick, score_state: next_score_state }),
+      },
     ]);
   });
 
@@ -238,14 +242,12 @@ onEachDatabase((database) => {
     expect(exported).toBe(toLines(stored));
     const again = await upload(id, exported);
     expect([again.status, await again.json()]).toEqual([200, revision]);
-    const repeated = await upload(
-      id,
-      toLines([1, 1].map((index) => ({ index, expected: "", predicted: "" }))),
-    );
-    expect([repeated.status, await repeated.text()]).toEqual([
-      422,
-      expect.stringContaining("An earlier line"),
-    ]);
+    const repeated = ["first", "second"].map((expected) => ({ index: 1, expected, predicted: "" }));
+    expect(await uploadNew(id, repeated)).toMatchObject({
+      samples: 1,
+      warnings: ["1 line passed over: of lines with the same index the first counts."],
+    });
+    expect((await read(`${id}/samples`)).body.data).toMatchObject([{ next_state: "first" }]);
   });
 
   test("datasets are listed newest first, and a name is given once", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ClientDisconnectedError } from "../../src/errors.ts";
+import { outcomeOfError } from "../../src/evaluation/evaluation-error.ts";
 import { createJudgeFamily } from "../../src/evaluation/evaluators/judge.ts";
 import {
   answerWith,
@@ -62,6 +63,46 @@ describe("A verdict that is not among the options", () => {
     upstream.answer = () => say("The door, the door.");
     expect((await failure()).code).toBe("judge_invalid_verdict");
     expect(upstream.received).toHaveLength(4);
+  });
+});
+
+describe("A verdict that its score contradicts", () => {
+  const contradiction = { reasoning: "Hm.", verdict: "pass", score: 0.2 };
+
+  test("is asked for once more, with what is wrong", async () => {
+    upstream.answer = inTurn(
+      () => say(contradiction),
+      () => say({ ...contradiction, score: 0.5 }),
+    );
+    expect(await judge()).toMatchObject({ pass: true, score: 0.5, extra: { attempts: 2 } });
+    expect(promptOf(upstream.received[1])).toContain("contradict each other");
+  });
+
+  test("twice is no verdict, also after an answer that could not be read", async () => {
+    upstream.answer = () => say({ reasoning: "Hm.", verdict: "fail", score: 0.51 });
+    const error = await failure();
+    expect([error.code, outcomeOfError(error)?.status]).toEqual(["contradictory_verdict", "contradictory"]);
+    expect(upstream.received).toHaveLength(2);
+    upstream.answer = inTurn(
+      () => say({ reasoning: "Hm.", verdict: "maybe" }),
+      () => say(contradiction),
+      () => say(passing),
+    );
+    expect((await judge()).pass).toBe(true);
+  });
+
+  test("is one or none by the profile's pass_score, at which both are allowed", async () => {
+    upstream.answer = () => say({ reasoning: "Hm.", verdict: "fail", score: 0.8 });
+    expect(await judge(undefined, { pass_score: 0.8 })).toMatchObject({ pass: false, score: 0.8 });
+    upstream.answer = () => say({ reasoning: "Hm.", verdict: "pass", score: 0.2 });
+    expect(await judge(undefined, { pass_score: 0.1 })).toMatchObject({ pass: true, score: 0.2 });
+  });
+
+  test("is none without a score, which stays null", async () => {
+    for (const verdict of ["pass", "fail"]) {
+      upstream.answer = () => say({ reasoning: "Hm.", verdict, score: null });
+      expect(await judge()).toMatchObject({ pass: verdict === "pass", score: undefined });
+    }
   });
 });
 
@@ -255,7 +296,7 @@ describe("A profile's config", () => {
   });
 
   test("that is built in fits the schema; none is the default", () => {
-    for (const { config: own } of builtInProfiles) expect(schema.parse(own)).toEqual(own);
+    for (const { config: own } of builtInProfiles) expect(schema.parse(own)).toMatchObject(Object(own));
     expect(builtInProfiles.map(({ name }) => name)).toEqual([
       "system:is-concise",
       "system:is-helpful",

@@ -20,7 +20,7 @@ describe("A model that supports JSON schemas", () => {
   test("is called once, deterministically, and its verdict is the judge's", async () => {
     upstream.answer = () => say({ ...failing, score: null });
     const verdict = await judge();
-    expect(verdict).toMatchObject({ pass: false, score: 0 });
+    expect(verdict).toMatchObject({ pass: false, score: undefined });
     expect(verdict.explain()).toBe(failing.reasoning);
     expect(verdict.extra).toEqual({
       model: "test-model",
@@ -37,7 +37,7 @@ describe("A model that supports JSON schemas", () => {
     upstream.answer = () => say({ ...failing, score: 0.25 });
     expect(await judge()).toMatchObject({ pass: false, score: 0.25 });
     upstream.answer = () => say({ ...passing, score: null });
-    expect(await judge()).toMatchObject({ pass: true, score: 1 });
+    expect(await judge()).toMatchObject({ pass: true, score: undefined });
   });
 
   test("may think before it responds", async () => {
@@ -139,7 +139,7 @@ describe("A fallback to text", () => {
   ] as const) {
     test(`finds the verdict ${name}`, async () => {
       upstream.answer = onlyText(text);
-      expect(await judge()).toMatchObject({ pass: false, score: 0, extra: { attempts: 3 } });
+      expect(await judge()).toMatchObject({ pass: false, extra: { attempts: 3 } });
     });
   }
 });

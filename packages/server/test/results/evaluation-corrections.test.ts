@@ -81,6 +81,30 @@ onEachDatabase((database) => {
     expect((await correct(id, { pass: true, score_raw: null })).correction?.score_raw).toBe(1);
   });
 
+  test("a verdict without a grade keeps none, corrected or not: the mean is over the others, the pass rate over all", async () => {
+    const id = await store({ outcome: { status: "success", pass: true } });
+    await store({ outcome: { status: "success", pass: false, score: 0.25 } });
+    await store({ outcome: { status: "not_applicable", errorMessage: "not_applicable: No word." } });
+    await store({ outcome: { status: "contradictory", errorMessage: "contradictory_verdict: Hm." } });
+    const expectFigures = async (passed: number) => {
+      // From rollups, and from the results themselves.
+      for (const more of [{}, { after_id: "0" }]) {
+        expect((await summary({ app, ...more })).groups).toMatchObject([
+          {
+            ...{ count: 4, scored: 1, failed: 1, not_applicable: 1, mean_score: 0.25 },
+            ...{ passed, pass_rate: passed / 2 },
+          },
+        ]);
+      }
+    };
+    expect(await find(id)).toMatchObject({ pass: true, score_raw: null, score_normalized: null });
+    await expectFigures(1);
+    expect((await correct(id, { pass: false })).correction).toMatchObject({ pass: false, score_raw: null });
+    await expectFigures(0);
+    await presage.call("DELETE", `${resultsPath}/${id}/correction`);
+    await expectFigures(1);
+  });
+
   test("a result without a pass or a score gets both", async () => {
     const id = await store({ outcome: { status: "success" }, isExternal: true });
     expect((await summary({ app })).groups[0]).toMatchObject({

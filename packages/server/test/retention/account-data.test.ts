@@ -58,7 +58,9 @@ onEachDatabase((database) => {
       labels: ["now"],
     });
     await make("/v1/projects", { name: "kitchen" });
-    const dataset = Dataset.parse(await make("/v1/datasets", { name: "doors" }));
+    const dataset = Dataset.parse(
+      await make("/v1/datasets", { name: "doors", change: { paths: ["$.doors"] } }),
+    );
     const sample = { trajectory_id: "t", step: 0, interaction, next_state: "An open door." };
     await make(`/v1/datasets/${dataset.id}/revisions`, sample);
     const { id } = Run.parse(
@@ -211,6 +213,31 @@ onEachDatabase((database) => {
     await expectEventually(async () => (await run(url, "import", join(folder, "first.jsonl"))).code, 0);
     expect((await run(url, "export", join(folder, "killed.jsonl"))).code).toBe(0);
     expect((await read("killed.jsonl")).split("\n")).toEqual(lines);
+  });
+
+  test("A row that is in the file twice, or in another account, is named with its line, and nothing is stored", async () => {
+    const url = await database.create();
+    const lines = exported.trimEnd().split("\n");
+    const tables = ["datasets", "dataset_revisions", "dataset_samples", "runs", "evaluation_results"];
+    for (const table of tables) {
+      const at = lines.findLastIndex((line) => line.startsWith(`{"table":"${table}"`));
+      const { row } = JSON.parse(lines[at] ?? "");
+      const [name] = "id" in row ? ["id"] : ["position"];
+      const twice = [...lines.slice(0, at + 1), lines[at] ?? "", ...lines.slice(at + 1)];
+      await Bun.write(join(folder, "twice.jsonl"), `${twice.join("\n")}\n`);
+      const ran = await run(url, "import", join(folder, "twice.jsonl"));
+      const sentence = `Line ${at + 2}: there is a row of ${table} with the ${name} ${row[name ?? ""]} already`;
+      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(sentence)]);
+      expect(ran.stderr.trim().split("\n")).toHaveLength(1);
+    }
+    expect((await run(url, "import", join(folder, "first.jsonl"))).code).toBe(0);
+    const strangers = exported.replace(localIssuer, "https://id.example");
+    await Bun.write(join(folder, "beside.jsonl"), strangers);
+    const beside = await run(url, "import", "--account", "beside", join(folder, "beside.jsonl"));
+    expect([beside.code, beside.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Line 2: .* in another account/),
+    ]);
   });
 
   test("Of a file that is cut, damaged or of another schema nothing is stored", async () => {

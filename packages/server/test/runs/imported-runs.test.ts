@@ -134,6 +134,48 @@ onEachDatabase((database) => {
     expect((await end(id)).progress).toMatchObject({ predicted: 1, failed: 2 });
   });
 
+  test("a line names its sample consistently: names that are of several samples, and half a pair that does not fit, are refused", async () => {
+    const { id } = await newRun();
+    const good = { dataset_sample_id: "t/0", prediction: "x" };
+    const wrong = [
+      { dataset_sample_id: "t/1", index: 2 },
+      { dataset_sample_id: "t/1", trajectory_id: "t", step: 2 },
+      { trajectory_id: "t", step: 1, index: 2 },
+      { dataset_sample_id: "t/1", step: 2 },
+      { index: 1, trajectory_id: "u" },
+    ];
+    for (const names of wrong) {
+      const { status, body } = await upload(id, toLines([good, { ...names, prediction: "x" }]));
+      expect([names, status, body]).toMatchObject([names, 422, { detail: [{ loc: ["body", "line", 2] }] }]);
+    }
+    const right = [
+      { ...good, index: 0, step: 0 },
+      { index: 1, dataset_sample_id: "t/1", trajectory_id: "t", step: 1, prediction: "y" },
+      { index: 2, trajectory_id: "t", prediction: "z" },
+    ];
+    expect(await upload(id, toLines(right))).toEqual({ status: 200, body: { predictions: 3 } });
+    await end(id);
+    expect((await exported(id)).map(({ prediction }) => prediction)).toEqual(["x", "y", "z"]);
+  });
+
+  test("what a file of another script marks as no answer is none, and of lines with one index the first counts", async () => {
+    const lines = [
+      { index: 0, predicted: "ERROR: 500", expected: "state 1" },
+      { index: 1, generated: "state 2", ground_truth: "state 2", skipped_overlong: true },
+      { index: 2, prediction_raw: null, reference: "state 3" },
+      { index: "2", prediction_raw: "state 3", reference: "state 3" },
+      { index: 3, prediction: "ERROR is what the environment says", reference: "ERROR" },
+    ];
+    const dataset_id = await datasets.create();
+    const warnings = ["1 line passed over: of lines with the same index the first counts."];
+    expect(await datasets.uploadNew(dataset_id, lines)).toMatchObject({ samples: 4, warnings });
+    const { id } = await create({ dataset_id, target: { predictions: "imported" } });
+    expect(await upload(id, toLines(lines))).toEqual({ status: 200, body: { predictions: 4, warnings } });
+    expect((await end(id)).progress).toEqual({ samples: 4, predicted: 1, evaluated: 4, failed: 3 });
+    const found = (await list(id)).map(({ prediction }) => prediction.error_category);
+    expect(found).toEqual(["error", "skipped", "error", null]);
+  });
+
   test("a number names the sample with this id, if there is one, otherwise the sample at this place", async () => {
     const dataset_id = await datasets.create();
     const ids = ["2", "0", "other"];

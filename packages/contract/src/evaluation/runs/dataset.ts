@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { list } from "../../list.ts";
+import { objectWithRule } from "../../object-with-rule.ts";
 import { Context, Interaction } from "../../prediction/prediction.ts";
 import {
   defaultPageLimit,
@@ -32,6 +33,11 @@ const described = {
 /** A number of a revision, as its dataset counts them from 1. */
 const revisionNumber = z.int().meta({ description: "Counts the dataset's revisions from 1." });
 
+export const uploadWarnings = z
+  .array(z.string())
+  .optional()
+  .meta({ description: "Of an upload: what was passed over, if anything." });
+
 /** An immutable set of samples. */
 export const DatasetRevision = z
   .object({
@@ -44,9 +50,36 @@ export const DatasetRevision = z
     trajectories: z.int().meta({ description: "The number of trajectories." }),
     bytes: z.int().meta({ description: "The length of the exported lines, which counts against the quota." }),
     created_at: instant.meta({ description: "When its upload was complete." }),
+    warnings: uploadWarnings,
   })
   .meta({ id: "DatasetRevision" });
 export type DatasetRevision = z.infer<typeof DatasetRevision>;
+
+const jsonPath = z
+  .string()
+  .max(500)
+  .regex(
+    /^\$(\.[^.[\]'*\s]+|\.\*|\[(\d+|\*|'[^']*')\])*$/,
+    "A path is like $.objects[*].properties or $['game state'][0]",
+  );
+const jsonPaths = list(jsonPath).min(1).max(50).nullish();
+
+/** What of JSON states counts when it is asked whether the state changed. */
+export const DatasetChange = objectWithRule(
+  {
+    paths: jsonPaths.meta({ description: "Only what is at these JSON paths counts, at most 50." }),
+    ignore: jsonPaths.meta({ description: "All but what is at these JSON paths counts." }),
+  },
+  {
+    isKept: ({ paths, ignore }: { paths?: unknown; ignore?: unknown }) => !paths !== !ignore,
+    path: ["paths"],
+    message: "Give either paths or ignore",
+  },
+).meta({ id: "DatasetChange" });
+export type DatasetChange = z.infer<typeof DatasetChange>;
+
+const change =
+  "What counts as a change of JSON states: reports group samples by it. Null: every field, of LLM-Sim's states what its authors count.";
 
 /** Recorded transitions of an environment, in revisions. */
 export const Dataset = z
@@ -55,6 +88,7 @@ export const Dataset = z
     name: z.string().meta({ description: "Unique in the account." }),
     description: z.string().nullable().meta({ description: "What the dataset is." }),
     tags: z.record(z.string(), z.string()).nullable().meta({ description: "Texts by name, as given." }),
+    change: DatasetChange.nullable().meta({ description: change }),
     latest_revision: DatasetRevision.nullable().meta({
       description: "The revision with the highest number; null until there is one.",
     }),
@@ -72,6 +106,7 @@ export const DatasetCreateRequest = z
       .nullish()
       .meta({ description: "What the dataset is." }),
     tags: newTags,
+    change: DatasetChange.nullish().meta({ description: `${change} It stays as it is.` }),
   })
   .meta({ id: "DatasetCreateRequest" });
 export type DatasetCreateRequest = z.infer<typeof DatasetCreateRequest>;

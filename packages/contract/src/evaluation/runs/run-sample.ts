@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { ErrorCategory } from "../../errors.ts";
+import { PredictionFailure } from "../../prediction/kept-prediction.ts";
 import { Usage } from "../../prediction/prediction.ts";
 import { nextCursor, queryBoolean, queryInteger, wrongCursor } from "../../query.ts";
 import { storableText } from "../../text.ts";
 import { EvaluationStatus } from "../result-fields.ts";
+import { uploadWarnings } from "./dataset.ts";
 import { maxRepeats } from "./run.ts";
 
 /** One prediction of a run. */
@@ -21,12 +22,10 @@ export const RunSample = z
       .object({
         id: z.uuid().meta({ description: "The prediction's id." }),
         status: z.enum(["success", "failed"]).meta({ description: "Whether there is a prediction." }),
-        error_category: ErrorCategory.or(z.enum(["missing", "not_reached"]))
-          .nullable()
-          .meta({
-            description:
-              "Why there is no prediction. `missing`: it was not uploaded. `not_reached`: an earlier step of a free-running trajectory failed.",
-          }),
+        error_category: PredictionFailure.nullable().meta({
+          description:
+            "Why there is no prediction. `missing`: it was not uploaded. `error`, `skipped`: so says the uploaded line. `not_reached`: an earlier step of a free-running trajectory failed.",
+        }),
         finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
         usage: Usage.meta({ description: "Token counts." }),
         latency_ms: z.number().nullable().meta({ description: "How long the prediction took." }),
@@ -83,9 +82,15 @@ export const RunPredictionLine = z
       .nullish()
       .meta({ default: 0, description: "Counts from 0." }),
     prediction: z.string().nullish().meta({ description: "The predicted next state; null if it failed." }),
-    prediction_raw: z.string().nullish().meta({ description: "Same as prediction." }),
+    prediction_raw: z.string().nullish().meta({
+      description:
+        "Same as prediction. With this field, or one of the next two, a text that begins with ERROR is a failure.",
+    }),
     predicted: z.string().nullish().meta({ description: "Same as prediction." }),
     generated: z.string().nullish().meta({ description: "Same as prediction." }),
+    skipped_overlong: z.boolean().nullish().meta({
+      description: "Whether nothing was predicted, as the prompt was too long.",
+    }),
     reasoning: z.string().nullish().meta({ description: "The model's reasoning." }),
   })
   .meta({ id: "RunPredictionLine" });
@@ -93,7 +98,10 @@ export type RunPredictionLine = z.infer<typeof RunPredictionLine>;
 
 /** Response of `POST /v1/runs/{id}/predictions`. */
 export const RunUpload = z
-  .object({ predictions: z.int().meta({ description: "How many were stored." }) })
+  .object({
+    predictions: z.int().meta({ description: "How many were stored." }),
+    warnings: uploadWarnings,
+  })
   .meta({ id: "RunUpload" });
 export type RunUpload = z.infer<typeof RunUpload>;
 

@@ -5,6 +5,7 @@ import { defaultPageLimit, nextCursor, pageQuery } from "../../query.ts";
 import { shortText, storableText } from "../../text.ts";
 import { EvaluatorReference } from "../evaluate.ts";
 import { instant, newTags } from "../result-fields.ts";
+import { DatasetChange } from "./dataset.ts";
 
 export const maxRepeats = 20;
 export const maxRunConcurrency = 256;
@@ -146,6 +147,7 @@ export const RunProvenance = z
       description: "The version of the composed prompt. Null if the target is external.",
     }),
     dataset_digest: z.string().nullable().meta({ description: "The digest of the dataset's revision." }),
+    change: DatasetChange.optional().meta({ description: "What counts as a change, as its dataset says." }),
     models: z.array(z.string()).meta({
       description: "The model as the upstream named it. More than one: it changed while the run was running.",
     }),

@@ -1,5 +1,6 @@
 import type { Dataset, DatasetFormat, DatasetRevision } from "@presage/contract";
 import { findDataset, type Place } from "../places/place.ts";
+import { printNotice } from "../terminal/print-notice.ts";
 
 /** Uploads a file's lines as a revision of the dataset of this name, which is created if there is none. */
 export async function uploadFile(
@@ -9,7 +10,9 @@ export async function uploadFile(
 ): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
   const isGzip = await startsLikeGzip(path);
   const dataset = (await findDataset(place, name)) ?? (await place.datasets.create(name));
-  return { dataset, revision: await place.datasets.upload(dataset.id, { path, format, isGzip }) };
+  const revision = await place.datasets.upload(dataset.id, { path, format, isGzip });
+  for (const warning of revision.warnings ?? []) printNotice(warning);
+  return { dataset, revision };
 }
 
 export async function startsLikeGzip(path: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { countOf } from "../../count-of.ts";
+import { hasFailed } from "../../evaluation/evaluator-outcome.ts";
 import { CommandError } from "../command-error.ts";
 import { collectFailureReasons } from "../files/failure-reasons.ts";
 import type { OutputLine } from "../files/output-lines.ts";
@@ -55,10 +56,10 @@ export async function evaluateFile(
       if (error !== undefined) reasons.add(line, error.detail);
       for (const outcome of results) {
         countOutcome(counts, outcome, cluster_id);
-        if (outcome.status !== "success")
+        if (hasFailed(outcome))
           reasons.add(line, outcome.error_message ?? outcome.status, outcomeName(outcome));
       }
-      if (error !== undefined || results.some(({ status }) => status !== "success")) failedLines += 1;
+      if (error !== undefined || results.some(hasFailed)) failedLines += 1;
     },
   });
   const all = [...counts.values()];
@@ -86,7 +87,10 @@ function describeMiss(of: OutcomeCounts): string {
 
 /** Lines with a failed evaluation are evaluated again, as are those of an earlier version, which name no cluster. */
 function isFinished({ cluster_id, results }: EvaluationLine): boolean {
-  return cluster_id !== undefined && (results?.every(({ status }) => status !== "failed") ?? false);
+  return (
+    cluster_id !== undefined &&
+    (results?.every(({ status }) => status !== "failed" && status !== "contradictory") ?? false)
+  );
 }
 
 /** The run that an existing file of evaluations belongs to, so that a second start of the command resumes it. */

@@ -1,3 +1,4 @@
+import { hasFailed } from "../../evaluation/evaluator-outcome.ts";
 import {
   jackknifeError,
   momentsOfClusters,
@@ -13,6 +14,8 @@ export interface OutcomeCounts {
   passed: number;
   notPassed: number;
   failed: number;
+  /** Verdicts with a score. */
+  graded: number;
   scoreSum: number;
   /** Verdicts and passes by cluster: verdicts of one are not independent of each other. */
   clusters: Map<number | null, { count: number; sum: number }>;
@@ -37,17 +40,18 @@ export function countOutcome(
   const name = outcomeName(outcome);
   const of: OutcomeCounts = counts.get(id) ?? {
     name,
-    ...{ passed: 0, notPassed: 0, failed: 0, scoreSum: 0 },
+    ...{ passed: 0, notPassed: 0, failed: 0, graded: 0, scoreSum: 0 },
     clusters: new Map(),
   };
   counts.set(id, of);
   if (outcome.status !== "success") {
-    of.failed += 1;
+    if (hasFailed(outcome)) of.failed += 1;
     return;
   }
   const passed = outcome.pass === true ? 1 : 0;
   of.passed += passed;
   of.notPassed += 1 - passed;
+  of.graded += outcome.score_raw === null ? 0 : 1;
   of.scoreSum += outcome.score_raw ?? 0;
   const inCluster = of.clusters.get(cluster) ?? { count: 0, sum: 0 };
   of.clusters.set(cluster, {
@@ -88,9 +92,8 @@ function describeInterval({ clusters }: OutcomeCounts): string {
     : `${(100 * interval.lower).toFixed(1)} – ${(100 * interval.upper).toFixed(1)} %`;
 }
 
-function describeScore(of: OutcomeCounts): string {
-  const verdicts = verdictsOf(of);
-  return verdicts === 0 ? "–" : (of.scoreSum / verdicts).toFixed(3);
+function describeScore({ graded, scoreSum }: OutcomeCounts): string {
+  return graded === 0 ? "–" : (scoreSum / graded).toFixed(3);
 }
 
 export function percent(share: number | undefined): string {

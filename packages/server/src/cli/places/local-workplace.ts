@@ -54,7 +54,7 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
     },
     async uploadPredictions(runId, { path, isGzip }) {
       const upload = { accountId, actor, runId, isGzip, maxBytes: config.datasets.maxBytes };
-      await nameFile(uploadPredictions(database, upload, Bun.file(path).stream()), path);
+      return await nameFile(uploadPredictions(database, upload, Bun.file(path).stream()), path);
     },
     start: (id) => runner.start({ id, leaseId }),
     async waitUntilEnded(id, onProgress, signal) {

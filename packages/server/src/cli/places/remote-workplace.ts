@@ -19,7 +19,7 @@ export function openRemoteWorkplace(server: string, apiKey: string | undefined):
     create: (wanted, evaluators) =>
       call(({ runs }) => runs.create({ ...wanted, evaluators: evaluators.map(toReference) })),
     async uploadPredictions(id, { path, isGzip }) {
-      await call(({ runs }) => runs.uploadPredictions(id, Bun.file(path), { isGzip }));
+      return await call(({ runs }) => runs.uploadPredictions(id, Bun.file(path), { isGzip }));
     },
     start() {},
     waitUntilEnded: (id, onProgress, signal) =>

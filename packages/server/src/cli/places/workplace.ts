@@ -1,4 +1,4 @@
-import type { Run, RunCreateRequest } from "@presage/contract";
+import type { Run, RunCreateRequest, RunUpload } from "@presage/contract";
 import type { Config } from "../../config/config.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
 import { inMemoryUrl } from "../../storage/opening/open-database.ts";
@@ -21,7 +21,7 @@ export interface Workplace extends Place {
   checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
   findDefaultDeployment(): Promise<string>;
   create(wanted: WantedRun, evaluators: readonly WantedEvaluator[]): Promise<Run>;
-  uploadPredictions(id: string, file: PredictionsFile): Promise<void>;
+  uploadPredictions(id: string, file: PredictionsFile): Promise<Pick<RunUpload, "warnings">>;
   /** Makes sure that a process works on a run. */
   start(id: string): void;
   /** Resolves once a run has ended. What `onProgress` throws ends the waiting. */

@@ -159,7 +159,8 @@ async function findSamples(
 }
 
 async function upload(place: Workplace, { id }: Run, path: string): Promise<void> {
-  await place.uploadPredictions(id, { path, isGzip: await startsLikeGzip(path) });
+  const { warnings = [] } = await place.uploadPredictions(id, { path, isGzip: await startsLikeGzip(path) });
+  for (const warning of warnings) printNotice(warning);
 }
 
 async function resumeRun(

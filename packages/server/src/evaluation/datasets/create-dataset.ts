@@ -1,3 +1,4 @@
+import type { DatasetChange } from "@presage/contract";
 import type { Changer } from "../../audit/actor.ts";
 import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
@@ -12,13 +13,14 @@ export interface NewDataset {
   name: string;
   description: string | undefined;
   tags: Readonly<Record<string, string>> | undefined;
+  change?: DatasetChange | undefined;
   userId: string;
 }
 
 export async function createDataset(
   { store }: Pick<EvaluationServices, "store">,
   requester: Changer,
-  { name, description, tags, userId }: NewDataset,
+  { name, description, tags, change, userId }: NewDataset,
   once?: Once,
 ): Promise<StoredDataset> {
   const { accountId } = requester;
@@ -29,6 +31,7 @@ export async function createDataset(
         name,
         description: description ?? null,
         tags: tags === undefined ? null : JSON.stringify(tags),
+        change: change === undefined ? null : JSON.stringify(change),
         last_revision: 0,
         created_by: userId,
         created_at: nowMicros(),

@@ -5,7 +5,16 @@ import type { Database } from "../../storage/schema/tables.ts";
 
 export type StoredDataset = Omit<DatasetsTable, "account_id">;
 
-const columns = ["id", "name", "description", "tags", "last_revision", "created_by", "created_at"] as const;
+const columns = [
+  "id",
+  "name",
+  "description",
+  "tags",
+  "change",
+  "last_revision",
+  "created_by",
+  "created_at",
+] as const;
 
 /** Stores a dataset, unless its account has one of this name. Returns whether it did. */
 export async function insertDataset(transaction: Database, row: DatasetsTable): Promise<boolean> {
@@ -46,10 +55,10 @@ export async function lockDataset(
   transaction: Database,
   accountId: string,
   id: string,
-): Promise<{ name: string; last_revision: number } | undefined> {
+): Promise<Pick<DatasetsTable, "name" | "change" | "last_revision"> | undefined> {
   return await transaction
     .selectFrom("datasets")
-    .select(["name", "last_revision"])
+    .select(["name", "change", "last_revision"])
     .where("id", "=", id)
     .where("account_id", "=", accountId)
     .$if(isPostgres(transaction), (query) => query.forUpdate())

@@ -12,6 +12,8 @@ export interface Revision {
   trajectories: number;
   bytes: number;
   createdAt: Micros;
+  /** Of an upload: what was passed over. */
+  warnings?: string[] | undefined;
 }
 
 const columns = [

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UnusableSampleError } from "../evaluation-error.ts";
+import { NotApplicableError, UnusableSampleError } from "../evaluation-error.ts";
 import type { Verdict } from "../evaluator-outcome.ts";
 import { defineFamily } from "./family.ts";
 import { readMdlmText } from "./published/mdlm-text.ts";
@@ -107,7 +107,7 @@ function compareAsMdlm(output: string, goldAnswer: string, isSame: typeof isWrit
   }
   const gold = readMdlmText(goldAnswer);
   if (gold.text === "") {
-    throw new UnusableSampleError(
+    throw new NotApplicableError(
       "The gold answer is empty, and the published script leaves such samples out.",
     );
   }

@@ -20,6 +20,10 @@ const config = z.strictObject({
   active_learning_enabled: z.boolean().default(false).meta({
     description: "Show the judge the results of this profile that people corrected last.",
   }),
+  pass_score: z.number().min(0).max(1).default(0.5).meta({
+    description:
+      "Where passing begins: a pass with a lower score and a fail with a higher one are contradictions, which give no verdict. At this score, both are allowed.",
+  }),
   required_fields: z
     .array(z.enum(optionalFields.map((field) => sampleFieldNames[field])))
     .default([])
@@ -30,31 +34,47 @@ const config = z.strictObject({
 });
 export type JudgeConfig = z.output<typeof config>;
 
-const form: VerdictForm<{ reasoning: string; verdict: "pass" | "fail"; score?: number | null | undefined }> =
-  {
-    name: "give_verdict",
-    decidingKey: "verdict",
-    jsonSchema: {
-      type: "object",
-      properties: {
-        reasoning: { type: "string" },
-        verdict: { type: "string", enum: ["pass", "fail"] },
-        score: { anyOf: [{ type: "number" }, { type: "null" }] },
-      },
-      required: ["reasoning", "verdict", "score"],
-      additionalProperties: false,
+interface JudgeVerdict {
+  reasoning: string;
+  verdict: "pass" | "fail";
+  score?: number | null | undefined;
+}
+
+const form: VerdictForm<JudgeVerdict> = {
+  name: "give_verdict",
+  decidingKey: "verdict",
+  jsonSchema: {
+    type: "object",
+    properties: {
+      reasoning: { type: "string" },
+      verdict: { type: "string", enum: ["pass", "fail"] },
+      score: { anyOf: [{ type: "number" }, { type: "null" }] },
     },
-    schema: z.object({
-      reasoning: z.string().regex(/\S/),
-      // Letter case and white space are ignored; any other word is rejected.
-      verdict: z
-        .string()
-        .trim()
-        .toLowerCase()
-        .pipe(z.enum(["pass", "fail"])),
-      score: z.number().min(0).max(1).nullish(),
-    }),
+    required: ["reasoning", "verdict", "score"],
+    additionalProperties: false,
+  },
+  schema: z.object({
+    reasoning: z.string().regex(/\S/),
+    // Letter case and white space are ignored; any other word is rejected.
+    verdict: z
+      .string()
+      .trim()
+      .toLowerCase()
+      .pipe(z.enum(["pass", "fail"])),
+    score: z.number().min(0).max(1).nullish(),
+  }),
+};
+
+function formWith(passScore: number): VerdictForm<JudgeVerdict> {
+  return {
+    ...form,
+    contradictionOf({ verdict, score }) {
+      const isContradictory =
+        typeof score === "number" && (verdict === "pass" ? score < passScore : score > passScore);
+      return isContradictory ? { kind: "contradictory", passScore } : undefined;
+    },
   };
+}
 
 export interface JudgeOptions {
   /** Undefined if no model is configured. */
@@ -69,7 +89,7 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
     kind: "model",
     name: "judge",
     description: "A model decides whether the output meets the profile's criteria.",
-    versions: ["2026-11-21"],
+    versions: ["2026-11-24", "2026-11-21"],
     needs: ["output"],
     takes: optionalFields,
     needsWith: ({ required_fields }) => fieldsNamed(required_fields),
@@ -82,9 +102,9 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
         ? await findCorrections({ accountId, signal }, profilePublicId, maxExamples)
         : [];
       const question = judgeQuestion(profile.pass_criteria, sample, examples);
-      const { value, asked } = await askForVerdict(question, form, call);
-      const pass = value.verdict === "pass";
-      return { pass, score: value.score ?? Number(pass), extra: asked, explain: () => value.reasoning };
+      const { value, asked } = await askForVerdict(question, formWith(profile.pass_score), call);
+      const { verdict, score, reasoning } = value;
+      return { pass: verdict === "pass", score: score ?? undefined, extra: asked, explain: () => reasoning };
     },
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UnusableSampleError } from "../evaluation-error.ts";
+import { NotApplicableError, UnusableSampleError } from "../evaluation-error.ts";
 import { rougeL } from "./rouge-l.ts";
 
 function evaluate(output: string, goldAnswer: string, profile = {}) {
@@ -32,10 +32,17 @@ test("case and punctuation do not count, words of every script do", () => {
   expect(evaluate("नमस्ते दुनिया", "नमस्ते").extra).toMatchObject({ output_words: 2, gold_words: 1 });
 });
 
-test("texts without words are equal or not", () => {
-  expect(evaluate("", "").score).toBe(1);
-  expect(evaluate("[]\n", "[]").score).toBe(1);
-  expect(evaluate("[]", "{}").score).toBe(0);
+test("a gold answer without a word leaves the sample out, whatever the output; an output without one has 0", () => {
+  for (const gold of ["", ".", "[]\n"]) {
+    for (const output of [gold, "", "a"]) expect(() => evaluate(output, gold)).toThrow(NotApplicableError);
+  }
+  expect(evaluate("[]", "a").score).toBe(0);
+});
+
+test("`pltrdy` scores texts without words as mdlm_world_modeling does", () => {
+  const pltrdy = (text: string) => evaluate(text, text, { variant: "pltrdy" });
+  expect(pltrdy(".")).toMatchObject({ pass: false, score: 0 });
+  for (const text of ["", "[]"]) expect(pltrdy(text)).toMatchObject({ pass: true, score: 2 / (2 + 1e-8) });
 });
 
 test("the explanation says what is missing, or that the order differs", () => {
@@ -43,7 +50,9 @@ test("the explanation says what is missing, or that the order differs", () => {
     'Words in common, in the same order: 2, of 3 in the output and 3 in the gold answer. The output lacks "blue". It has "red", which the gold answer lacks.',
   );
   expect(evaluate("door red", "red door").explain()).toEndWith("Only the order differs.");
-  expect(evaluate("[]", "{}").explain()).toBe("Neither the output nor the gold answer has a word.");
+  expect(evaluate(".", ".", { variant: "pltrdy" }).explain()).toBe(
+    "Neither the output nor the gold answer has a word.",
+  );
 });
 
 test("`pltrdy` counts distinct words by sentence, and so sees less than the default", () => {

@@ -1,3 +1,4 @@
+import { DatasetChange } from "@presage/contract";
 import { z } from "zod";
 import { countOf } from "../../count-of.ts";
 import type { Position } from "../evaluator-outcome.ts";
@@ -17,6 +18,9 @@ const config = z.strictObject({
     .max(1)
     .default(1)
     .meta({ description: "The lowest F1 of changes that passes." }),
+  change: DatasetChange.nullish().meta({
+    description: "What of JSON states counts, if not all of it.",
+  }),
 });
 
 /** Each line, or each field with its whole path, becomes a string of its own: about 400 MB of them at this length. */
@@ -53,8 +57,8 @@ export const stateChange = defineFamily({
   ],
   isExpensive: ({ input = "", output = "", goldAnswer = "" }) =>
     input.length + output.length + goldAnswer.length > cheapCharacters,
-  prepare({ threshold }) {
-    const readStates = createStateReader();
+  prepare({ threshold, change }) {
+    const readStates = createStateReader(change ?? undefined);
     return ({ input = "", output = "", goldAnswer = "" }) => {
       const states = readStates({ before: stateOfInput(input), gold: goldAnswer, output });
       const changes = compareChanges(states);
@@ -68,6 +72,7 @@ export const stateChange = defineFamily({
         extra: {
           compared_as: states.comparedAs,
           changed: changes.changed,
+          ...(states.gameChanges !== undefined && { llm_sim_changes: states.gameChanges }),
           right: changes.right,
           missed: changes.missed,
           wrong: changes.wrong,

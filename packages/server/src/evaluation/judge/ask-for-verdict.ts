@@ -72,8 +72,12 @@ export function createAskForVerdict(model: JudgeModel) {
 
     try {
       let answer = await askInEachFormat();
-      const { kind } = answer.reading;
-      if (kind !== "verdict") answer = await ask({ format: answer.format, complaint: kind });
+      const { reading: first } = answer;
+      if (first.kind !== "verdict") answer = await ask({ format: answer.format, complaint: first });
+      const { reading: second } = answer;
+      // It was asked again for another reason.
+      if (second.kind === "contradictory" && first.kind !== "contradictory")
+        answer = await ask({ format: answer.format, complaint: second });
       const { format, reading, modelName } = answer;
       if (reading.kind === "unreadable") memory.forget(modelName);
       return { value: verdictOf(reading), asked: describe(inquiry, format, modelName) };
@@ -89,6 +93,11 @@ function mayWorkOtherwise(error: unknown): boolean {
 
 function verdictOf<Value>(reading: Reading<Value>): Value {
   if (reading.kind === "verdict") return reading.value;
+  if (reading.kind === "contradictory")
+    throw new EvaluationError(
+      "contradictory_verdict",
+      `The judge's verdict and score contradict each other, even when asked again: with a pass a score is ${reading.passScore} or above, with a fail it is ${reading.passScore} or below.`,
+    );
   const problem =
     reading.kind === "not_allowed" ? "has a value that is not allowed" : "cannot be read as a verdict";
   throw new EvaluationError("judge_invalid_verdict", `The judge's answer ${problem}, even when asked again.`);

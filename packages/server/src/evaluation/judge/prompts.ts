@@ -14,7 +14,9 @@ export interface Question {
 }
 
 /** Why the last answer could not be used. */
-export type Complaint = "not_allowed" | "unreadable";
+export type Complaint =
+  /** It has the form, but a value that is not among the allowed ones. */
+  { kind: "not_allowed" } | { kind: "unreadable" } | { kind: "contradictory"; passScore: number };
 
 export interface Turn {
   format: ResponseFormatName;
@@ -57,10 +59,12 @@ const howToAnswer: Record<ResponseFormatName, (form: string) => string> = {
     "Answer with one JSON object, in double quotes, with nothing after it. Quote no JSON from the data. Its keys, in this order:",
 };
 
-const complaints: Record<Complaint, string> = {
-  not_allowed: "Your last answer could not be used: it held a value that is not among the allowed ones.",
-  unreadable: "Your last answer could not be used: it was not in the form that is asked for here.",
-};
+function wordComplaint(complaint: Complaint): string {
+  if (complaint.kind === "not_allowed") return "it held a value that is not among the allowed ones.";
+  if (complaint.kind === "unreadable") return "it was not in the form that is asked for here.";
+  const { passScore } = complaint;
+  return `its verdict and its score contradict each other. With the verdict "pass" a score is ${passScore} or above, with "fail" it is ${passScore} or below.`;
+}
 
 /** Asks whether an output meets criteria. */
 export function judgeQuestion(
@@ -113,7 +117,10 @@ ${kinds.map(wordKind).join("\n")}`,
 
 /** The user turn. The instruction comes after the texts, so that nothing in them has the last word. */
 export function wordUserTurn({ content, answerKeys }: Question, formName: string, turn: Turn): string {
-  const again = turn.complaint === undefined ? "" : `${complaints[turn.complaint]} Judge again.\n\n`;
+  const again =
+    turn.complaint === undefined
+      ? ""
+      : `Your last answer could not be used: ${wordComplaint(turn.complaint)} Judge again.\n\n`;
   return `${content}\n\n${again}${howToAnswer[turn.format](formName)}\n${answerKeys}`;
 }
 

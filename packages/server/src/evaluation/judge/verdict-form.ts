@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Complaint } from "./prompts.ts";
 
 /** The form of a model's verdict: an object with its `reasoning` first and then the key that decides. */
 export interface VerdictForm<Value> {
@@ -9,13 +10,11 @@ export interface VerdictForm<Value> {
   decidingKey: string;
   /** The values that a verdict may have. */
   schema: z.ZodType<Value>;
+  /** What is wrong with a value whose parts contradict each other. */
+  contradictionOf?(value: Value): Complaint | undefined;
 }
 
-export type Reading<Value> =
-  | { kind: "verdict"; value: Value }
-  /** It has the form, but a value that is not among the allowed ones. */
-  | { kind: "not_allowed" }
-  | { kind: "unreadable" };
+export type Reading<Value> = { kind: "verdict"; value: Value } | Complaint;
 
 /** Reads the first candidate that has the form. Only that one counts, even if its values are not allowed. */
 export function readVerdict<Value>(form: VerdictForm<Value>, candidates: Iterable<unknown>): Reading<Value> {
@@ -23,7 +22,8 @@ export function readVerdict<Value>(form: VerdictForm<Value>, candidates: Iterabl
     if (typeof candidate !== "object" || candidate === null) continue;
     if (!("reasoning" in candidate) || !(form.decidingKey in candidate)) continue;
     const parsed = form.schema.safeParse(candidate);
-    return parsed.success ? { kind: "verdict", value: parsed.data } : { kind: "not_allowed" };
+    if (!parsed.success) return { kind: "not_allowed" };
+    return form.contradictionOf?.(parsed.data) ?? { kind: "verdict", value: parsed.data };
   }
   return { kind: "unreadable" };
 }

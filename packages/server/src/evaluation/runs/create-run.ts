@@ -1,3 +1,4 @@
+import type { DatasetChange } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
 import type { Changer } from "../../audit/actor.ts";
 import { recordChange } from "../../audit/record-change.ts";
@@ -63,9 +64,12 @@ export async function createRun(
   const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
-      const revision = await findRevision(transaction, accountId, wanted.dataset, []);
+      const { revision, change } = await findRevision(transaction, accountId, wanted.dataset, []);
       const target = await resolveTarget(transaction, accountId, wanted.target);
-      const created = toQueuedRun(wanted, { accountId, evaluators, revision, target, version: runs.version });
+      const created = toQueuedRun(wanted, {
+        ...{ accountId, evaluators, revision, change, target },
+        version: runs.version,
+      });
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
         action: "run.create",
@@ -100,13 +104,14 @@ function refuseWrong(
 
 interface RunParts extends Pick<Run, "accountId" | "evaluators" | "target"> {
   revision: Revision;
+  change: string | null;
   /** Of Presage. */
   version: string;
 }
 
 function toQueuedRun(
   { name, mode, params, repeats, concurrency, tags, dataset: { datasetId }, userId }: NewRun,
-  { accountId, evaluators, revision, target, version }: RunParts,
+  { accountId, evaluators, revision, change, target, version }: RunParts,
 ): Run {
   return {
     id: Bun.randomUUIDv7(),
@@ -128,6 +133,7 @@ function toQueuedRun(
       presage_version: version,
       prompt_version: promptVersion,
       dataset_digest: revision.digest,
+      ...(change !== null && { change: JSON.parse(change) as DatasetChange }),
       models: [],
       in_sample:
         target.kind === "most-frequent" &&
@@ -156,11 +162,11 @@ async function findRevision(
   accountId: string,
   { datasetId, revision }: NamedRevision,
   path: readonly string[],
-): Promise<Revision> {
-  if ((await lockDataset(transaction, accountId, datasetId)) === undefined)
-    throw new InvalidRunError([...path, "dataset_id"], "There is no such dataset");
+): Promise<{ revision: Revision; change: string | null }> {
+  const dataset = await lockDataset(transaction, accountId, datasetId);
+  if (dataset === undefined) throw new InvalidRunError([...path, "dataset_id"], "There is no such dataset");
   const found = await selectRevision(transaction, datasetId, revision);
-  if (found !== undefined) return found;
+  if (found !== undefined) return { revision: found, change: dataset.change };
   if (revision === undefined)
     throw new InvalidRunError([...path, "dataset_id"], "The dataset has no revision yet");
   throw new InvalidRunError([...path, "revision"], "The dataset has no such revision");
@@ -174,10 +180,10 @@ async function resolveTarget(
   if (target.kind !== "most-frequent") return target;
   const { from } = target;
   if (from === undefined) return { kind: "most-frequent", from: undefined };
-  const { id, number } = await findRevision(transaction, accountId, from, ["target", "from"]);
+  const { revision } = await findRevision(transaction, accountId, from, ["target", "from"]);
   return {
     kind: "most-frequent",
-    from: { datasetId: from.datasetId, revision: number, revisionId: id },
+    from: { datasetId: from.datasetId, revision: revision.number, revisionId: revision.id },
   };
 }
 

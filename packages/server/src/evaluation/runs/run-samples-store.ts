@@ -1,4 +1,4 @@
-import type { ErrorCategory, RunSampleOrder } from "@presage/contract";
+import type { PredictionFailure, RunSampleOrder } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { PredictionsTable } from "../../storage/schema/predictions.ts";
 import type { RunVerdictsTable } from "../../storage/schema/runs.ts";
@@ -54,7 +54,7 @@ export interface RunSampleRow extends RunPlace {
   verb: string | null;
   prediction_id: string;
   status: PredictionsTable["status"];
-  error_category: ErrorCategory | "missing" | "not_reached" | null;
+  error_category: PredictionFailure | null;
   finish_reason: string | null;
   prompt_tokens: number;
   completion_tokens: number;

@@ -7,7 +7,7 @@ import { type Row, selectRows } from "./account-rows-store.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 import type { ExportHeader } from "./export-account.ts";
 import { findOrAddAccount, findOrAddUsers, isAnyKnown } from "./imported-users-store.ts";
-import { type ImportedLine, type ImportState, invalidImport, toStored } from "./to-stored.ts";
+import { type ImportedLine, type ImportState, invalidImport, repeatedRow, toStored } from "./to-stored.ts";
 
 /** Rows of one statement. */
 const rowsAtOnce = 200;
@@ -54,8 +54,8 @@ export interface ImportOptions {
   accountName?: string | undefined;
   /** Takes the numbers of results, and returns how much greater they are than the exported ones. */
   takeNumbers(transaction: Database, exported: { first: number; last: number }): Promise<number>;
-  /** Stores results and counts them. */
-  storeResults(transaction: Database, results: readonly ImportedResult[]): Promise<void>;
+  /** Stores results and counts them. Returns the ids of those that were not there. */
+  storeResults(transaction: Database, results: readonly ImportedResult[]): Promise<Row[]>;
 }
 
 interface Imported {
@@ -130,7 +130,10 @@ async function storeLines(
     const imported = toStored(table, parsed, state, line.number);
     if (table.owns?.as === "revisions") {
       await flush();
-      state.revisionIds.set(Number(parsed.row.id), await storeRevision(transaction, imported.row));
+      const id = Number(parsed.row.id);
+      const stored = state.revisionIds.has(id) ? undefined : await storeRevision(transaction, imported.row);
+      if (stored === undefined) throw repeatedRow(imported);
+      state.revisionIds.set(id, stored);
       continue;
     }
     if (waiting.length === rowsAtOnce || waiting.at(-1)?.table !== table) await flush();
@@ -147,17 +150,14 @@ async function storeRows(
   if (first === undefined) return;
   const { table, texts } = first.table;
   if (table === "evaluation_results") {
-    await storeResults(
-      transaction,
-      lines.map(({ row, texts: ofRow }) => ({ row, texts: ofRow ?? {} })),
-    );
+    const results = lines.map(({ row, texts: ofRow }) => ({ row, texts: ofRow ?? {} }));
+    refuseRepeated(lines, ["id"], await storeResults(transaction, results));
     return;
   }
-  await insert(
-    transaction,
-    table,
-    lines.map(({ row }) => row),
-  );
+  const key = [first.table.owner.column, ...first.table.key];
+  const ending = `on conflict do nothing returning ${key.map((name) => `"${name}"`).join(", ")}`;
+  const rows = lines.map(({ row }) => row);
+  refuseRepeated(lines, key, await insert(transaction, table, rows, ending));
   if (texts === undefined) return;
   await insert(
     transaction,
@@ -166,18 +166,38 @@ async function storeRows(
   );
 }
 
-async function insert(transaction: Database, table: keyof Tables, rows: readonly Row[]): Promise<void> {
+async function insert(
+  transaction: Database,
+  table: keyof Tables,
+  rows: readonly Row[],
+  ending = "",
+): Promise<Row[]> {
   // Their columns are checked.
-  await insertRows(transaction, table, rows as unknown as readonly Tables[typeof table][]);
+  const all = rows as unknown as readonly Tables[typeof table][];
+  return (await insertRows(transaction, table, all, ending)) as unknown as Row[];
 }
 
-async function storeRevision(transaction: Database, { id: _, ...row }: Row): Promise<number> {
+/** Refuses lines whose rows were not stored, because they are there. */
+function refuseRepeated(
+  lines: readonly ImportedLine[],
+  key: readonly string[],
+  stored: readonly Row[],
+): void {
+  const keyOf = (row: Row) => JSON.stringify(key.map((name) => String(row[name])));
+  const left = new Set(stored.map(keyOf));
+  const repeated = lines.find(({ row }) => !left.delete(keyOf(row)));
+  if (repeated !== undefined) throw repeatedRow(repeated);
+}
+
+/** Undefined: it is there. */
+async function storeRevision(transaction: Database, { id: _, ...row }: Row): Promise<number | undefined> {
   const stored = await transaction
     .insertInto("dataset_revisions")
     .values(row as unknown as Omit<Tables["dataset_revisions"], "id">)
+    .onConflict((conflict) => conflict.doNothing())
     .returning("id")
-    .executeTakeFirstOrThrow();
-  return Number(stored.id);
+    .executeTakeFirst();
+  return stored && Number(stored.id);
 }
 
 /**

@@ -22,6 +22,9 @@ export interface ImportState {
 
 export interface ImportedLine {
   table: AccountTable;
+  number: number;
+  /** As in the file: `id 7`. */
+  key: string;
   row: Row;
   texts: Row | undefined;
 }
@@ -62,7 +65,8 @@ export function toStored(
   // Texts are those of their row, whatever they name.
   const texts = table.texts &&
     line.texts && { ...line.texts, [table.texts.column]: row[table.texts.key] ?? null };
-  return { table, row, texts };
+  const key = table.key.map((name) => `${name} ${line.row[name]}`).join(", ");
+  return { table, number, key, row, texts };
 }
 
 /** A file may name rows of other accounts. What a row belongs to is stored before it. */
@@ -92,6 +96,12 @@ function toStoredNumber(
   if (!isExported && table === "run_verdicts") return null;
   if (!isExported) throw invalidImport(`Line ${number}: the file has no result ${exported}.`);
   return Number(exported) + offset;
+}
+
+export function repeatedRow({ table, number, key }: ImportedLine): ServiceError {
+  return invalidImport(
+    `Line ${number}: there is a row of ${table.table} with the ${key} already, from an earlier line or in another account.`,
+  );
 }
 
 export function invalidImport(message: string): ServiceError {

@@ -8,6 +8,8 @@ export interface DatasetsTable {
   description: string | null;
   /** JSON, texts by name. */
   tags: string | null;
+  /** JSON: what counts as a change of its states. */
+  change: string | null;
   /** The latest revision's number; 0 before there is one. */
   last_revision: number;
   /** The user who created it. */

@@ -1,4 +1,4 @@
-import type { ErrorCategory } from "@presage/contract";
+import type { PredictionFailure } from "@presage/contract";
 import type { Micros } from "../micros.ts";
 
 /** `live`: a client's request. */
@@ -16,8 +16,7 @@ export interface PredictionsTable {
   position: number | null;
   repeat: number | null;
   status: "success" | "failed";
-  /** Besides the upstream's: it was not uploaded or nothing could be asked, or a free-running trajectory ended before it. */
-  error_category: ErrorCategory | "missing" | "not_reached" | null;
+  error_category: PredictionFailure | null;
   deployment: string | null;
   /** As the upstream named it. */
   model: string | null;

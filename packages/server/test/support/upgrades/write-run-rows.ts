@@ -35,6 +35,7 @@ export async function writeRunRows({ insert }: RowWriter): Promise<void> {
     name: awkward.trim(),
     description: awkward,
     tags: JSON.stringify({ split: awkward }),
+    change: JSON.stringify({ paths: ["$.doors"] }),
     last_revision: 1,
   });
   const revision = await insert("dataset_revisions", {

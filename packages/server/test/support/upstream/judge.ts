@@ -49,6 +49,7 @@ export function promptOf(received: ReceivedRequest | undefined): string {
 export const config: JudgeConfig = {
   pass_criteria: "The door is open.",
   active_learning_enabled: false,
+  pass_score: 0.5,
   required_fields: [],
 };
 

@@ -65,7 +65,8 @@ export function resultCountQuery(presage: Presage, filter: ResultFilter) {
     queryKey: [...summaryKey, "count", filter],
     async queryFn({ signal }) {
       const { source, groups } = await presage.results.summarise({ ...filter, intervals: false }, { signal });
-      return { source, ...addUp(groups) };
+      const leftOut = groups.reduce((sum, { not_applicable }) => sum + not_applicable, 0);
+      return { source, leftOut, ...addUp(groups) };
     },
     staleTime: summaryFreshMs,
   });

@@ -69,14 +69,13 @@ function sideOf(
       (verdict) =>
         verdict.evaluator === evaluator &&
         (profile_name === undefined || verdict.profile_name === profile_name) &&
-        verdict.pass !== null &&
-        verdict.score !== null,
+        verdict.pass !== null,
     );
   const meanOf = (values: readonly number[]) =>
     values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
   return {
     pass_rate: meanOf(verdicts.map(({ pass }) => Number(pass))),
-    score: meanOf(verdicts.map(({ score }) => score ?? 0)),
+    score: meanOf(verdicts.flatMap(({ score }) => score ?? [])),
     evaluation_result_id: verdicts[0]?.evaluation_result_id ?? null,
   };
 }

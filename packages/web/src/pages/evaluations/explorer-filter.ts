@@ -6,6 +6,8 @@ const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
   fail: { pass: false },
   error: { status: "failed" },
   "unusable-input": { status: "validation_error" },
+  contradictory: { status: "contradictory" },
+  "not-applicable": { status: "not_applicable" },
 };
 
 /** The URL's filters as a request. Absent values are dropped, so that equal filters have equal query keys. */

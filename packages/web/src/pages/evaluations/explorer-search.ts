@@ -1,7 +1,14 @@
 import type { ExplainStrategy } from "@presage/sdk";
 import { readTableSearch } from "../../ui/data-table/table-search.ts";
 
-export const verdicts = ["pass", "fail", "error", "unusable-input"] as const;
+export const verdicts = [
+  "pass",
+  "fail",
+  "error",
+  "unusable-input",
+  "contradictory",
+  "not-applicable",
+] as const;
 /** The last two are without a verdict. */
 export type Verdict = (typeof verdicts)[number];
 

@@ -34,9 +34,9 @@ export function SummaryLine({ explorer }: { explorer: Explorer }) {
     );
   }
   if (data === undefined) return <Skeleton className="h-7 w-80" />;
-  const { source, failed: withoutVerdict } = data;
-  const isOfVerdicts = search.verdict !== "error" && search.verdict !== "unusable-input";
-  const count = data.count - (isOfVerdicts ? withoutVerdict : 0);
+  const { source, failed: withoutVerdict, leftOut } = data;
+  const isOfVerdicts = search.verdict === undefined || search.verdict === "pass" || search.verdict === "fail";
+  const count = data.count - (isOfVerdicts ? withoutVerdict + leftOut : 0);
   return (
     <div
       aria-live="polite"

@@ -17,10 +17,15 @@ export function useWithoutVerdict(search: ExplorerSearch): { total: number; caus
     ...resultCountQuery(presage, toResultFilter(changeSearch(search, { verdict: "error" }))),
     enabled: total > 0,
   });
-  if (errors === undefined) return { total, causes: [] };
+  const { data: contradictory } = useQuery({
+    ...resultCountQuery(presage, toResultFilter(changeSearch(search, { verdict: "contradictory" }))),
+    enabled: total > 0,
+  });
+  if (errors === undefined || contradictory === undefined) return { total, causes: [] };
   const causes: [Cause, number][] = [
     ["error", errors.count],
-    ["unusable-input", total - errors.count],
+    ["contradictory", contradictory.count],
+    ["unusable-input", total - errors.count - contradictory.count],
   ];
   return { total, causes: causes.filter(([, count]) => count > 0) };
 }

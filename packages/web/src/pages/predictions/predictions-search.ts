@@ -11,6 +11,8 @@ export const categories = [
   "unavailable",
   "timeout",
   "missing",
+  "error",
+  "skipped",
   "not_reached",
 ] as const satisfies NonNullable<KeptPrediction["error_category"]>[];
 

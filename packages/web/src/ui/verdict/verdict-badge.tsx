@@ -18,6 +18,14 @@ export function VerdictBadge({ status, pass }: { status: EvaluationStatus; pass:
       </Badge>
     );
   }
+  if (status === "contradictory") {
+    return (
+      <Badge tone="warn" icon={<CircleAlert aria-hidden />}>
+        Contradictory
+      </Badge>
+    );
+  }
+  if (status === "not_applicable") return <Badge icon={<CircleMinus aria-hidden />}>Not applicable</Badge>;
   if (pass === null) {
     return <Badge icon={<CircleMinus aria-hidden />}>Score only</Badge>;
   }

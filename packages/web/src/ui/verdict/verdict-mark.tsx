@@ -21,6 +21,7 @@ export function VerdictMark({ status, pass, score }: VerdictMarkProps) {
 }
 
 function lookOf(status: EvaluationStatus, pass: boolean | null) {
+  if (status === "not_applicable") return { label: "Not applicable", Icon: CircleMinus, tone: "text-ink-3" };
   if (status !== "success") return { label: "No verdict", Icon: CircleAlert, tone: "text-warn" };
   if (pass === null) return { label: "Score only", Icon: CircleMinus, tone: "text-ink-3" };
   return pass

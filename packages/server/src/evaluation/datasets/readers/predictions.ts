@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { countOf } from "../../../count-of.ts";
 import { checkLine, LineError } from "./line-error.ts";
 import type { ReadSample } from "./reader.ts";
 
@@ -29,9 +30,7 @@ export function* readPrediction(value: unknown, line: number): Generator<ReadSam
   const row = checkLine(Row, value);
   const reference = firstOf(row, referenceFields);
   if (typeof reference !== "string") throw new LineError("Field required", ["reference"]);
-  const prediction = firstOf(row, predictionFields);
-  const hasFailed =
-    typeof prediction !== "string" || prediction.startsWith(failure) || row.skipped_overlong === true;
+  const answer = readAnswer(row);
   const id = String(row.index ?? `line-${line}`);
   yield {
     dataset_sample_id: id,
@@ -39,7 +38,47 @@ export function* readPrediction(value: unknown, line: number): Generator<ReadSam
     step: 0,
     messages: [],
     next_state: reference,
-    ...(hasFailed ? {} : { prediction }),
+    ...("prediction" in answer ? answer : {}),
+  };
+}
+
+type Answer = { prediction: string } | { failure: "error" | "skipped" };
+type LineOfAnswer = {
+  [field in (typeof predictionFields)[number] | "prediction"]?: string | null | undefined;
+};
+
+/** What a line predicts, or why it has no answer: one rule for all files of predictions, also those that are uploaded to a run. */
+export function readAnswer(
+  line: LineOfAnswer & { skipped_overlong?: boolean | null | undefined },
+  fields: readonly (keyof LineOfAnswer)[] = predictionFields,
+): Answer {
+  if (line.skipped_overlong === true) return { failure: "skipped" };
+  const prediction = firstOf(line, fields);
+  const isOfScript = predictionFields.some((field) => field in line);
+  if (typeof prediction !== "string" || (isOfScript && prediction.startsWith(failure)))
+    return { failure: "error" };
+  return { prediction };
+}
+
+/** Counts lines whose index an earlier one has. Of these the first counts, as in the script. */
+export function countRepeatedIndexes(): {
+  isRepeated(index: string | number): boolean;
+  warnings(): string[] | undefined;
+} {
+  // There may be millions, and most are numbers, which take less memory.
+  const seen = new Set<string | number>();
+  let repeated = 0;
+  return {
+    isRepeated(index) {
+      const key = String(Number(index)) === String(index) ? Number(index) : index;
+      if (!seen.has(key)) return !seen.add(key);
+      repeated += 1;
+      return true;
+    },
+    warnings: () =>
+      repeated === 0
+        ? undefined
+        : [`${countOf(repeated, "line")} passed over: of lines with the same index the first counts.`],
   };
 }
 

@@ -60,11 +60,11 @@ export async function uploadRevision(
   const id = await insertFillingRevision(database, accountId, datasetId);
   const touching = setInterval(() => touch(database, id), touchEveryMs);
   try {
-    const digest = await fill(database, { id, base }, upload, body);
+    const { digest, warnings } = await fill(database, { id, base }, upload, body);
     const trajectories = await countTrajectories(database, id);
     const uploaded = await seal(database, upload, { id, digest, trajectories, base });
     if (!uploaded.isNew) await discardRevision(database, id);
-    return uploaded;
+    return { ...uploaded, revision: { ...uploaded.revision, warnings } };
   } catch (error) {
     // If that fails as well, it is found abandoned later.
     await discardRevision(database, id).catch(() => {});
@@ -78,13 +78,13 @@ function touch(database: Database, id: number): void {
   growRevision(database, id, { samples: 0, bytes: 0 }).catch(() => {});
 }
 
-/** Returns the digest of the lines. */
+/** Returns the digest of the lines, and what was passed over. */
 async function fill(
   database: Database,
   { id: revisionId, base }: { id: number; base: Revision | undefined },
   { accountId, format, isGzip, maxBytes, quotaBytes }: Upload,
   body: AsyncIterable<Uint8Array>,
-): Promise<string> {
+): Promise<{ digest: string; warnings: string[] | undefined }> {
   const hash = createHash("sha256");
   let unhashed = "";
   const filler = createRevisionFiller(database, {
@@ -98,7 +98,7 @@ async function fill(
       unhashed = "";
     },
   });
-  const readSamples = createSampleReader(format);
+  const reader = createSampleReader(format);
   const canonicalise = createCanonicaliser();
   if (base !== undefined) {
     for await (const sample of samplesOf(database, base.id)) {
@@ -109,7 +109,7 @@ async function fill(
   const baseSamples = filler.samples();
   for await (const lines of uploadedLines(body, { isGzip, maxBytes })) {
     for (const line of lines) {
-      for (const sample of readSamples(line)) {
+      for (const sample of reader.read(line)) {
         const added = filler.add(canonicalise(sample), line.number);
         if (added !== undefined) await added;
       }
@@ -119,7 +119,7 @@ async function fill(
   if (filler.samples() === baseSamples) {
     throw new UploadError({ line: undefined, path: [], reason: "The body has no samples" });
   }
-  return hash.update(unhashed).digest("hex");
+  return { digest: hash.update(unhashed).digest("hex"), warnings: reader.warnings() };
 }
 
 /** How many samples are measured at once. */

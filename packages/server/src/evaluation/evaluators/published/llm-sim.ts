@@ -97,24 +97,53 @@ function applyChanges(changes: Json, before: Json): Json {
   return [...after, itemsInPython(said).length > 0 ? said : score];
 }
 
-/** The script calls the list `game_state`; the data's states, and so our datasets of them, `objects`. */
+/**
+ * The number of changes between two states, as LLM-Sim's `get_state_diff` finds them: of properties that were there before, of contents, of
+ * the score, and objects added or removed. Undefined: they are not states of its games.
+ */
+export function countGameChanges(before: Json, after: Json): number | undefined {
+  const [from, to] = [before, after].map(recordedEntries).map((entries) => entries && toGameState(entries));
+  if (from === undefined || to === undefined || from.objects.size === 0) return undefined;
+  try {
+    const { objectErrors, scoreErrors } = compareGameStates(to, from);
+    const added = to.objects.keys().filter((uuid) => !from.objects.has(uuid));
+    return objectErrors + scoreErrors + [...added].length;
+  } catch (error) {
+    if (error instanceof PythonError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The script calls the list `game_state`; the data's states, and so our datasets of them, `objects`. Its last entry is the score, which our
+ * datasets have beside it.
+ */
 function entriesOf(state: Json): Json {
-  return fieldInPython(state, isInPython("game_state", state) ? "game_state" : "objects");
+  const entries = fieldInPython(state, isInPython("game_state", state) ? "game_state" : "objects");
+  return isInPython("score_state", state)
+    ? [...itemsInPython(entries), fieldInPython(state, "score_state")]
+    : entries;
 }
 
 /** The entries of a state that was recorded, not predicted. */
 function readEntries(text: string, name: string): Json {
+  const entries = recordedEntries(readPythonJson(text) ?? null);
+  if (entries !== undefined) return entries;
+  throw new UnusableSampleError(
+    `The ${name} is not a state of LLM-Sim: JSON with a list of objects, each with uuid, properties and contains.`,
+  );
+}
+
+function recordedEntries(state: Json): Json[] | undefined {
   try {
-    const entries = entriesOf(readPythonJson(text) ?? null);
+    const entries = itemsInPython(entriesOf(state));
     const isUsable = [...toGameState(entries).objects.values()].every(
       (object) =>
         isContainer(fieldInPython(object, "properties")) && isContainer(fieldInPython(object, "contains")),
     );
-    if (isUsable) return entries;
+    return isUsable ? entries : undefined;
   } catch (error) {
-    if (!(error instanceof PythonError)) throw error;
+    if (error instanceof PythonError) return undefined;
+    throw error;
   }
-  throw new UnusableSampleError(
-    `The ${name} is not a state of LLM-Sim: JSON with a list of objects, each with uuid, properties and contains.`,
-  );
 }

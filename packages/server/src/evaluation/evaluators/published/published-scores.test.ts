@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { readers } from "../../datasets/readers/reader.ts";
-import { UnusableSampleError } from "../../evaluation-error.ts";
+import { NotApplicableError } from "../../evaluation-error.ts";
 import type { Verdict } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
 import { exactMatch } from "../exact-match.ts";
@@ -57,14 +57,14 @@ function prepare(family: RuleFamily, name: string): (sample: Sample) => Verdict 
   return family.prepare(family.config.parse(profile?.config));
 }
 
-/** Null if the sample cannot be evaluated, as where a script leaves it out. */
+/** Null if the script leaves the sample out. */
 function passes(evaluate: (sample: Sample) => Verdict, sample: Sample): boolean | null {
   try {
     const { pass, score } = evaluate(sample);
     expect(score).toBe(pass ? 1 : 0);
     return pass;
   } catch (error) {
-    expect(error).toBeInstanceOf(UnusableSampleError);
+    expect(error).toBeInstanceOf(NotApplicableError);
     return null;
   }
 }

@@ -1,10 +1,13 @@
+import type { DatasetChange } from "@presage/contract";
 import { notJson } from "../json/not-json.ts";
-import { isContainer, readExactJson } from "../json/read-json.ts";
+import { isContainer, type Json, readExactJson } from "../json/read-json.ts";
+import { countGameChanges } from "../published/llm-sim.ts";
 import { countItems, type Multiset } from "../text/multiset.ts";
 import { plainOutput, plainRange } from "../text/plain-output.ts";
 import type { States } from "./compare-changes.ts";
 import { jsonFields } from "./json-fields.ts";
 import { textLines } from "./text-lines.ts";
+import { whatCounts } from "./what-counts.ts";
 
 export interface StateTexts {
   before: string;
@@ -16,6 +19,8 @@ export interface ReadStates extends States {
   comparedAs: "json" | "lines";
   /** Says why the output cannot be compared with a gold answer that is JSON. */
   outputIssue?: (() => string) | undefined;
+  /** The number of changes from the state before to the gold answer, as LLM-Sim counts them, if these are states of its games. */
+  gameChanges?: number | undefined;
 }
 
 const stateMark = /(?:^|\n)State: /;
@@ -23,23 +28,26 @@ const actionMark = "\n\nAction: ";
 const nothing: Multiset = new Map();
 
 /** Returns a function that splits states into fields if the gold answer is a JSON object or list, else into lines. */
-export function createStateReader(): (texts: StateTexts) => ReadStates {
+export function createStateReader(change?: DatasetChange): (texts: StateTexts) => ReadStates {
   // A run has the same states compared with a prediction, and with no change.
-  const fieldsOf = remembering(readFields);
+  const fieldsOf = remembering((text) => readFields(text, change));
   const linesOf = remembering(readLines);
   return ({ before, gold, output }) => {
-    const goldFields = fieldsOf(gold).fields;
+    const { fields: goldFields, document: after } = fieldsOf(gold);
     if (goldFields === undefined) {
       return { comparedAs: "lines", before: linesOf(before), gold: linesOf(gold), output: linesOf(output) };
     }
     const { fields: outputFields, issue } = fieldsOf(output);
+    const { fields: fieldsBefore, document } = fieldsOf(before);
     return {
       comparedAs: "json",
       // The state before a first call may be prose: then every field is new.
-      before: fieldsOf(before).fields ?? nothing,
+      before: fieldsBefore ?? nothing,
       gold: goldFields,
       output: outputFields ?? nothing,
       outputIssue: issue,
+      gameChanges:
+        document === undefined || after === undefined ? undefined : countGameChanges(document, after),
     };
   };
 }
@@ -68,13 +76,20 @@ function remembering<Value>(read: (text: string) => Value): (text: string) => Va
   };
 }
 
-function readFields(text: string): { fields?: Multiset; issue?: () => string } {
+interface Fields {
+  document?: Json;
+  fields?: Multiset;
+  issue?: () => string;
+}
+
+function readFields(text: string, change: DatasetChange | undefined): Fields {
   const range = plainRange(text);
   const { value, issue } = readExactJson(text.slice(...range));
   if (issue !== undefined) return { issue: () => notJson(text, issue, range).explain() };
-  return isContainer(value)
-    ? { fields: countItems(jsonFields(value)) }
-    : { issue: () => "The output is neither a JSON object nor a list, and the gold answer is one." };
+  if (!isContainer(value))
+    return { issue: () => "The output is neither a JSON object nor a list, and the gold answer is one." };
+  const document = change === undefined ? value : (whatCounts(value, change) ?? {});
+  return { document, fields: countItems(jsonFields(document)) };
 }
 
 function readLines(text: string): Multiset {

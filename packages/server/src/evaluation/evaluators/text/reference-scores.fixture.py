@@ -4,7 +4,8 @@
     /tmp/scores/bin/python reference-scores.fixture.py > reference-scores.fixture.jsonl
 
 Each line is a gold answer with its outputs: `[output, precision, recall, f, bleu]`. The first three figures are
-`rouge.Rouge().get_scores(output, gold)[0]["rouge-l"]`, null where that call raises `ValueError` because a text has no sentence.
+`rouge.Rouge().get_scores(output or " ", gold or " ")[0]["rouge-l"]`, null where that call raises `ValueError` because a text has
+nothing but full stops.
 `bleu` is `sacrebleu.sentence_bleu(output, [gold]).score / 100`.
 
 Most outputs are mutations of the gold answer, one to six in a row, from a seeded generator. The rest are edge cases.
@@ -115,7 +116,7 @@ def mutations(gold, count, draw):
 
 def scores(output, gold):
     try:
-        found = rouge.Rouge().get_scores(output, gold)[0]["rouge-l"]
+        found = rouge.Rouge().get_scores(output or " ", gold or " ")[0]["rouge-l"]
     except ValueError:
         found = {"p": None, "r": None, "f": None}
     return [output, found["p"], found["r"], found["f"], sacrebleu.sentence_bleu(output, [gold]).score / 100]

@@ -18,7 +18,7 @@ export interface NewCorrection {
   userId: string;
   resultId: number;
   pass: boolean;
-  /** Absent: 1 for a pass, 0 for a fail. */
+  /** Absent: 1 for a pass, 0 for a fail; none if the evaluator gave none. */
   score: number | undefined;
   comment: string | undefined;
 }
@@ -33,12 +33,14 @@ export async function correctResult(
   correction: NewCorrection,
   once: Once | undefined,
 ): Promise<StoredResult> {
-  const { resultId, pass, score = Number(pass), comment } = correction;
+  const { resultId, pass, comment } = correction;
   // All of the response is read before the change: once that is committed, no read may fail the request.
   const result = await findResult(services, requester, resultId);
   if (result.outcome.status !== "success") {
     throw new ServiceError("conflict", "The evaluation has no verdict to correct.");
   }
+  const isGraded = result.outcome.score !== undefined;
+  const score = correction.score ?? (isGraded ? Number(pass) : undefined);
   // A repeated request contains all but the time of the first.
   const { createdAt } = await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
@@ -46,7 +48,7 @@ export async function correctResult(
       await recordChange(transaction, requester, {
         action: "evaluation_result.correct",
         objectId: String(resultId),
-        detail: { pass, score },
+        detail: { pass, score: score ?? null },
       });
       return appended;
     },
@@ -61,7 +63,7 @@ export async function correctResult(
 async function appendCorrection(
   transaction: Database,
   accountId: string,
-  { userId, resultId, pass, score, comment }: NewCorrection & { score: number },
+  { userId, resultId, pass, score, comment }: NewCorrection,
 ): Promise<{ createdAt: Micros }> {
   const locked = await lockResult(transaction, accountId, resultId);
   if (locked === undefined) throw noSuchResult();
@@ -74,7 +76,7 @@ async function appendCorrection(
     profile_public_id: counted.profile?.publicId ?? null,
     user_id: userId,
     pass: toFlag(pass),
-    score,
+    score: score ?? null,
     comment: comment ?? null,
     created_at: createdAt,
   });

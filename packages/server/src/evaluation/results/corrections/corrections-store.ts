@@ -28,12 +28,12 @@ export async function selectCorrectedAt(
 /** Appends a correction and makes its verdict count. */
 export async function insertCorrection(
   transaction: Database,
-  row: EvaluationCorrectionsTable & { score: number },
+  row: EvaluationCorrectionsTable,
 ): Promise<void> {
   await transaction.insertInto("evaluation_corrections").values(row).execute();
   await transaction
     .updateTable("evaluation_results")
-    .set({ counted_pass: row.pass, counted_score: row.score, score_mille: toThousandths(row.score) })
+    .set(countedOf(row))
     .where("id", "=", row.result_id)
     .execute();
 }
@@ -85,13 +85,17 @@ export async function deleteCorrection(
   await transaction.deleteFrom("evaluation_corrections").where("id", "=", id).execute();
   await transaction
     .updateTable("evaluation_results")
-    .set({
-      counted_pass: pass,
-      counted_score: score,
-      score_mille: score === null ? null : toThousandths(score),
-    })
+    .set(countedOf({ pass, score }))
     .where("id", "=", resultId)
     .execute();
+}
+
+function countedOf({ pass, score }: Verdict) {
+  return {
+    counted_pass: pass,
+    counted_score: score,
+    score_mille: score === null ? null : toThousandths(score),
+  };
 }
 
 /** Corrections that turn a verdict of a profile round, the latest of their results, newest first. */

@@ -11,14 +11,24 @@ import { toCountable, withFindings } from "./countable-results-store.ts";
 import { addTimes } from "./numbers-store.ts";
 import { addCounted, countResults } from "./result-counts-store.ts";
 
-/** Stores results as they were in another database, under numbers that are taken, and counts them with the verdicts that count. */
+/**
+ * Stores results as they were in another database, under numbers that are taken, and counts them with the verdicts that count. Returns
+ * the ids of those that were not there; if any was, nothing else is stored.
+ */
 export async function storeImportedResults(
   transaction: Database,
   results: readonly { row: EvaluationResultsTable; texts: EvaluationPayloadsTable }[],
-): Promise<void> {
+): Promise<{ id: number }[]> {
   const rows = results.map(({ row }) => row);
   const texts = results.map((result) => result.texts);
-  await insertRows(transaction, "evaluation_results", rows);
+  const stored = await insertRows(
+    transaction,
+    "evaluation_results",
+    rows,
+    "on conflict do nothing returning id",
+  );
+  const ids = stored.map(({ id = 0 }) => ({ id }));
+  if (ids.length < rows.length) return ids;
   await insertRows(transaction, "evaluation_payloads", texts);
   await insertRows(transaction, "evaluation_tags", results.flatMap(toTags));
   const counted = results.map(({ row, texts: { additional_info } }) =>
@@ -30,6 +40,7 @@ export async function storeImportedResults(
   );
   await addCounted(transaction, countResults(counted));
   await addErrorFindings(transaction, countErrorFindings(counted));
+  return ids;
 }
 
 function toTags({

@@ -16,6 +16,7 @@ export interface GroupTotals extends GroupKey {
   passed: number;
   not_passed: number;
   failed: number;
+  not_applicable: number;
   /** The number of results with a score, their sums, and the nearest ranks of their quantiles in thousandths. */
   scored: number;
   score_sum: number;
@@ -30,6 +31,7 @@ const totalNames = [
   "passed",
   "not_passed",
   "failed",
+  "not_applicable",
   "scored",
   "score_sum",
   "score_sum_of_squares",
@@ -92,7 +94,8 @@ export async function selectGroupTotals(
       select ${sql.join([...keys, sql`sum(count) as count`])},
         ${counted("passed", sql`verdict = 'pass'`)},
         ${counted("not_passed", sql`verdict = 'fail'`)},
-        ${counted("failed", sql`verdict not in ('pass', 'fail', 'none')`)},
+        ${counted("failed", sql`verdict not in ('pass', 'fail', 'none', 'not_applicable')`)},
+        ${counted("not_applicable", sql`verdict = 'not_applicable'`)},
         ${counted("scored", sql`score_mille >= 0`)},
         sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares
       from cells ${groupBy} having count(*) > 0 limit ${limit}

@@ -24,6 +24,7 @@ export interface SummaryGroup {
   passed: number;
   notPassed: number;
   failed: number;
+  notApplicable: number;
   /** How the intervals were made; null: they were not. */
   intervalMethod: "clustered" | "independent" | null;
   /** How many clusters the verdicts are in, or the scores where there is no verdict. Null unless the intervals are clustered. */
@@ -73,6 +74,7 @@ function toSummaryGroup(
     passed,
     notPassed,
     failed,
+    notApplicable: totals.not_applicable,
     ...(hasIntervals ? intervalsOf(totals) : noIntervals),
     passRate: judged === 0 ? null : passed / judged,
     meanScore: scored === 0 ? null : sum / scored,

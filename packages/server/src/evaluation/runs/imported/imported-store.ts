@@ -87,11 +87,19 @@ interface NamedPosition {
   step: number;
 }
 
-/** The samples of a revision with these ids, and those of these trajectories at these steps. */
+/** The samples of a revision with these ids or positions, and those of these trajectories at these steps. */
 export async function selectNamedPositions(
   database: Database,
   revisionId: number,
-  { ids, steps }: { ids: readonly string[]; steps: readonly { trajectoryId: string; step: number }[] },
+  {
+    ids,
+    steps,
+    positions,
+  }: {
+    ids: readonly string[];
+    steps: readonly { trajectoryId: string; step: number }[];
+    positions: readonly number[];
+  },
 ): Promise<NamedPosition[]> {
   const found: NamedPosition[] = [];
   const all = database
@@ -99,6 +107,7 @@ export async function selectNamedPositions(
     .select(["position", "sample_id", "trajectory_id", "step"])
     .where("revision_id", "=", revisionId);
   if (ids.length > 0) found.push(...(await all.where("sample_id", "in", ids).execute()));
+  if (positions.length > 0) found.push(...(await all.where("position", "in", positions).execute()));
   const byTrajectory = Map.groupBy(steps, ({ trajectoryId }) => trajectoryId);
   for (const [trajectoryId, some] of byTrajectory) {
     const numbers = some.map(({ step }) => step);

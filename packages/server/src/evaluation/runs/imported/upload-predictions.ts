@@ -6,6 +6,7 @@ import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { insertRows } from "../../../storage/writing/insert-rows.ts";
+import { countRepeatedIndexes } from "../../datasets/readers/predictions.ts";
 import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../../datasets/upload/batch-size.ts";
 import { atLine, createJsonLineReader } from "../../datasets/upload/read-json-line.ts";
 import { UploadError } from "../../datasets/upload/upload-error.ts";
@@ -34,6 +35,7 @@ export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor"> 
 
 export interface UploadedPredictions {
   predictions: number;
+  warnings: string[] | undefined;
 }
 
 /** Longer than a batch waits for the client. */
@@ -66,6 +68,7 @@ export async function uploadPredictions(
     await deleteAll(database, lease);
     let predictions = 0;
     const readJson = createJsonLineReader();
+    const indexes = countRepeatedIndexes();
     const write = createBatchWriter(database, run, lease);
     let batch: Batch = { lines: [], bytes: 0 };
     let maxRows = firstBatchRows;
@@ -76,7 +79,7 @@ export async function uploadPredictions(
           const value = readJson(raw);
           return value === undefined ? undefined : readPredictionLine(value);
         });
-        if (line === undefined) continue;
+        if (line === undefined || isPassedOver(line, indexes)) continue;
         batch.lines.push({ number: raw.number, line });
         batch.bytes += raw.bytes.length;
         predictions += 1;
@@ -98,7 +101,7 @@ export async function uploadPredictions(
       const change = { action: "run.add_predictions", objectId: runId, detail: { predictions } } as const;
       await recordChange(transaction, { accountId, actor }, change);
     });
-    return { predictions };
+    return { predictions, warnings: indexes.warnings() };
   } catch (error) {
     await deleteAll(database, lease).catch(() => {});
     await abandonUpload(database, lease).catch(() => {});
@@ -130,11 +133,12 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
 
   return async (batch) => {
     if (batch.lines.length === 0) return;
-    const positions = await resolvePositions(database, dataset.revisionId, run, batch);
+    const positions = await resolvePositions(database, dataset.revisionId, batch);
     const until = await nextEnd(database);
     const rows = batch.lines.map(({ number, line }, index): PredictionRows => {
       const position = positions[index];
       if (position === undefined) throw unknownSample(number);
+      if (position === "contradictory") throw contradictoryNames(number);
       const { repeat } = line;
       if (repeat >= run.repeats) {
         const reason = `The run has ${run.repeats} ${run.repeats === 1 ? "repeat" : "repeats"}, which count from 0`;
@@ -160,40 +164,68 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
   };
 }
 
-function outcomeOf({ prediction, reasoning }: PredictionLine): Parameters<typeof toRows>[2] {
-  if (prediction === null)
-    return { failure: { category: "missing", message: "The line has no prediction." } };
-  return { response: { ...nothingSaid, output: prediction, reasoning } };
+/** Whether a line has the index of an earlier one, which counts. */
+function isPassedOver(
+  { sample: { id, step, trajectoryId, index }, repeat }: PredictionLine,
+  indexes: ReturnType<typeof countRepeatedIndexes>,
+): boolean {
+  if (index === undefined || (id ?? step ?? trajectoryId) !== undefined) return false;
+  return indexes.isRepeated(repeat === 0 ? index : JSON.stringify([String(index), repeat]));
 }
 
-/** The position of each line's sample; undefined if the revision has none. */
+function outcomeOf({ answer, reasoning }: PredictionLine): Parameters<typeof toRows>[2] {
+  if ("prediction" in answer) return { response: { ...nothingSaid, output: answer.prediction, reasoning } };
+  const message =
+    answer.failure === "skipped"
+      ? "The line says that its prompt was too long."
+      : "The line has no prediction, or an error in its place.";
+  return { failure: { category: answer.failure, message } };
+}
+
+/** The position of each line's sample; undefined if the revision has none, `contradictory` if its names are of several. */
 async function resolvePositions(
   database: Database,
   revisionId: number,
-  { counts, repeats }: Run,
   { lines }: Batch,
-): Promise<(number | undefined)[]> {
+): Promise<(number | "contradictory" | undefined)[]> {
   const names = lines.map(({ line }) => line.sample);
   const found = await selectNamedPositions(database, revisionId, {
-    ids: names.flatMap((name) => ("id" in name ? name.id : "index" in name ? String(name.index) : [])),
-    steps: names.flatMap((name) => ("step" in name ? name : [])),
-  });
-  const byId = new Map(found.map((one) => [one.sample_id, one.position]));
-  const byStep = new Map(found.map((one) => [JSON.stringify([one.trajectory_id, one.step]), one.position]));
-  const samples = counts.samples / repeats;
-  return names.map((name) => {
-    if ("id" in name) return byId.get(name.id);
-    if ("step" in name) return byStep.get(JSON.stringify([name.trajectoryId, name.step]));
-    // The revision may have been made of the same file, whose index is then the sample's id.
-    const named = byId.get(String(name.index));
+    ids: names.flatMap(({ id, index }) => [id ?? [], index === undefined ? [] : String(index)].flat()),
+    steps: names.flatMap(({ trajectoryId, step }) =>
+      trajectoryId === undefined || step === undefined ? [] : { trajectoryId, step },
+    ),
     // Lines of files count from 0, positions from 1.
-    return named ?? (name.index < samples ? name.index + 1 : undefined);
+    positions: names.flatMap(({ index }) => (typeof index === "number" ? index + 1 : [])),
+  });
+  const byId = new Map(found.map((one) => [one.sample_id, one]));
+  const byStep = new Map(found.map((one) => [JSON.stringify([one.trajectory_id, one.step]), one]));
+  const byPosition = new Map(found.map((one) => [one.position, one]));
+  return names.map(({ id, trajectoryId, step, index }) => {
+    const isPair = trajectoryId !== undefined && step !== undefined;
+    const named = [
+      ...(id === undefined ? [] : [byId.get(id)]),
+      ...(isPair ? [byStep.get(JSON.stringify([trajectoryId, step]))] : []),
+      // The revision may have been made of the same file, whose index is then the sample's id.
+      ...(index === undefined ? [] : [byId.get(String(index)) ?? byPosition.get(Number(index) + 1)]),
+    ];
+    const [sample] = named;
+    if (sample === undefined) return undefined;
+    const isFitting =
+      named.every((one) => one?.position === sample.position) &&
+      (trajectoryId ?? sample.trajectory_id) === sample.trajectory_id &&
+      (step ?? sample.step) === sample.step;
+    return isFitting ? sample.position : "contradictory";
   });
 }
 
 function unknownSample(line: number): UploadError {
   const reason = "The run's revision has no such sample";
   return new UploadError({ line, path: ["dataset_sample_id"], reason });
+}
+
+function contradictoryNames(line: number): UploadError {
+  const reason = "The line's dataset_sample_id, trajectory_id, step and index are not of one sample";
+  return new UploadError({ line, path: [], reason });
 }
 
 function refused({ target, status }: Run): ServiceError {

@@ -74,7 +74,7 @@ export async function readOutcomes(
           graded[index] = (graded[index] ?? 0) + 1;
           if (row.score !== row.pass) apart[index] = 1;
         }
-      } else if ((row.status as string) === "not_applicable") of[repeatIndex] = outcome.notApplicable;
+      } else if (row.status === "not_applicable") of[repeatIndex] = outcome.notApplicable;
       else {
         of[repeatIndex] = outcome.evaluatorFailed;
         failures[row.status] = (failures[row.status] ?? 0) + 1;

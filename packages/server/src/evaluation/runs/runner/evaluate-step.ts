@@ -20,7 +20,7 @@ import { actionOf, digestOf, stateOf, toEvaluated, verbOf } from "./run-sample.t
 
 export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;
 
-type EvaluatedRun = Pick<Run, "id" | "accountId" | "params"> & { dataset: RunDataset };
+type EvaluatedRun = Pick<Run, "id" | "accountId" | "params" | "provenance"> & { dataset: RunDataset };
 
 /** How long the rules of a step may block the main thread, by the clock: on a busy machine, it passes while nothing is done. */
 const mainThreadMs = 10;
@@ -119,7 +119,8 @@ function countsChanges({ family, profile }: Pick<ResolvedEvaluator, "family" | "
 }
 
 function changesIn({ extra }: EvaluatorOutcome): number | undefined {
-  return typeof extra?.changed === "number" ? extra.changed : undefined;
+  const changes = extra?.llm_sim_changes ?? extra?.changed;
+  return typeof changes === "number" ? changes : undefined;
 }
 
 function flagOf(outcome: EvaluatorOutcome | undefined): RunVerdictsTable["pass"] {
@@ -164,29 +165,40 @@ export async function readTraits(
   signal: AbortSignal,
   changes?: number,
 ): Promise<SampleTraitsTable> {
+  const known = run.provenance.change === undefined ? changes : undefined;
+  const counted =
+    known ?? (await countChanges(services, run, toEvaluated(sample, sample.next_state), signal));
   return {
     revision_id: run.dataset.revisionId,
     position,
     digest: digestOf(sample),
-    changes: changes ?? (await countChanges(services, run, toEvaluated(sample, sample.next_state), signal)),
+    changes: changesBySample(sample.tags?.changed, counted),
     verb: verbOf(actionOf(sample)),
     tags: sample.tags === undefined ? null : JSON.stringify(sample.tags),
   };
 }
 
-/** As `state-change` counts them. */
+/** A sample's own tag says more than what was counted. */
+function changesBySample(changed: string | undefined, counted: number | null): number | null {
+  if (/^(true|yes|1)$/i.test(changed ?? "")) return Math.max(1, counted ?? 1);
+  return /^(false|no|0)$/i.test(changed ?? "") ? 0 : counted;
+}
+
+/** As `state-change` counts them, of what counts in the dataset. */
 async function countChanges(
   services: StepServices,
-  run: Pick<Run, "accountId">,
+  run: EvaluatedRun,
   sample: Sample,
   signal: AbortSignal,
 ): Promise<number | null> {
   const found = services.registry.find("state-change");
-  const config = found?.family.builtInProfiles.find(({ name }) => name === defaultProfileName)?.config;
-  if (found === undefined || config === undefined) return null;
+  const { change } = run.provenance;
+  if (found === undefined) return null;
   const { family } = found;
-  const publicId = builtInProfileId(family.name, defaultProfileName);
-  const profile = { publicId, name: defaultProfileName, revision: 1, config };
+  // A dataset's `change` never changes, nor does a profile's revision.
+  const publicId =
+    change === undefined ? builtInProfileId(family.name, defaultProfileName) : run.dataset.datasetId;
+  const profile = { publicId, name: defaultProfileName, revision: 1, config: { change } };
   const evaluator = { family, profile, explainStrategy: "never" as const };
   return changesIn(await evaluate(services, run, evaluator, sample, allowanceOfStep(), signal)) ?? null;
 }

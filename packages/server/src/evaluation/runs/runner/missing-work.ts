@@ -2,6 +2,7 @@ import type { DatasetSample } from "@presage/contract";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { readPlacedSamples } from "../../datasets/read-samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
+import { hasFailed } from "../../evaluator-outcome.ts";
 import type { Run, RunDataset } from "../run.ts";
 import {
   selectKeptPredictions,
@@ -145,7 +146,7 @@ async function readStates(
         isFailed: prediction?.status === "failed",
         model: prediction?.model ?? null,
         missing: run.evaluators.flatMap((_, index) => (there.has(index) ? [] : [index])),
-        hasFailedVerdict: kept.some(({ status }) => status !== "success"),
+        hasFailedVerdict: kept.some(hasFailed),
         needsTraits: repeat === 0 && !withTraits.has(position),
       };
     }),

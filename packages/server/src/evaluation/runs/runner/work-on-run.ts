@@ -4,6 +4,7 @@ import type { SampleTraitsTable } from "../../../storage/schema/runs.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
+import { hasFailed } from "../../evaluator-outcome.ts";
 import type { Run, RunDataset } from "../run.ts";
 import { evaluateStep, readTraits, type StepServices } from "./evaluate-step.ts";
 import {
@@ -109,7 +110,7 @@ async function workOnTrajectory(
   const { services, run, signal, writer } = worker;
   const predicted: string[] = [];
   let rest = { predictions: [] as PredictionRows[], traits: [] as SampleTraitsTable[] };
-  let hasFailed = false;
+  let isCutOff = false;
 
   async function keepRest(): Promise<void> {
     const { length } = rest.predictions;
@@ -121,14 +122,14 @@ async function workOnTrajectory(
 
   for await (const step of stepsOfTrajectory(worker.reader, run, trajectory)) {
     if (worker.isStopping()) return;
-    if (hasFailed && step.prediction === undefined) {
+    if (isCutOff && step.prediction === undefined) {
       rest.predictions.push(toRows(run, step, { failure: notReached }));
       if (step.needsTraits) rest.traits.push(await readTraits(services, run, step, signal));
       if (rest.predictions.length === notReachedAtOnce) await keepRest();
       continue;
     }
     const end = await workOnStep(worker, step, predicted);
-    hasFailed ||= end.hasFailed;
+    isCutOff ||= end.hasFailed;
     // Only a conversation has more than the last one.
     if (step.sample.messages === undefined) predicted.length = 0;
     if (end.output !== undefined) predicted.push(end.output);
@@ -180,13 +181,13 @@ async function workInTurn(
   const judged = await evaluateStep(services, run, evaluators, step, { output, model, span }, signal);
   const { verdicts, changes } = judged;
   const traits = step.needsTraits ? [await readTraits(services, run, step, signal, changes)] : [];
-  const hasFailed = step.hasFailedVerdict || verdicts.some(({ status }) => status !== "success");
+  const isFailure = step.hasFailedVerdict || verdicts.some(hasFailed);
   await writer.add({
     verdicts,
     traits,
-    counts: { predicted: 0, evaluated: 1, failed: hasFailed ? 1 : 0 },
+    counts: { predicted: 0, evaluated: 1, failed: isFailure ? 1 : 0 },
   });
-  return { output, hasFailed };
+  return { output, hasFailed: isFailure };
 }
 
 /** A failed prediction is stored with the sample's traits, as nothing else follows. Undefined: the run was paused first. */

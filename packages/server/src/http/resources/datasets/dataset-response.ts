@@ -9,6 +9,7 @@ export function toDataset({ dataset, latest }: DatasetWithRevision): Dataset {
     name: dataset.name,
     description: dataset.description,
     tags: dataset.tags === null ? null : (JSON.parse(dataset.tags) as Dataset["tags"]),
+    change: dataset.change === null ? null : (JSON.parse(dataset.change) as Dataset["change"]),
     latest_revision: latest === undefined ? null : toDatasetRevision(latest),
     created_by: dataset.created_by,
     created_at: toIsoInstant(dataset.created_at),
@@ -22,6 +23,16 @@ export function toDatasetRevision({
   trajectories,
   bytes,
   createdAt,
+  warnings,
 }: Revision): DatasetRevision {
-  return { revision: number, digest, samples, trajectories, bytes, created_at: toIsoInstant(createdAt) };
+  const created_at = toIsoInstant(createdAt);
+  return {
+    revision: number,
+    digest,
+    samples,
+    trajectories,
+    bytes,
+    created_at,
+    ...(warnings && { warnings }),
+  };
 }

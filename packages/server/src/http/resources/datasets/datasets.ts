@@ -41,6 +41,7 @@ export function datasetRoutes(services: Services): Route[] {
         name: body.name,
         description: body.description ?? undefined,
         tags: body.tags ?? undefined,
+        change: body.change ?? undefined,
         userId: call.caller.userId,
       };
       const once = readOnce(call, "create dataset", body);

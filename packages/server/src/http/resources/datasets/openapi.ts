@@ -45,6 +45,7 @@ const exampleDataset: Dataset = {
   name: "kitchen",
   description: "Ten walks through a kitchen",
   tags: { split: "test" },
+  change: null,
   latest_revision: exampleRevision,
   created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
   created_at: "2026-11-22T03:46:48.004Z",

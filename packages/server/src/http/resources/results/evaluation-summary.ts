@@ -15,6 +15,7 @@ function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
     scored: figures.scored,
     passed: figures.passed,
     not_passed: figures.notPassed,
+    not_applicable: figures.notApplicable,
     failed: figures.failed,
     interval_method: figures.intervalMethod,
     clusters: figures.clusters,

@@ -166,6 +166,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
               scored: 40,
               passed: 30,
               not_passed: 10,
+              not_applicable: 0,
               failed: 1,
               interval_method: "independent",
               clusters: null,

@@ -63,11 +63,10 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
       const { id: runId } = readPath(call, RunPath);
       const { uploads, maxBytes } = evaluation.datasets;
       const { accountId, actor } = requesterOf(call);
-      const { predictions } = await receiveUpload(call, (body, { isGzip }) =>
+      const response: RunUpload = await receiveUpload(call, (body, { isGzip }) =>
         uploads.uploadPredictions({ accountId, actor, runId, isGzip, maxBytes }, body, call.request.signal),
       );
       evaluation.runs.wake();
-      const response: RunUpload = { predictions };
       return Response.json(response);
     }),
     withCaller("GET", `${path}/:id/export`, "read", async (call) => {

@@ -56,7 +56,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
           <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">
             <TextField
               label="Score"
-              hint={`Default: ${draft.verdict === "pass" ? 1 : 0}`}
+              hint={`Default: ${result.score_raw === null ? "none" : draft.verdict === "pass" ? 1 : 0}`}
               issue={isScoreInvalid ? "Enter a number from 0 to 1." : undefined}
               inputMode="decimal"
               value={draft.score}

@@ -18,6 +18,9 @@ const advices: Record<string, string> = {
   judge_truncated: "The model needs more tokens for its verdict: raise its limit, or shorten the task.",
   judge_invalid_verdict:
     "The model does not keep to the format of a verdict. Evaluate again, or use another model for judging.",
+  contradictory_verdict:
+    "Say in the pass criteria which scores pass, set pass_score in the profile, or use another model for judging.",
+  not_applicable: "Nothing is wrong: this evaluator leaves such samples out, for every model alike.",
   judge_context_exceeded: "Shorten the texts, or use a model with a longer context for judging.",
   judge_error: "Check the log of the judge’s model, then evaluate again.",
   no_such_taxonomy: "Name an existing error taxonomy in the profile.",

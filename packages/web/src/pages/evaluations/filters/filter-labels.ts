@@ -8,6 +8,8 @@ export const verdictLabels: Record<Verdict, string> = {
   fail: "Fail",
   error: "Error",
   "unusable-input": "Unusable input",
+  contradictory: "Contradictory",
+  "not-applicable": "Not applicable",
 };
 
 export const explainLabels: Record<ExplainStrategy, string> = {

@@ -55,6 +55,13 @@ function Outcome({ item }: { item: EvaluateItem }) {
   );
 }
 
+const othersAlike = {
+  failed: ["error", "See all errors"],
+  validation_error: ["unusable-input", "See all unusable inputs"],
+  contradictory: ["contradictory", "See all contradictory verdicts"],
+  not_applicable: ["not-applicable", "See all that are left out"],
+} as const;
+
 function OutcomeLink({ item: { status, evaluation_result: result } }: { item: EvaluateItem }) {
   const look = "text-accent-ink underline-offset-2 hover:underline";
   if (result?.id) {
@@ -64,10 +71,11 @@ function OutcomeLink({ item: { status, evaluation_result: result } }: { item: Ev
       </Link>
     );
   }
-  const verdict = status === "validation_error" ? "unusable-input" : "error";
+  if (status === "success") return null;
+  const [verdict, label] = othersAlike[status];
   return (
     <Link to="/evaluations" search={{ app: playgroundApp, verdict }} className={look}>
-      {verdict === "error" ? "See all errors" : "See all unusable inputs"}
+      {label}
     </Link>
   );
 }

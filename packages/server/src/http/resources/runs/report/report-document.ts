@@ -227,6 +227,7 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
     ["Repeats", String(run.repeats)],
     ["Id of the dataset", run.dataset_id ?? "none"],
     ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
+    ...(provenance.change ? [["What counts as a change", JSON.stringify(provenance.change)]] : []),
     ["Models", provenance.models.join(", ")],
     ["Presage", provenance.presage_version],
     ["Statistics", `${provenance.statistics}, as in docs/statistics.md`],
