@@ -56,7 +56,14 @@ interface ReplicaOptions {
   nowMs(): number;
 }
 
-function createReplica({ url, send, maxInFlight, isLimitable, onChange, nowMs: clockMs }: ReplicaOptions): Replica {
+function createReplica({
+  url,
+  send,
+  maxInFlight,
+  isLimitable,
+  onChange,
+  nowMs: clockMs,
+}: ReplicaOptions): Replica {
   const health = createReplicaHealth(onChange);
   let ownLimit = maxInFlight;
   let halvedAtMs = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,5 @@
 import type { DeploymentStatus } from "@presage/sdk";
+import { formatShare } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ReplicaTable } from "./replica-table.tsx";
@@ -15,15 +16,25 @@ export function DeploymentCard({ deployment }: { deployment: DeploymentStatus })
         </span>
       }
       hint={<span className="wrap-anywhere">{hintOf(name, model)}</span>}
-      actions={
-        <Badge tone={up === replicas.length ? "pass" : up === 0 ? "fail" : "warn"}>
-          {up} of {replicas.length} up
-        </Badge>
-      }
+      actions={<StateBadge deployment={deployment} up={`${up} of ${replicas.length} up`} />}
     >
       <ReplicaTable deployment={name} replicas={replicas} />
     </Card>
   );
+}
+
+const states = {
+  up: { tone: "pass", label: "Up" },
+  degraded: { tone: "warn", label: "Degraded" },
+  out: { tone: "fail", label: "Out" },
+} as const;
+
+export function StateBadge({ deployment, up }: { deployment: DeploymentStatus; up?: string }) {
+  const { state, error_rate } = deployment;
+  const { tone, label } = states[state];
+  const errors = error_rate ? `${formatShare(error_rate)} errors` : undefined;
+  const said = [state === "up" && up !== undefined ? undefined : label, up, errors];
+  return <Badge tone={tone}>{said.filter((text) => text !== undefined).join(", ")}</Badge>;
 }
 
 export function DefaultBadge() {

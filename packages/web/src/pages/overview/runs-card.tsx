@@ -1,3 +1,4 @@
+import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
 import type { Run } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
@@ -117,9 +118,11 @@ function RunRow({
         {isActive(run)
           ? `${formatCount(progress.evaluated)} of ${formatCount(progress.samples)}`
           : formatCount(progress.samples)}
-        <span className="block min-h-4 text-xs text-warn">
-          {progress.failed > 0 && `${formatCount(progress.failed)} failed`}
-        </span>
+        {[...describeFailures(progress), ...describeTrouble(progress)].map((text) => (
+          <span key={text} className="block text-xs whitespace-normal text-warn">
+            {text}
+          </span>
+        ))}
       </Cell>
       <Cell isNumber className={clsx("align-top text-ink-3", onlyWide)}>
         <Time at={run.started_at ?? run.created_at} />

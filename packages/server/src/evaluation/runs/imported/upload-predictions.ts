@@ -152,8 +152,7 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
     const empty = rows.filter(({ payload }) => payload.output?.trim() === "").length;
     await database.transaction().execute(async (transaction) => {
       const failed = rows.length - predicted;
-      if (!(await addUploaded(transaction, lease, { predicted, failed, empty, until })))
-        throw interrupted();
+      if (!(await addUploaded(transaction, lease, { predicted, failed, empty, until }))) throw interrupted();
       const narrow = rows.map(({ row }) => row);
       const payloads = rows.map(({ payload }) => payload);
       await insertRows(transaction, "predictions", narrow);

@@ -38,9 +38,12 @@ function together(parts: readonly WorkPart[]): Omit<RunWork, "runId" | "leaseId"
     predictions: parts.flatMap(({ predictions = [] }) => predictions),
     verdicts: parts.flatMap(({ verdicts = [] }) => verdicts),
     traits: parts.flatMap(({ traits = [] }) => traits),
-    counts: parts.reduce((sum, { counts = {} }) => {
-      for (const name of countNames) sum[name] += counts[name] ?? 0;
-      return sum;
-    }, { ...noCounts }),
+    counts: parts.reduce(
+      (sum, { counts = {} }) => {
+        for (const name of countNames) sum[name] += counts[name] ?? 0;
+        return sum;
+      },
+      { ...noCounts },
+    ),
   };
 }

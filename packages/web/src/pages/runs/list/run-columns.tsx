@@ -1,3 +1,4 @@
+import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
 import type { Run } from "@presage/sdk";
 import { type Headline, isActive } from "../../../data/runs/recent-runs.ts";
 import { describeInterval } from "../../../format/describe-rate.ts";
@@ -124,16 +125,34 @@ export const runColumns: DataColumn<RunRow>[] = [
   {
     id: "failed",
     label: "Failed",
-    hint: "Without a prediction, or without a verdict of some evaluator.",
+    hint: "Failed predictions, and predictions without a verdict of some evaluator.",
     value: ({ run }) => run.progress.failed,
     cell: ({ run }) =>
       run.progress.failed === 0 ? (
         <span className="text-ink-3">0</span>
       ) : (
-        <span className="text-warn">{formatCount(run.progress.failed)}</span>
+        <span className="text-warn" title={describeFailures(run.progress).join(", ")}>
+          {formatCount(run.progress.failed)}
+        </span>
       ),
     isNumber: true,
     widthPx: 80,
+    isWideOnly: true,
+  },
+  {
+    id: "trouble",
+    label: "On the way",
+    hint: "Answers that were cut or empty, and calls that failed and were tried again.",
+    value: ({ run }) => describeTrouble(run.progress).join("; "),
+    cell: ({ run }) => {
+      const text = describeTrouble(run.progress).join("; ");
+      return (
+        <span className="text-warn" title={text}>
+          {text}
+        </span>
+      );
+    },
+    widthPx: 150,
     isWideOnly: true,
   },
   {
