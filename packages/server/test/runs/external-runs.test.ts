@@ -122,7 +122,11 @@ onEachDatabase((database) => {
     await using store = await openStore(presage.databaseUrl);
     const requester = anyRequester(store.owner.account_id);
     for (const id of ids) {
-      const expected = { counts: (await read(id)).progress, externalEvaluators: expect.any(Array) };
+      const { samples: all, predicted, evaluated, failed } = (await read(id)).progress;
+      const expected = {
+        counts: { samples: all, predicted, evaluated, failed },
+        externalEvaluators: expect.any(Array),
+      };
       const externalCounts = createExternalCounts({ resultsAtATime: 10, maxCountingMs: 0 });
       const samples: number[] = [];
       while (samples.length < 40)

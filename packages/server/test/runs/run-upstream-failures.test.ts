@@ -95,6 +95,16 @@ test("a sample that the upstream refuses fails at once, and the others do not", 
   expect(upstream.received.length).toBe(60);
 });
 
+test("failed predictions and verdicts without an outcome are two counts", async () => {
+  upstream.answer = ({ text }) =>
+    text.includes("state 7\\n")
+      ? Response.json({ error: { message: "Bad input." } }, { status: 400 })
+      : Response.json(completion("next"));
+  const { id } = await startRun({ evaluators: [{ evaluator: "json-match" }] });
+  const { progress } = await end(id);
+  expect(progress).toMatchObject({ failed: 60, failed_predictions: 1, without_verdict: 59 });
+});
+
 test("the figure of no change has the samples whose first repeat failed", async () => {
   upstream.answer = ({ text }) =>
     text.includes('"seed":5')
@@ -130,7 +140,7 @@ test("an upstream that fails three of five calls finishes the run, which says ho
   });
   expect(failed).toBeGreaterThan(60);
   const report = await presage.call("GET", `/v1/runs/${id}/report?format=md`);
-  expect(await report.text()).toContain(`${failed} failed calls were tried again (upstream ${failed})`);
+  expect(await report.text()).toContain(`${failed} calls tried again (upstream ${failed})`);
   const { data } = DeploymentListResponse.parse(await (await presage.call("GET", "/v1/deployments")).json());
   expect(data).toMatchObject([{ state: "degraded", replicas: [{ state: "up" }] }]);
   expect(data[0]?.error_rate).toBeGreaterThan(0.05);

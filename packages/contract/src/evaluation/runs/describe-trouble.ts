@@ -18,11 +18,11 @@ export function describeTrouble({ answers, tries }: Pick<RunProgress, "answers" 
   const { retried = {}, timed_out = 0 } = tries ?? {};
   const kinds = Object.entries(retried).map(([category, count]) => `${category} ${count}`);
   const calls = Object.values(retried).reduce((sum, count) => sum + count, 0);
-  const again = some(calls, "failed call was tried again", "failed calls were tried again");
+  const again = some(calls, "call tried again", "calls tried again");
   return [
-    ...some(truncated, "answer was cut", "answers were cut"),
-    ...some(empty, "answer was empty", "answers were empty"),
-    ...some(repaired, "verdict is on a repaired answer", "verdicts are on repaired answers"),
+    ...some(truncated, "answer cut", "answers cut"),
+    ...some(empty, "answer empty", "answers empty"),
+    ...some(repaired, "verdict on a repaired answer", "verdicts on repaired answers"),
     ...again.map((text) => `${text} (${kinds.join(", ")})`),
     ...some(timed_out, "call timed out", "calls timed out"),
   ];

@@ -103,7 +103,7 @@ function createReplica({
       const outcome = outcomeOf(error);
       if (outcome === "limited") halve(beganAtMs, nowMs);
       replica.inFlight -= 1;
-      if (outcome !== "unknown") replica.recent.count({ calls: 1, failed: isOfDeployment(error) ? 1 : 0 });
+      if (outcome !== "unknown") replica.recent.count(1, isOfDeployment(error) ? 1 : 0);
       if (error === undefined) {
         replica.latency.record(nowMs - beganAtMs, held);
         if (ownLimit < maxInFlight) ownLimit += 1;
@@ -289,7 +289,7 @@ export function createReplicas(
     isFailoverFree: () => all.filter(({ health }) => !health.isDown()).length * 2 >= all.length,
     retryShare,
     refuseAnswer(url, error) {
-      if (isOfDeployment(error)) all.find((one) => one.url === url)?.recent.count({ failed: 1 });
+      if (isOfDeployment(error)) all.find((one) => one.url === url)?.recent.count(0, 1);
     },
     inFlight: () => all.reduce((sum, one) => sum + one.inFlight, 0),
     canServe: () =>

@@ -9,15 +9,15 @@ type Replica = NonNullable<DeploymentStatus["replicas"]>[number];
 
 /** Their widths are fixed, so that the tables of several deployments line up. */
 const columns: { name: string; title?: string; isNumber?: boolean; width: string }[] = [
-  { name: "Replica", width: "w-[20%]" },
+  { name: "Replica", width: "w-[16%]" },
   {
     name: "State",
-    width: "w-[11%]",
+    width: "w-[10%]",
     title: "An ejected replica failed three times in a row and is left out for a while",
   },
-  { name: "In flight", width: "w-[9%]", title: "Requests in flight", isNumber: true },
-  { name: "Limit", width: "w-[8%]", title: "Maximum requests in flight; a 429 halves it", isNumber: true },
-  { name: "p50", width: "w-[9%]", title: "Median latency of its last 256 answers", isNumber: true },
+  { name: "In flight", width: "w-[8%]", title: "Requests in flight", isNumber: true },
+  { name: "Limit", width: "w-[7%]", title: "Maximum requests in flight; a 429 halves it", isNumber: true },
+  { name: "p50", width: "w-[8%]", title: "Median latency of its last 256 answers", isNumber: true },
   {
     name: "p99",
     width: "w-[9%]",
@@ -26,17 +26,17 @@ const columns: { name: string; title?: string; isNumber?: boolean; width: string
   },
   {
     name: "Prefix",
-    width: "w-[9%]",
+    width: "w-[8%]",
     title: "Share of its requests whose prefix it most likely has cached",
     isNumber: true,
   },
   {
     name: "Errors",
-    width: "w-[13%]",
+    width: "w-[12%]",
     title: "Share of the tries of the last 5 minutes that the replica failed",
     isNumber: true,
   },
-  { name: "Ejections", width: "w-[9%]", title: "Since the process started", isNumber: true },
+  { name: "Ejections", width: "w-[8%]", title: "Since the process started", isNumber: true },
   { name: "Last failure", width: "w-auto" },
 ];
 

@@ -118,7 +118,7 @@ function RunRow({
         {isActive(run)
           ? `${formatCount(progress.evaluated)} of ${formatCount(progress.samples)}`
           : formatCount(progress.samples)}
-        {[...describeFailures(progress), ...describeTrouble(progress)].map((text) => (
+        {describeFailures(progress).map((text) => (
           <span key={text} className="block text-xs whitespace-normal text-warn">
             {text}
           </span>
@@ -131,7 +131,7 @@ function RunRow({
   );
 }
 
-function RunName({ run: { id, name, status, target, mode, evaluators } }: { run: Run }) {
+function RunName({ run: { id, name, status, target, mode, evaluators, progress } }: { run: Run }) {
   const hidden = evaluators.length - maxShown;
   return (
     <>
@@ -148,6 +148,11 @@ function RunName({ run: { id, name, status, target, mode, evaluators } }: { run:
       <span className="block truncate text-xs text-ink-3">
         <InlineText text={describeTarget(target)} /> · {mode}
       </span>
+      {describeTrouble(progress).map((text) => (
+        <span key={text} className="block text-xs whitespace-normal text-warn">
+          {text}
+        </span>
+      ))}
       {hidden > 0 && (
         <span className="block truncate text-xs text-ink-3">
           {formatCount(hidden)} more {hidden === 1 ? "evaluator" : "evaluators"}

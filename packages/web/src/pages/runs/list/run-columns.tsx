@@ -30,9 +30,12 @@ export const runColumns: DataColumn<RunRow>[] = [
     label: "Run",
     value: ({ run }) => run.name,
     cell: ({ run }) => (
-      <span className="font-medium text-ink" title={run.name}>
-        <InlineText text={run.name} />
-      </span>
+      <>
+        <span className="font-medium text-ink" title={run.name}>
+          <InlineText text={run.name} />
+        </span>
+        <Trouble run={run} />
+      </>
     ),
     widthPx: 140,
     isElastic: true,
@@ -140,22 +143,6 @@ export const runColumns: DataColumn<RunRow>[] = [
     isWideOnly: true,
   },
   {
-    id: "trouble",
-    label: "On the way",
-    hint: "Answers that were cut or empty, and calls that failed and were tried again.",
-    value: ({ run }) => describeTrouble(run.progress).join("; "),
-    cell: ({ run }) => {
-      const text = describeTrouble(run.progress).join("; ");
-      return (
-        <span className="text-warn" title={text}>
-          {text}
-        </span>
-      );
-    },
-    widthPx: 150,
-    isWideOnly: true,
-  },
-  {
     id: "started",
     label: "Started",
     value: ({ run }) => run.started_at ?? run.created_at,
@@ -165,6 +152,15 @@ export const runColumns: DataColumn<RunRow>[] = [
     isWideOnly: true,
   },
 ];
+
+function Trouble({ run }: { run: Run }) {
+  const text = describeTrouble(run.progress).join("; ");
+  return (
+    <span className="block truncate text-xs text-warn" title={text}>
+      {text}
+    </span>
+  );
+}
 
 function PassRate({ row: { run, headline } }: { row: RunRow }) {
   if (headline === "loading") return <Skeleton className="ml-auto h-3 w-40" />;
