@@ -5,7 +5,7 @@ import { Card } from "../../ui/card.tsx";
 import { ReplicaTable } from "./replica-table.tsx";
 
 export function DeploymentCard({ deployment }: { deployment: DeploymentStatus }) {
-  const { name, model, is_default, replicas = [] } = deployment;
+  const { name, model, is_default, state, error_rate, replicas = [] } = deployment;
   const up = replicas.filter(({ state }) => state === "up").length;
   return (
     <Card
@@ -16,7 +16,7 @@ export function DeploymentCard({ deployment }: { deployment: DeploymentStatus })
         </span>
       }
       hint={<span className="wrap-anywhere">{hintOf(name, model)}</span>}
-      actions={<StateBadge deployment={deployment} up={`${up} of ${replicas.length} up`} />}
+      actions={<StateBadge state={state} error_rate={error_rate} up={`${up} of ${replicas.length} up`} />}
     >
       <ReplicaTable deployment={name} replicas={replicas} />
     </Card>
@@ -29,8 +29,9 @@ const states = {
   out: { tone: "fail", label: "Out" },
 } as const;
 
-export function StateBadge({ deployment, up }: { deployment: DeploymentStatus; up?: string }) {
-  const { state, error_rate } = deployment;
+type Health = Pick<DeploymentStatus, "state" | "error_rate">;
+
+export function StateBadge({ state, error_rate, up }: Health & { up?: string }) {
   const { tone, label } = states[state];
   const errors = error_rate ? `${formatShare(error_rate)} errors` : undefined;
   const said = [state === "up" && up !== undefined ? undefined : label, up, errors];

@@ -17,23 +17,20 @@ export function DeploymentList({ deployments }: { deployments: readonly Deployme
             </tr>
           </thead>
           <tbody>
-            {deployments.map((deployment) => {
-              const { name, model, is_default } = deployment;
-              return (
-                <tr key={name} className="h-11 border-b border-line last:border-b-0">
-                  <RowHeader>
-                    <span className="flex flex-wrap items-center gap-2 font-medium">
-                      <span className="wrap-anywhere">{name}</span>
-                      {is_default && <DefaultBadge />}
-                    </span>
-                  </RowHeader>
-                  <Cell className="text-ink-2 wrap-anywhere">{model ?? "Not asked yet"}</Cell>
-                  <Cell>
-                    <StateBadge deployment={deployment} />
-                  </Cell>
-                </tr>
-              );
-            })}
+            {deployments.map(({ name, model, is_default, ...health }) => (
+              <tr key={name} className="h-11 border-b border-line last:border-b-0">
+                <RowHeader>
+                  <span className="flex flex-wrap items-center gap-2 font-medium">
+                    <span className="wrap-anywhere">{name}</span>
+                    {is_default && <DefaultBadge />}
+                  </span>
+                </RowHeader>
+                <Cell className="text-ink-2 wrap-anywhere">{model ?? "Not asked yet"}</Cell>
+                <Cell>
+                  <StateBadge {...health} />
+                </Cell>
+              </tr>
+            ))}
           </tbody>
         </Table>
       </Card>
