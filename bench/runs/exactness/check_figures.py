@@ -196,7 +196,8 @@ def check_predictions(check, run):
                     check.equal(f"{at} {one['profile_name']}", {"pass": same, "score": float(same)}, one)
     total = run.samples.count * run.repeats
     check.equal(f"{where}.lines", total, len(run.lines))
-    check.equal(f"{where}.progress", {"samples": total, "predicted": ok, "evaluated": total, "failed": bad}, run.run["progress"])
+    progress = {"samples": total, "predicted": ok, "evaluated": total, "failed": bad, "failed_predictions": total - ok, "without_verdict": bad - total + ok}
+    check.equal(f"{where}.progress", progress, {name: run.run["progress"][name] for name in progress})
     check.equal(f"{where}.failures", {"predictions": failures, "evaluations": evaluations}, report["failures"])
     check.equal(f"{where}, kinds of failures", [set(failures), set(evaluations)], [set(one) for one in report["failures"].values()])
     check.equal(f"{where}.tokens", {"prompt": tokens[0], "completion": tokens[1]}, report["tokens"])

@@ -22,6 +22,15 @@ const ReplicaStatus = z.object({
     .meta({
       description: "The last failed request to this replica, 4xx aside. Null if there is none.",
     }),
+  recent: z
+    .object({
+      calls: z.int().meta({ description: "Tries that have ended, retries included." }),
+      failed: z.int().meta({
+        description:
+          "How many of them failed for a reason of the deployment: no response, a time-out, a 5xx, a refused credential or address, a broken answer.",
+      }),
+    })
+    .meta({ description: "Of the last 5 minutes." }),
   latency_ms: z
     .object({
       p50: z.number().meta({ description: "The median in milliseconds." }),
@@ -44,6 +53,14 @@ const DeploymentStatus = z.object({
       "The model that requests are sent to. Null if it is not configured and the upstream was not asked yet.",
   }),
   is_default: z.boolean().meta({ description: "Whether it answers where a request names no deployment." }),
+  state: z.enum(["up", "degraded", "out"]).meta({
+    description:
+      "`out`: every replica is ejected or failed its last three calls, or all calls of the last 5 minutes failed. `degraded`: some replica is out, or 5 % of the calls failed.",
+  }),
+  error_rate: z.number().nullable().meta({
+    description:
+      "Share of the tries of the last 5 minutes that failed for a reason of the deployment, retries included. Null without any.",
+  }),
   process_id: z.int().meta({ description: "The process that these figures are of. Each counts for itself." }),
   replicas: z
     .array(ReplicaStatus)

@@ -83,13 +83,17 @@ export function composeRuns(
         throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
       const startedAtMs = performance.now();
       const caller = { accountId, keyId: undefined };
+      const mayRetry = () => {
+        request.onRetry();
+        return true;
+      };
       const completion = await traceCompletion(
         deployment.upstream.complete,
         span,
         { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
         signal,
         // Without sharing: a repeat is a completion of its own.
-        { session: { name: "x-session-id", value: session } },
+        { session: { name: "x-session-id", value: session }, mayRetry },
       ).catch((error: unknown) => {
         recordCall?.(useOfFailure(caller, error, signal));
         throw error;

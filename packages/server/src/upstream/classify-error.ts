@@ -30,6 +30,9 @@ const categoryOfStatus = new Map<number, ErrorCategory>([
   [529, "unavailable"],
 ]);
 
+/** They say something about the deployment or its credential, and not about what was asked. */
+export const statusesOfDeployments: ReadonlySet<number> = new Set([401, 403, 404, 405, 407, 408, 421, 425]);
+
 const messageOfCategory: Record<ErrorCategory, string> = {
   context_exceeded: "The input exceeds the upstream model's context length.",
   rate_limit: "The upstream limits the rate of requests.",

@@ -145,7 +145,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   function toCompletion(response: CompleteResponse, model: string): UpstreamCompletion {
-    return { ...checkCompletion(response), deployment: options.name, model, replica: response.url };
+    try {
+      return { ...checkCompletion(response), deployment: options.name, model, replica: response.url };
+    } catch (error) {
+      replicas.refuseAnswer(response.url, error);
+      throw error;
+    }
   }
 
   async function sendForCompletion(

@@ -243,13 +243,16 @@ function answererOfSoon({ call }: { call: Awaited<ReturnType<typeof spawnPresage
 }
 
 onEachDatabase((database) => {
-  test("GET /v1/deployments shows each replica to the account default, and to others only names and models", async () => {
+  test("GET /v1/deployments shows each replica to the account default, and to others only names, models and states", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_UPSTREAM_MODEL: "org/model",
     });
     await server.mine("POST", "/v1/predict", prediction);
     const mine = DeploymentListResponse.parse(await (await server.mine("GET", "/v1/deployments")).json());
-    const common = { name: "default", model: "org/model", is_default: true, process_id: process.pid };
+    const common = {
+      ...{ name: "default", model: "org/model", is_default: true, process_id: process.pid },
+      ...{ state: "up" as const, error_rate: 0 },
+    };
     const [first, ...others] = mine.data[0]?.replicas ?? [];
     expect(mine.data).toEqual([
       { ...common, replicas: [first, ...others].filter((one) => one !== undefined) },
@@ -286,6 +289,7 @@ test("what is shown of a replica has its failures and latencies, and no query", 
     state: "ejected",
     ejections: 1,
     last_failure: { category: "unavailable" },
+    recent: { calls: 3, failed: 3 },
     latency_ms: null,
     prefix_share: 1,
   });

@@ -3,6 +3,7 @@ import { type Experiment, ExperimentResponse, Project, Run, RunListResponse } fr
 import { createExternalCounts } from "../../src/evaluation/runs/external/external-counts.ts";
 import { findRun } from "../../src/evaluation/runs/find-run.ts";
 import { listRuns } from "../../src/evaluation/runs/list-runs.ts";
+import { toRun } from "../../src/http/resources/runs/run-response.ts";
 import { storeUnavailable } from "../../src/storage/store-error.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
@@ -93,7 +94,10 @@ onEachDatabase((database) => {
         experiment_id: id,
       })),
     );
-    expect((await read(id)).progress).toEqual({ samples: 3, predicted: 3, evaluated: 3, failed: 1 });
+    expect((await read(id)).progress).toEqual({
+      ...{ samples: 3, predicted: 3, evaluated: 3, failed: 1 },
+      ...{ failed_predictions: 0, without_verdict: 1, answers: null, tries: null },
+    });
     expect(Run.parse((await change(id, "cancel")).body)).toMatchObject({
       evaluators,
       progress: { samples: 3 },
@@ -118,7 +122,11 @@ onEachDatabase((database) => {
     await using store = await openStore(presage.databaseUrl);
     const requester = anyRequester(store.owner.account_id);
     for (const id of ids) {
-      const expected = { counts: (await read(id)).progress, externalEvaluators: expect.any(Array) };
+      const { samples: all, predicted, evaluated, failed } = (await read(id)).progress;
+      const expected = {
+        counts: { samples: all, predicted, evaluated, failed },
+        externalEvaluators: expect.any(Array),
+      };
       const externalCounts = createExternalCounts({ resultsAtATime: 10, maxCountingMs: 0 });
       const samples: number[] = [];
       while (samples.length < 40)
@@ -132,7 +140,7 @@ onEachDatabase((database) => {
       externalCounts: createExternalCounts({ resultsAtATime: 10, maxCountingMs: 60_000 }),
     };
     const { rows } = await listRuns(services, requester, { name: "large" }, { limit: 10, after: undefined });
-    expect(rows.map(({ counts }) => counts)).toEqual(
+    expect(rows.map((row) => toRun(row).progress)).toEqual(
       await Promise.all(rows.map(async ({ id }) => (await read(id)).progress)),
     );
     expect(rows).toHaveLength(3);

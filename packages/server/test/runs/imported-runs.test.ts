@@ -222,7 +222,7 @@ onEachDatabase((database) => {
         { index: 2, prediction: "state 3" },
       ]),
     );
-    expect((await end(id)).progress).toEqual({ samples: 3, predicted: 2, evaluated: 3, failed: 1 });
+    expect((await end(id)).progress).toMatchObject({ samples: 3, predicted: 2, evaluated: 3, failed: 1 });
   });
 
   test("predictions are uploaded to imported runs only", async () => {

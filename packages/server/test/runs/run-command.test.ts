@@ -77,6 +77,24 @@ onEachDatabase((database) => {
     const presageRun = (...args: string[]) => runPresage(["run", ...args, ...placeOf()], environment);
     const presageRuns = (...args: string[]) => runPresage([...args, ...placeOf()], environment);
 
+    test("the line of progress says what is tried again, and the report what was cut", async () => {
+      const asked = new Set<string>();
+      upstream.answer = ({ text }) => {
+        const isFirst = !asked.has(text);
+        asked.add(text);
+        if (isFirst) return Response.json({ error: { message: "Out of memory." } }, { status: 500 });
+        const choices = [{ message: { role: "assistant", content: "a" }, finish_reason: "length" }];
+        return Response.json(completion("", { choices }));
+      };
+      const path = await file("tries.jsonl", samples);
+      const { code, stderr } = await presageRun(
+        ...["--dataset", path, "--evaluator", "exact-match", "--max-tokens", "60"],
+      );
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/20\/20 predictions.*; 20 answers cut; 20 calls tried again \(upstream 20\)/);
+      expect(stderr).toContain("100 % of the answers were cut at 60 tokens (20 of 20)");
+    });
+
     test("Ctrl-C pauses the run, and --resume finishes it without asking again for what is there", async () => {
       let isHeld = false;
       const waiting = Promise.withResolvers<void>();

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { DeploymentListResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
+import { startPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -12,14 +14,17 @@ const samples = Array.from({ length: 60 }, (_, step) => ({
   next_state: "next",
 }));
 const upstream = startUpstream();
-const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_TIMEOUT_MS: "2000" });
 const datasets = datasetClient(presage);
 const { create, end, read } = runClient(presage);
 
-async function startRun(more: Record<string, unknown> = {}) {
+async function startRun(more: Record<string, unknown> = {}, next_state = "next") {
   upstream.received.length = 0;
   const dataset_id = await datasets.create();
-  await datasets.uploadNew(dataset_id, samples);
+  await datasets.uploadNew(
+    dataset_id,
+    samples.map((sample) => ({ ...sample, next_state })),
+  );
   return await create({ dataset_id, target: { deployment: "default" }, concurrency: 16, ...more });
 }
 
@@ -90,6 +95,16 @@ test("a sample that the upstream refuses fails at once, and the others do not", 
   expect(upstream.received.length).toBe(60);
 });
 
+test("failed predictions and verdicts without an outcome are two counts", async () => {
+  upstream.answer = ({ text }) =>
+    text.includes("state 7\\n")
+      ? Response.json({ error: { message: "Bad input." } }, { status: 400 })
+      : Response.json(completion("next"));
+  const { id } = await startRun({ evaluators: [{ evaluator: "json-match" }] });
+  const { progress } = await end(id);
+  expect(progress).toMatchObject({ failed: 60, failed_predictions: 1, without_verdict: 59 });
+});
+
 test("the figure of no change has the samples whose first repeat failed", async () => {
   upstream.answer = ({ text }) =>
     text.includes('"seed":5')
@@ -105,6 +120,95 @@ test("the figure of no change has the samples whose first repeat failed", async 
   expect(await report.json()).toMatchObject({
     evaluators: [{ count: 60, failed: 60, no_change: { count: 60, mean: 0 } }],
   });
+});
+
+test("an upstream that fails three of five calls finishes the run, which says how many were tried again", async () => {
+  let failed = 0;
+  const tries = new Map<string, number>();
+  upstream.answer = ({ text }) => {
+    const count = (tries.get(text) ?? 0) + 1;
+    tries.set(text, count);
+    if (count > 1 + (tries.size % 2)) return Response.json(completion("next"));
+    failed += 1;
+    return Response.json({ error: { message: "CUDA out of memory." } }, { status: 500 });
+  };
+  const { id } = await startRun();
+  const run = await end(id);
+  expect(run).toMatchObject({
+    status: "finished",
+    progress: { ...all, failed_predictions: 0, tries: { retried: { upstream: failed }, timed_out: 0 } },
+  });
+  expect(failed).toBeGreaterThan(60);
+  const report = await presage.call("GET", `/v1/runs/${id}/report?format=md`);
+  expect(await report.text()).toContain(`${failed} calls tried again (upstream ${failed})`);
+  const { data } = DeploymentListResponse.parse(await (await presage.call("GET", "/v1/deployments")).json());
+  expect(data).toMatchObject([{ state: "degraded", replicas: [{ state: "up" }] }]);
+  expect(data[0]?.error_rate).toBeGreaterThan(0.05);
+});
+
+test("a deployment whose calls all fail is out, also where its answers are 200 or 401", async () => {
+  const answers = [
+    () => Response.json({ error: { message: "Bad credential." } }, { status: 401 }),
+    () => Response.json({ error: { message: "Model is loading.", code: 500 } }),
+    () => new Response("<html>", { status: 200 }),
+  ];
+  for (const answer of answers) {
+    const alone = startUpstream(answer);
+    const server = await startPresage({ PRESAGE_UPSTREAM_URL: alone.url, PRESAGE_UPSTREAM_MODEL: "m" });
+    for (let step = 0; step < 3; step += 1)
+      await server.call("POST", "/v1/predict", { interaction: { state: "s", action: "a" } });
+    const { data } = DeploymentListResponse.parse(await (await server.call("GET", "/v1/deployments")).json());
+    expect(data).toMatchObject([
+      { state: "out", error_rate: 1, replicas: [{ recent: { calls: 3, failed: 3 } }] },
+    ]);
+    await Promise.all([server.stop(), alone.stop()]);
+  }
+});
+
+test("time-outs are counted, shrink the run's pace, and fail no sample", async () => {
+  let [inFlight, most, call] = [0, 0, 0];
+  upstream.answer = async () => {
+    inFlight += 1;
+    call += 1;
+    most = Math.max(most, inFlight);
+    // From 9 on, it stalls.
+    await Bun.sleep(inFlight > 8 ? 3_000 : 20);
+    inFlight -= 1;
+    return Response.json(completion("next"));
+  };
+  const { id } = await startRun({ target: { deployment: "default" } });
+  const run = await end(id);
+  expect(run).toMatchObject({ status: "finished", progress: { ...all, failed_predictions: 0 } });
+  const { retried, timed_out } = run.progress.tries ?? { retried: {}, timed_out: 0 };
+  expect(timed_out).toBeGreaterThan(0);
+  expect(retried).toEqual({ timeout: timed_out });
+  expect(call).toBe(60 + timed_out);
+  expect(timed_out).toBeLessThan(30);
+});
+
+test("answers that are cut, empty or repaired are counted, and a report begins with those that are cut", async () => {
+  const profile = { evaluator_family: "json-match", name: "mending", config: { repair: true } };
+  expect((await presage.call("POST", "/v1/evaluator-profiles", profile)).status).toBe(201);
+  let call = 0;
+  upstream.answer = () => {
+    call += 1;
+    const [content, finish_reason] =
+      call <= 30 ? ['{"a": 1', "length"] : call <= 33 ? [" \n", "stop"] : ["{}", "stop"];
+    const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason }];
+    return Response.json(completion("", { choices }));
+  };
+  const evaluators = [{ evaluator: "json-match", profile_name: "mending" }, { evaluator: "exact-match" }];
+  const { id } = await startRun({ params: { max_tokens: 60 }, evaluators }, '{"a": 1}');
+  expect((await end(id)).progress.answers).toEqual({ truncated: 30, empty: 3, repaired: 30 });
+  const report = async (format: string) =>
+    await (await presage.call("GET", `/v1/runs/${id}/report?format=${format}`)).text();
+  const first = "50 % of the answers were cut at 60 tokens (30 of 60)";
+  expect(JSON.parse(await report("json")).provenance.warnings).toEqual([
+    expect.stringContaining(first),
+    "5 % of the answers are empty (3 of 60).",
+  ]);
+  const page = await report("md");
+  expect(page.indexOf(first)).toBeWithin(0, page.indexOf("Figures"));
 });
 
 test("an upstream that is away pauses a run with the reason, and it continues by itself", async () => {

@@ -60,7 +60,8 @@ export type RunStatus = z.infer<typeof RunStatus>;
 const described = {
   mode: "`teacher-forced`: each step is told the recorded state. `free-running`: each step is told what was predicted for the step before.",
   repeats: "How often each sample is predicted. Predictions of a run are never taken from the cache.",
-  concurrency: "How many predictions may be in progress at once.",
+  concurrency:
+    "How many predictions may be in progress at once. A run begins with 4 and has more while latency holds; time-outs and rate limits halve it.",
 };
 
 /** Body of `POST /v1/runs`. */
@@ -134,7 +135,35 @@ export const RunProgress = z
     evaluated: count(
       "How many are done: every evaluator has returned, or none will because there is no prediction.",
     ),
-    failed: count("How many of these have no prediction, or no verdict of some evaluator."),
+    failed: count(
+      "How many of these have no prediction, or no verdict of some evaluator: `failed_predictions` plus `without_verdict`.",
+    ),
+    failed_predictions: count("How many predictions failed, after all tries."),
+    without_verdict: count("How many predictions were made, but have no verdict of some evaluator."),
+    answers: z
+      .object({
+        truncated: count("Answers that the token limit cut off (finish reason `length`)."),
+        empty: count("Answers with nothing but white space."),
+        repaired: count("Verdicts on answers that `json-match` had to repair."),
+      })
+      .nullable()
+      .meta({
+        id: "RunAnswers",
+        description: "Answers that are not what they seem. Null if they were not counted: external or older.",
+      }),
+    tries: z
+      .object({
+        retried: z.record(z.string(), z.int()).meta({
+          description: "Calls that failed and were tried again, by category as in errors.",
+        }),
+        timed_out: count("Calls that timed out, whether they were tried again or not."),
+      })
+      .nullable()
+      .meta({
+        id: "RunTries",
+        description:
+          "Failed calls that `failed` does not show, up to two seconds ago. Null if they were not counted.",
+      }),
   })
   .meta({ id: "RunProgress" });
 export type RunProgress = z.infer<typeof RunProgress>;

@@ -1,5 +1,6 @@
 import type { RunReport } from "@presage/contract";
 import { countOf } from "../../count-of.ts";
+import { describeTrouble } from "@presage/contract/describe-trouble";
 import { printable } from "../../printable.ts";
 import { percent } from "../evaluate/outcome-table.ts";
 import { printNotice } from "../terminal/print-notice.ts";
@@ -13,6 +14,7 @@ type Interval = Row["interval"];
 
 /** Prints what a run says, as a table of at most 100 columns. */
 export function printReport({ run, evaluators, failures, provenance, survival }: RunReport): void {
+  if (provenance.warnings.length > 0) printNotice(provenance.warnings.map(printable).join("\n"));
   printTable(columns, evaluators);
   const notes = [
     ...new Set(evaluators.flatMap(({ note }) => note ?? [])),
@@ -24,7 +26,7 @@ export function printReport({ run, evaluators, failures, provenance, survival }:
         ? []
         : `${nameOf(one)}: half of the trajectories have diverged at step ${one.median}`,
     ),
-    ...provenance.warnings,
+    ...describeTrouble(run.progress),
     ...run.notes,
   ];
   if (notes.length > 0) printNotice(notes.map(printable).join("\n"));

@@ -78,7 +78,7 @@ function addRunCommand(program: Command, configure: Configure): void {
       ),
     )
     .option("--repeats <number>", "predictions per sample; by default 1")
-    .option("--concurrency <number>", "maximum concurrent predictions; by default 16")
+    .option("--concurrency <number>", "maximum concurrent predictions; by default 16, beginning with 4")
     .option("--params <json>", "sampling parameters, as JSON")
     .option("--temperature <number>", "overrides temperature in --params")
     .option("--seed <number>", "overrides seed in --params; repeat r uses the seed plus r")

@@ -1,5 +1,7 @@
 import type { Run } from "@presage/contract";
+import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
 import { SingleBar } from "cli-progress";
+import { printable } from "../../printable.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 
 const lineEveryMs = 10_000;
@@ -21,6 +23,14 @@ export function showProgress({ progress }: Pick<Run, "progress">): ProgressDispl
 }
 
 type Progress = Run["progress"];
+
+/** What goes wrong on the way, and what to do about it. */
+function describeTroubles({ progress, notes }: Run): string {
+  const troubles = [...describeFailures(progress), ...describeTrouble(progress), ...notes];
+  if ((progress.tries?.timed_out ?? 0) > 0)
+    troubles.push("lower --concurrency or raise the time-out: docs/runs.md");
+  return troubles.map((text) => `; ${printable(text)}`).join("");
+}
 type Rate = ReturnType<typeof measureRate>;
 
 function showBar(first: Progress, rate: Rate): ProgressDisplay {
@@ -32,10 +42,11 @@ function showBar(first: Progress, rate: Rate): ProgressDisplay {
   const start = () => bar.start(latest.samples, latest.evaluated, { rest: "" });
   start();
   return {
-    update({ progress }) {
+    update(run) {
+      const { progress } = run;
       latest = progress;
       bar.setTotal(progress.samples);
-      bar.update(progress.evaluated, { rest: rate(progress).describe() });
+      bar.update(progress.evaluated, { rest: rate(progress).describe() + describeTroubles(run) });
     },
     say(text) {
       bar.stop();
@@ -55,10 +66,9 @@ function showLines(rate: Rate): ProgressDisplay {
     lastLineAtMs = performance.now();
   };
   return {
-    update({ progress }) {
-      const { evaluated, samples, failed } = progress;
-      const failures = failed === 0 ? "" : `, ${failed} failed`;
-      const text = `${evaluated}/${samples} predictions${rate(progress).describe()}${failures}`;
+    update(run) {
+      const { evaluated, samples } = run.progress;
+      const text = `${evaluated}/${samples} predictions${rate(run.progress).describe()}${describeTroubles(run)}`;
       last = { text, isShown: false };
       if (performance.now() - lastLineAtMs >= lineEveryMs) show();
     },

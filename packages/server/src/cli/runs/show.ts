@@ -1,4 +1,5 @@
 import type { Run } from "@presage/contract";
+import { describeFailures } from "@presage/contract/describe-trouble";
 import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import { printable, printableJson } from "../../printable.ts";
@@ -27,11 +28,12 @@ export async function showRun(
 
 function describe(run: Run): string[] {
   const { name, id, status, status_reason: reason, progress, target, mode, repeats, params } = run;
-  const { evaluated, samples, failed } = progress;
+  const { evaluated, samples } = progress;
   return [
     name,
     id,
-    `${status}${reason === null ? "" : `: ${reason}`}; ${evaluated} of ${countOf(samples, "prediction")}, ${failed} failed`,
+    `${status}${reason === null ? "" : `: ${reason}`}; ${evaluated} of ${countOf(samples, "prediction")}`,
+    ...describeFailures(progress),
     `${targetName(target)}; ${mode}; ${countOf(repeats, "repeat")}`,
     ...(run.dataset_id === null ? [] : [`dataset ${run.dataset_id}, revision ${run.revision}`]),
     ...(params === null ? [] : [`params ${JSON.stringify(params)}`]),

@@ -5,7 +5,7 @@ import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { selectProject } from "../projects/projects-store.ts";
-import type { Run } from "../runs/run.ts";
+import { notCounted, type Run } from "../runs/run.ts";
 import { insertRun } from "../runs/runs-store.ts";
 import { type Experiment, selectExperiment } from "./experiments-store.ts";
 import { noSuchExperiment } from "./find-experiment.ts";
@@ -83,7 +83,8 @@ function toRun({ accountId, name, tags, userId, version }: NewExternalRun): Run 
     concurrency: 1,
     tags,
     dataset: undefined,
-    counts: { samples: 0, predicted: 0, evaluated: 0, failed: 0 },
+    counts: { samples: 0, ...notCounted },
+    tries: undefined,
     provenance: {
       presage_version: version,
       prompt_version: null,

@@ -3,7 +3,7 @@ import { databaseNow } from "../../storage/database-clock.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database, Tables } from "../../storage/schema/tables.ts";
-import type { Run, RunCounts, RunEvaluator } from "./run.ts";
+import { countNames, type Run, type RunEvaluator, type WorkCounts } from "./run.ts";
 import { runColumns, toRun } from "./runs-store.ts";
 
 /** As the index of these rows has it: with parameters, neither database would use it. */
@@ -133,12 +133,15 @@ export async function markAway(
 export async function saveProvenance(
   database: Database,
   { id, leaseId }: Lease,
-  provenance: Run["provenance"],
-  notes: readonly string[],
+  { provenance, notes, tries }: Pick<Run, "provenance" | "notes" | "tries">,
 ): Promise<void> {
   await database
     .updateTable("runs")
-    .set({ provenance: JSON.stringify(provenance), notes: JSON.stringify(notes) })
+    .set({
+      provenance: JSON.stringify(provenance),
+      notes: JSON.stringify(notes),
+      tries: tries === undefined ? null : JSON.stringify(tries),
+    })
     .where("id", "=", id)
     .where("lease_id", "=", leaseId)
     .execute();
@@ -172,15 +175,11 @@ export async function endRun(
 export async function addProgress(
   transaction: Database,
   { id, leaseId }: Lease,
-  { predicted, evaluated, failed }: Omit<RunCounts, "samples">,
+  counts: WorkCounts,
 ): Promise<boolean> {
   const row = await transaction
     .updateTable("runs")
-    .set((of) => ({
-      predicted: of("predicted", "+", predicted),
-      evaluated: of("evaluated", "+", evaluated),
-      failed: of("failed", "+", failed),
-    }))
+    .set((of) => Object.fromEntries(countNames.map((name) => [name, of(name, "+", counts[name])])))
     .where("id", "=", id)
     .where("lease_id", "=", leaseId)
     .where("status", "in", ["running", "paused"])

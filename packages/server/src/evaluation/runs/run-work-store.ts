@@ -2,7 +2,7 @@ import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/sc
 import type { RunVerdictsTable, SampleTraitsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertRows } from "../../storage/writing/insert-rows.ts";
-import type { RunCounts } from "./run.ts";
+import type { WorkCounts } from "./run.ts";
 import { addProgress } from "./run-leases-store.ts";
 
 /** What was done for a run, to be stored together. Plain data: it crosses threads. */
@@ -12,7 +12,7 @@ export interface RunWork {
   predictions: readonly { row: PredictionsTable; payload: PredictionPayloadsTable }[];
   verdicts: readonly RunVerdictsTable[];
   traits: readonly SampleTraitsTable[];
-  counts: Omit<RunCounts, "samples">;
+  counts: WorkCounts;
 }
 
 /** Stores work, unless the run was cancelled, or another process took it over. Returns whether it did. */

@@ -2,6 +2,7 @@ import type {
   ReportEvaluator as EvaluatorNames,
   RunEvaluator as NamedEvaluator,
   RunMode,
+  RunProgress,
   RunProvenance,
   RunStatus,
 } from "@presage/contract";
@@ -31,12 +32,36 @@ export interface RunDataset {
   revision: number;
 }
 
+/** What work on a run adds to, beside its rows. */
+export const noCounts = {
+  predicted: 0,
+  evaluated: 0,
+  failed: 0,
+  unpredicted: 0,
+  truncated: 0,
+  empty: 0,
+  repaired: 0,
+};
+export type WorkCounts = typeof noCounts;
+/** Of a run whose client makes its predictions. */
+export const notCounted = { ...noCounts, truncated: null, empty: null, repaired: null };
+export const countNames = Object.keys(noCounts) as (keyof WorkCounts)[];
+
 /** Counts of samples times repeats. */
-export interface RunCounts {
+export interface RunCounts extends Omit<WorkCounts, "truncated" | "empty" | "repaired"> {
   samples: number;
-  predicted: number;
-  evaluated: number;
-  failed: number;
+  /** These three are null where they are not counted. */
+  truncated: number | null;
+  empty: number | null;
+  repaired: number | null;
+}
+
+/** Failed calls to the deployment, which may have succeeded when they were tried again. */
+export type RunTries = NonNullable<RunProgress["tries"]>;
+
+/** Of a run that has not begun. */
+export function newTries(): RunTries {
+  return { retried: {}, timed_out: 0 };
 }
 
 export interface Run {
@@ -59,6 +84,8 @@ export interface Run {
   /** Absent if the target is external. */
   dataset: RunDataset | undefined;
   counts: RunCounts;
+  /** Undefined: not counted. */
+  tries: RunTries | undefined;
   provenance: RunProvenance;
   notes: readonly string[];
   createdBy: string;

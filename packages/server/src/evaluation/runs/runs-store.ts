@@ -5,7 +5,7 @@ import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage
 import type { Micros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { Run, RunEvaluator, RunTarget } from "./run.ts";
+import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
 
 export const runColumns = [
   "id",
@@ -28,6 +28,11 @@ export const runColumns = [
   "predicted",
   "evaluated",
   "failed",
+  "unpredicted",
+  "truncated",
+  "empty",
+  "repaired",
+  "tries",
   "provenance",
   "notes",
   "created_by",
@@ -40,7 +45,7 @@ type Row = Pick<RunsTable, (typeof runColumns)[number]>;
 
 export function toRun(row: Row): Run {
   const { dataset_id: datasetId, revision_id: revisionId, revision } = row;
-  const { samples, predicted, evaluated, failed } = row;
+  const { samples, predicted, evaluated, failed, unpredicted, truncated, empty, repaired } = row;
   const hasDataset = datasetId !== null && revisionId !== null && revision !== null;
   return {
     id: row.id,
@@ -57,7 +62,8 @@ export function toRun(row: Row): Run {
     concurrency: row.concurrency,
     tags: row.tags === null ? undefined : (JSON.parse(row.tags) as Run["tags"]),
     dataset: hasDataset ? { datasetId, revisionId, revision } : undefined,
-    counts: { samples, predicted, evaluated, failed },
+    counts: { samples, predicted, evaluated, failed, unpredicted, truncated, empty, repaired },
+    tries: row.tries === null ? undefined : (JSON.parse(row.tries) as RunTries),
     provenance: JSON.parse(row.provenance) as Run["provenance"],
     notes: JSON.parse(row.notes) as string[],
     createdBy: row.created_by,
@@ -118,6 +124,7 @@ export async function insertRun(
       project_id: placement?.project_id ?? null,
       metadata: placement?.metadata ?? null,
       ...counts,
+      tries: run.tries === undefined ? null : JSON.stringify(run.tries),
       provenance: JSON.stringify(run.provenance),
       notes: JSON.stringify(run.notes),
       lease_id: heldBy?.leaseId ?? null,

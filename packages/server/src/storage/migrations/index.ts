@@ -28,6 +28,7 @@ import { fewerPredictionIndexes } from "./029-fewer-prediction-indexes.ts";
 import { closedAccounts } from "./030-closed-accounts.ts";
 import { totalCounts } from "./031-total-counts.ts";
 import { datasetChanges } from "./034-dataset-changes.ts";
+import { runTries } from "./033-run-tries.ts";
 
 /**
  * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
@@ -66,4 +67,5 @@ export const migrations: Record<string, Migration> = {
   "030-closed-accounts": closedAccounts,
   "031-total-counts": totalCounts,
   "034-dataset-changes": datasetChanges,
+  "033-run-tries": runTries,
 };

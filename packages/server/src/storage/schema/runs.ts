@@ -42,6 +42,14 @@ export interface RunsTable {
   evaluated: number;
   /** How many have no prediction or lack a verdict, because something failed. */
   failed: number;
+  /** How many have no prediction, which is a part of `failed`. */
+  unpredicted: number;
+  /** Answers cut off by the token limit, empty ones, and verdicts on repaired ones. Null: not counted. */
+  truncated: number | null;
+  empty: number | null;
+  repaired: number | null;
+  /** JSON: calls that failed and were tried again. Null: not counted. */
+  tries: string | null;
   /** JSON: versions, digests and the like, as they were when it started. */
   provenance: string;
   /** JSON, a list: models that the upstream named, and what was waited for. */

@@ -1,8 +1,10 @@
 import { UpstreamError } from "../../errors.ts";
+import { statusesOfDeployments } from "../classify-error.ts";
 import { NoResponseError, type Send, type UpstreamCall } from "../send-once.ts";
 import type { UpstreamOptions } from "../upstream.ts";
 import { type Candidate, chooseReplica, slownessOf } from "./choose-replica.ts";
 import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
+import { createRecentCalls, type RecentCalls } from "./recent-calls.ts";
 import { createReplicaHealth, type ReplicaHealth, type ReplicaState } from "./replica-health.ts";
 import { createRetryShare, type RetryShare } from "./retry-share.ts";
 import { hash } from "./routing-key.ts";
@@ -31,6 +33,7 @@ export interface Replica extends Candidate {
   readonly send: Send;
   readonly health: ReplicaHealth;
   readonly latency: LatencyWindow;
+  readonly recent: RecentCalls;
   slowness: number;
   inFlight: number;
   requests: number;
@@ -50,9 +53,17 @@ interface ReplicaOptions {
   /** Whether its 429s limit what it is sent. */
   isLimitable: boolean;
   onChange: (state: ReplicaState) => void;
+  nowMs(): number;
 }
 
-function createReplica({ url, send, maxInFlight, isLimitable, onChange }: ReplicaOptions): Replica {
+function createReplica({
+  url,
+  send,
+  maxInFlight,
+  isLimitable,
+  onChange,
+  nowMs: clockMs,
+}: ReplicaOptions): Replica {
   const health = createReplicaHealth(onChange);
   let ownLimit = maxInFlight;
   let halvedAtMs = Number.NEGATIVE_INFINITY;
@@ -70,6 +81,7 @@ function createReplica({ url, send, maxInFlight, isLimitable, onChange }: Replic
     send,
     health,
     latency: createLatencyWindow(),
+    recent: createRecentCalls(clockMs),
     slowness: 1,
     inFlight: 0,
     requests: 0,
@@ -91,6 +103,7 @@ function createReplica({ url, send, maxInFlight, isLimitable, onChange }: Replic
       const outcome = outcomeOf(error);
       if (outcome === "limited") halve(beganAtMs, nowMs);
       replica.inFlight -= 1;
+      if (outcome !== "unknown") replica.recent.count(1, isOfDeployment(error) ? 1 : 0);
       if (error === undefined) {
         replica.latency.record(nowMs - beganAtMs, held);
         if (ownLimit < maxInFlight) ownLimit += 1;
@@ -127,6 +140,14 @@ function isOfReplica(error: unknown): error is UpstreamError {
   return status === undefined || status === 429 || status >= 500;
 }
 
+/** Whether the deployment failed, and not what was asked: its server, its credential, its address or its answer. */
+function isOfDeployment(error: unknown): boolean {
+  if (!(error instanceof UpstreamError)) return false;
+  const { category, status } = error;
+  if (category === "context_exceeded" || category === "rate_limit") return false;
+  return status === undefined || status < 400 || status >= 500 || statusesOfDeployments.has(status);
+}
+
 const probeTimeoutMs = 5_000;
 
 /** A call, and the replicas that it was sent to. */
@@ -156,6 +177,8 @@ export interface Replicas {
   /** Undefined for one replica, which a call asks again as often as it may. */
   readonly retryShare: RetryShare | undefined;
   inFlight(): number;
+  /** The answer of a call that had succeeded cannot be used. */
+  refuseAnswer(url: string, error: unknown): void;
   /** Whether any replica may be asked now that did not fail its last call. */
   canServe(): boolean;
   readonly all: readonly Replica[];
@@ -179,6 +202,7 @@ export function createReplicas(
       maxInFlight: maxInFlightPerReplica,
       isLimitable: !isSingle,
       onChange: (state) => options.onReplicaChange?.(url, state),
+      nowMs,
     }),
   );
   /** Nothing to choose: there is one, and it is always asked. */
@@ -264,6 +288,9 @@ export function createReplicas(
       !isSingle && error instanceof NoResponseError && askable().some((one) => !triedReplicas.includes(one)),
     isFailoverFree: () => all.filter(({ health }) => !health.isDown()).length * 2 >= all.length,
     retryShare,
+    refuseAnswer(url, error) {
+      if (isOfDeployment(error)) all.find((one) => one.url === url)?.recent.count(0, 1);
+    },
     inFlight: () => all.reduce((sum, one) => sum + one.inFlight, 0),
     canServe: () =>
       askable().some(({ inFlight, maxInFlight, health }) => inFlight < maxInFlight && !health.hasFailed()),

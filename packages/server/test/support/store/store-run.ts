@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ErrorCategory, EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
-import type { RunEvaluator, RunTarget } from "../../../src/evaluation/runs/run.ts";
+import { noCounts, type RunEvaluator, type RunTarget } from "../../../src/evaluation/runs/run.ts";
 import { insertRun } from "../../../src/evaluation/runs/runs-store.ts";
 import { type Micros, microsPerSecond, nowMicros } from "../../../src/storage/micros.ts";
 import type { PredictionsTable } from "../../../src/storage/schema/predictions.ts";
@@ -156,7 +156,8 @@ export async function storeRun(
     concurrency: 16,
     tags: undefined,
     dataset,
-    counts: { samples, predicted: samples, evaluated: samples, failed: 0 },
+    counts: { ...noCounts, samples, predicted: samples, evaluated: samples },
+    tries: undefined,
     provenance: {
       presage_version: "0.1.0",
       prompt_version: "1",

@@ -1,10 +1,11 @@
 import type { DeploymentStatus } from "@presage/sdk";
+import { formatShare } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ReplicaTable } from "./replica-table.tsx";
 
 export function DeploymentCard({ deployment }: { deployment: DeploymentStatus }) {
-  const { name, model, is_default, replicas = [] } = deployment;
+  const { name, model, is_default, state, error_rate, replicas = [] } = deployment;
   const up = replicas.filter(({ state }) => state === "up").length;
   return (
     <Card
@@ -15,15 +16,26 @@ export function DeploymentCard({ deployment }: { deployment: DeploymentStatus })
         </span>
       }
       hint={<span className="wrap-anywhere">{hintOf(name, model)}</span>}
-      actions={
-        <Badge tone={up === replicas.length ? "pass" : up === 0 ? "fail" : "warn"}>
-          {up} of {replicas.length} up
-        </Badge>
-      }
+      actions={<StateBadge state={state} error_rate={error_rate} up={`${up} of ${replicas.length} up`} />}
     >
       <ReplicaTable deployment={name} replicas={replicas} />
     </Card>
   );
+}
+
+const states = {
+  up: { tone: "pass", label: "Up" },
+  degraded: { tone: "warn", label: "Degraded" },
+  out: { tone: "fail", label: "Out" },
+} as const;
+
+type Health = Pick<DeploymentStatus, "state" | "error_rate">;
+
+export function StateBadge({ state, error_rate, up }: Health & { up?: string }) {
+  const { tone, label } = states[state];
+  const errors = error_rate ? `${formatShare(error_rate)} errors` : undefined;
+  const said = [state === "up" && up !== undefined ? undefined : label, up, errors];
+  return <Badge tone={tone}>{said.filter((text) => text !== undefined).join(", ")}</Badge>;
 }
 
 export function DefaultBadge() {

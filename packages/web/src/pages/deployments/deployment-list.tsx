@@ -1,7 +1,7 @@
 import type { DeploymentStatus } from "@presage/sdk";
 import { Card } from "../../ui/card.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
-import { DefaultBadge } from "./deployment-card.tsx";
+import { DefaultBadge, StateBadge } from "./deployment-card.tsx";
 
 /** For accounts that do not see replicas. */
 export function DeploymentList({ deployments }: { deployments: readonly DeploymentStatus[] }) {
@@ -13,10 +13,11 @@ export function DeploymentList({ deployments }: { deployments: readonly Deployme
             <tr className="border-b border-line">
               <HeaderCell>Deployment</HeaderCell>
               <HeaderCell>Model</HeaderCell>
+              <HeaderCell>State</HeaderCell>
             </tr>
           </thead>
           <tbody>
-            {deployments.map(({ name, model, is_default }) => (
+            {deployments.map(({ name, model, is_default, ...health }) => (
               <tr key={name} className="h-11 border-b border-line last:border-b-0">
                 <RowHeader>
                   <span className="flex flex-wrap items-center gap-2 font-medium">
@@ -25,6 +26,9 @@ export function DeploymentList({ deployments }: { deployments: readonly Deployme
                   </span>
                 </RowHeader>
                 <Cell className="text-ink-2 wrap-anywhere">{model ?? "Not asked yet"}</Cell>
+                <Cell>
+                  <StateBadge {...health} />
+                </Cell>
               </tr>
             ))}
           </tbody>

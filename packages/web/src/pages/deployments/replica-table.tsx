@@ -1,4 +1,5 @@
 import type { DeploymentStatus } from "@presage/sdk";
+import { clsx } from "clsx";
 import { formatCount, formatDuration, formatShare } from "../../format/format-number.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
@@ -8,15 +9,15 @@ type Replica = NonNullable<DeploymentStatus["replicas"]>[number];
 
 /** Their widths are fixed, so that the tables of several deployments line up. */
 const columns: { name: string; title?: string; isNumber?: boolean; width: string }[] = [
-  { name: "Replica", width: "w-[24%]" },
+  { name: "Replica", width: "w-[16%]" },
   {
     name: "State",
-    width: "w-[11%]",
+    width: "w-[10%]",
     title: "An ejected replica failed three times in a row and is left out for a while",
   },
-  { name: "In flight", width: "w-[9%]", title: "Requests in flight", isNumber: true },
-  { name: "Limit", width: "w-[8%]", title: "Maximum requests in flight; a 429 halves it", isNumber: true },
-  { name: "p50", width: "w-[9%]", title: "Median latency of its last 256 answers", isNumber: true },
+  { name: "In flight", width: "w-[8%]", title: "Requests in flight", isNumber: true },
+  { name: "Limit", width: "w-[7%]", title: "Maximum requests in flight; a 429 halves it", isNumber: true },
+  { name: "p50", width: "w-[8%]", title: "Median latency of its last 256 answers", isNumber: true },
   {
     name: "p99",
     width: "w-[9%]",
@@ -25,11 +26,17 @@ const columns: { name: string; title?: string; isNumber?: boolean; width: string
   },
   {
     name: "Prefix",
-    width: "w-[9%]",
+    width: "w-[8%]",
     title: "Share of its requests whose prefix it most likely has cached",
     isNumber: true,
   },
-  { name: "Ejections", width: "w-[9%]", title: "Since the process started", isNumber: true },
+  {
+    name: "Errors",
+    width: "w-[12%]",
+    title: "Share of the tries of the last 5 minutes that the replica failed",
+    isNumber: true,
+  },
+  { name: "Ejections", width: "w-[8%]", title: "Since the process started", isNumber: true },
   { name: "Last failure", width: "w-auto" },
 ];
 
@@ -57,7 +64,7 @@ export function ReplicaTable({ deployment, replicas }: { deployment: string; rep
 const none = <span className="text-ink-3">–</span>;
 
 function ReplicaRow({ replica }: { replica: Replica }) {
-  const { url, state, in_flight, limit, latency_ms, prefix_share, ejections, last_failure } = replica;
+  const { url, state, in_flight, limit, latency_ms, prefix_share, ejections, last_failure, recent } = replica;
   return (
     <tr className="h-11 border-b border-line whitespace-nowrap text-ink-2 last:border-b-0 [&>th]:text-ink">
       <RowHeader className="font-mono text-xs">
@@ -73,6 +80,11 @@ function ReplicaRow({ replica }: { replica: Replica }) {
       <Cell isNumber>{latency_ms === null ? none : formatDuration(latency_ms.p50)}</Cell>
       <Cell isNumber>{latency_ms === null ? none : formatDuration(latency_ms.p99)}</Cell>
       <Cell isNumber>{prefix_share === null ? none : formatShare(prefix_share)}</Cell>
+      <Cell isNumber className={clsx(recent.failed > 0 && "text-warn")}>
+        {recent.calls === 0
+          ? none
+          : `${formatShare(recent.failed / recent.calls)} of ${formatCount(recent.calls)}`}
+      </Cell>
       <Cell isNumber>{formatCount(ejections)}</Cell>
       <Cell>
         {last_failure === null ? (

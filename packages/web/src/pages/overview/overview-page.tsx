@@ -8,6 +8,7 @@ import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { RateByDayCard } from "../rates/rate-by-day-card.tsx";
+import { DeploymentNotes } from "./deployment-notes.tsx";
 import { EvaluationStats } from "./evaluation-stats.tsx";
 import { FailuresCard } from "./failures-card.tsx";
 import { useFirstSteps } from "./first-steps.ts";
@@ -66,6 +67,7 @@ function OverviewPage() {
             hidden={isMissing}
             className={clsx("flex min-w-0 flex-col gap-4 transition-opacity", isOld && "opacity-60")}
           >
+            <DeploymentNotes />
             <RunsCard period={period} />
             <PassRatesCard summary={summary} />
             <RateByDayCard

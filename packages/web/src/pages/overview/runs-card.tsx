@@ -1,3 +1,4 @@
+import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
 import type { Run } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
@@ -117,9 +118,11 @@ function RunRow({
         {isActive(run)
           ? `${formatCount(progress.evaluated)} of ${formatCount(progress.samples)}`
           : formatCount(progress.samples)}
-        <span className="block min-h-4 text-xs text-warn">
-          {progress.failed > 0 && `${formatCount(progress.failed)} failed`}
-        </span>
+        {describeFailures(progress).map((text) => (
+          <span key={text} className="block text-xs whitespace-normal text-warn">
+            {text}
+          </span>
+        ))}
       </Cell>
       <Cell isNumber className={clsx("align-top text-ink-3", onlyWide)}>
         <Time at={run.started_at ?? run.created_at} />
@@ -128,7 +131,7 @@ function RunRow({
   );
 }
 
-function RunName({ run: { id, name, status, target, mode, evaluators } }: { run: Run }) {
+function RunName({ run: { id, name, status, target, mode, evaluators, progress } }: { run: Run }) {
   const hidden = evaluators.length - maxShown;
   return (
     <>
@@ -145,6 +148,11 @@ function RunName({ run: { id, name, status, target, mode, evaluators } }: { run:
       <span className="block truncate text-xs text-ink-3">
         <InlineText text={describeTarget(target)} /> · {mode}
       </span>
+      {describeTrouble(progress).map((text) => (
+        <span key={text} className="block text-xs whitespace-normal text-warn">
+          {text}
+        </span>
+      ))}
       {hidden > 0 && (
         <span className="block truncate text-xs text-ink-3">
           {formatCount(hidden)} more {hidden === 1 ? "evaluator" : "evaluators"}

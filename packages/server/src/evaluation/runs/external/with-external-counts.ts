@@ -3,7 +3,7 @@ import type { Requester } from "../../../storage/reader.ts";
 import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectLastSettled } from "../../results/keep/numbers-store.ts";
-import { isExternal, type Run, type RunCounts } from "../run.ts";
+import { isExternal, notCounted, type Run, type RunCounts } from "../run.ts";
 import { countInRanges, type RunCount } from "./count-in-ranges.ts";
 import { type EvaluatorCounts, merge, nothingCounted, withMostResults } from "./external-counts.ts";
 import { selectHighestId } from "./external-results-store.ts";
@@ -64,10 +64,11 @@ function shown({ counted, unsettled }: RunCount): Pick<Run, "externalEvaluators"
 
 /** The intended number of samples is unknown: the evaluator with the most results is taken to have seen them all. */
 function toCounts(evaluators: readonly EvaluatorCounts[]): RunCounts {
-  if (evaluators.length === 0) return { samples: 0, predicted: 0, evaluated: 0, failed: 0 };
+  if (evaluators.length === 0) return { samples: 0, ...notCounted };
   const results = evaluators.map((one) => one.results);
   const samples = Math.max(...results);
   return {
+    ...notCounted,
     samples,
     predicted: samples,
     evaluated: Math.min(...results),

@@ -1,8 +1,7 @@
 import type { Micros } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { noCounts } from "../run.ts";
 import type { Lease } from "../run-leases-store.ts";
-
-const noCounts = { predicted: 0, evaluated: 0, failed: 0 };
 
 /** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
 export async function claimForUpload(
@@ -28,7 +27,7 @@ export async function claimForUpload(
 export async function addUploaded(
   transaction: Database,
   { id, leaseId }: Lease,
-  { predicted, failed, until }: { predicted: number; failed: number; until: Micros },
+  { predicted, failed, empty, until }: Record<"predicted" | "failed" | "empty", number> & { until: Micros },
 ): Promise<boolean> {
   const row = await transaction
     .updateTable("runs")
@@ -37,6 +36,8 @@ export async function addUploaded(
       // Nothing will judge them.
       evaluated: of("evaluated", "+", failed),
       failed: of("failed", "+", failed),
+      unpredicted: of("unpredicted", "+", failed),
+      empty: of("empty", "+", empty),
       lease_until: until,
     }))
     .where("id", "=", id)

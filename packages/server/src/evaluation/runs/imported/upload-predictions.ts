@@ -153,9 +153,10 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
       return toRows(run, { position, repeat }, outcomeOf(line));
     });
     const predicted = rows.filter(({ row }) => row.status === "success").length;
+    const empty = rows.filter(({ payload }) => payload.output?.trim() === "").length;
     await database.transaction().execute(async (transaction) => {
-      if (!(await addUploaded(transaction, lease, { predicted, failed: rows.length - predicted, until })))
-        throw interrupted();
+      const failed = rows.length - predicted;
+      if (!(await addUploaded(transaction, lease, { predicted, failed, empty, until }))) throw interrupted();
       const narrow = rows.map(({ row }) => row);
       const payloads = rows.map(({ payload }) => payload);
       await insertRows(transaction, "predictions", narrow);

@@ -103,6 +103,7 @@ export type PredictionRow = Pick<
   PredictionsTable,
   | "status"
   | "error_category"
+  | "finish_reason"
   | "sent_model"
   | "prompt_tokens"
   | "cached_tokens"
@@ -122,6 +123,7 @@ export async function selectPredictions(
     .select([
       "status",
       "error_category",
+      "finish_reason",
       "sent_model",
       "prompt_tokens",
       "cached_tokens",

@@ -16,6 +16,9 @@ export interface PredictionTotals {
   /** By the name that was sent; null where it is not known. */
   tokensByModel: ReadonlyMap<string | null, RunReport["tokens"]>;
   latencyMs: RunReport["latency_ms"];
+  /** Answers, and those that the token limit cut off. */
+  answers: number;
+  truncated: number;
   /** For each repeat of each sample: 1 where the prediction failed. */
   failed: Uint8Array;
 }
@@ -33,7 +36,7 @@ export async function totalPredictions(
   const failures: Record<string, number> = {};
   const tokens = { prompt: 0, cached: 0, completion: 0 };
   const tokensByModel = new Map<string | null, RunReport["tokens"]>();
-  let asked = 0;
+  let [asked, answers, truncated] = [0, 0, 0];
   let lastAt: Micros | undefined;
   let timed = 0;
   const read = readInRanges(samples, repeats, (range) => selectPredictions(reader, id, range));
@@ -43,6 +46,8 @@ export async function totalPredictions(
         asked += 1;
         lastAt = Math.max(lastAt ?? 0, row.created_at);
       }
+      if (row.status === "success") answers += 1;
+      if (row.finish_reason === "length") truncated += 1;
       addTokens(tokens, row);
       if (row.prompt_tokens + row.completion_tokens > 0) {
         const ofModel = tokensByModel.get(row.sent_model) ?? { prompt: 0, cached: 0, completion: 0 };
@@ -60,7 +65,7 @@ export async function totalPredictions(
     }
   }
   const latencyMs = percentiles(latencies.subarray(0, timed).sort());
-  return { asked, lastAt, failures, tokens, tokensByModel, latencyMs, failed };
+  return { asked, answers, truncated, lastAt, failures, tokens, tokensByModel, latencyMs, failed };
 }
 
 function addTokens(tokens: RunReport["tokens"], row: PredictionRow): void {

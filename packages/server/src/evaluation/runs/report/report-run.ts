@@ -1,4 +1,5 @@
 import type { RunReport, TeacherForced } from "@presage/contract";
+import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../../prices/cost-of.ts";
 import { microsPerSecond } from "../../../storage/micros.ts";
 import type { Requester } from "../../../storage/reader.ts";
@@ -71,8 +72,25 @@ export async function reportRun(
     tokens: predictions.tokens,
     cost: runCost(run, predictions, prices),
     failures: { predictions: predictions.failures, evaluations },
-    provenance: { ...run.provenance, statistics: 2, warnings: warningsOf(run) },
+    provenance: {
+      ...run.provenance,
+      statistics: 2,
+      warnings: [...answerWarnings(run, predictions), ...warningsOf(run)],
+    },
   };
+}
+
+const shareToSay = 0.01;
+
+/** First what is wrong with the answers, which the figures take as they are. */
+function answerWarnings({ params = {}, counts }: Run, { answers, truncated }: PredictionTotals): string[] {
+  const limit = params.max_tokens ?? params.max_completion_tokens ?? samplingDefaults.max_tokens;
+  const say = (count: number, what: string) =>
+    count > answers * shareToSay ? [`${Math.round((100 * count) / answers)} % of the answers ${what}`] : [];
+  return [
+    ...say(truncated, `were cut at ${limit} tokens (${truncated} of ${answers}): raise max_tokens.`),
+    ...say(counts.empty ?? 0, `are empty (${counts.empty} of ${answers}).`),
+  ];
 }
 
 /** Its predictions are not known. */

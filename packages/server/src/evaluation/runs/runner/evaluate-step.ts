@@ -33,6 +33,8 @@ interface JudgedStep {
   verdicts: RunVerdictsTable[];
   /** Undefined: none of them counts the recorded changes. */
   changes: number | undefined;
+  /** How many of them are on an answer that had to be repaired. */
+  repaired: number;
 }
 
 /** Has a step's prediction judged by some of the run's evaluators, and stores the results. */
@@ -110,7 +112,8 @@ export async function evaluateStep(
       result_id: result?.id ?? null,
     };
   });
-  return { verdicts, changes: counting && changesIn(counting.outcome) };
+  const repaired = found.filter(({ outcome }) => outcome.extra?.repaired === true).length;
+  return { verdicts, changes: counting && changesIn(counting.outcome), repaired };
 }
 
 /** Whether an evaluator counts changes as reports do. */

@@ -2,7 +2,7 @@ import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import { InvalidEvaluatorsError } from "../../evaluate/evaluation-request.ts";
-import type { Run } from "../run.ts";
+import { newTries, type Run } from "../run.ts";
 import { endRun, markAway, releaseLease, saveProvenance } from "../run-leases-store.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { watchRun } from "./watch-run.ts";
@@ -11,6 +11,8 @@ import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
 /** A deployment that names each response's model differently would make the run's row grow. */
 const maxModels = 100;
+/** How old what a run has waited for may be where it is shown. */
+const saveEveryMs = 2_000;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
@@ -58,8 +60,7 @@ export function holdRun(
   let wasCutShort = false;
   let isReleased = false;
   const models = new Set(run.provenance.models);
-  let isModelNew = false;
-
+  const tries = structuredClone(run.tries) ?? newTries();
   const pace = createPace(run.concurrency, {
     onAway(reason) {
       void markAway(database, lease, `The deployment failed 20 times in a row: ${reason}`).catch(() => {});
@@ -69,6 +70,14 @@ export function holdRun(
     },
   });
 
+  function know(): Pick<Run, "provenance" | "notes" | "tries"> {
+    return {
+      provenance: { ...run.provenance, models: [...models] },
+      notes: [...run.notes, ...waitingNotes(pace.waitedMs())],
+      tries: run.tries && tries,
+    };
+  }
+
   /** Why the run cannot be worked on, if its deployment is not there. */
   function findGoneDeployment(): DeploymentGoneError | undefined {
     const { target } = run;
@@ -76,20 +85,26 @@ export function holdRun(
     return new DeploymentGoneError(target.deployment);
   }
 
+  let saved = JSON.stringify(know());
+  let savedAtMs = performance.now();
+
   // What is under way ends on a removed deployment, and nothing more is asked.
   const watch = watchRun(database, lease, {
     signal,
     hasDeployment: () => findGoneDeployment() === undefined,
     onLost: () => controller.abort(new LostRunError()),
-    onRenewed: saveWhatIsKnown,
+    onLooked: async () => {
+      if (performance.now() - savedAtMs >= saveEveryMs) await saveWhatIsKnown();
+    },
     onError,
   });
 
   async function saveWhatIsKnown(): Promise<void> {
-    const notes = waitingNotes(pace.waitedMs());
-    if (!isModelNew && notes.length === 0) return;
-    const provenance = { ...run.provenance, models: [...models] };
-    await saveProvenance(database, lease, provenance, [...run.notes, ...notes]);
+    savedAtMs = performance.now();
+    const known = JSON.stringify(know());
+    if (known === saved) return;
+    await saveProvenance(database, lease, know());
+    saved = known;
   }
 
   async function work(): Promise<void> {
@@ -108,15 +123,14 @@ export function holdRun(
       reader,
       writer: createWorkWriter({ runId: run.id, leaseId }, services.runs.writeWork),
       pace,
+      tries,
       signal,
       isStopping() {
         wasCutShort ||= watch.isDeploymentGone();
         return watch.isPausedByUser() || watch.isDeploymentGone() || isReleased;
       },
       onModel(model) {
-        if (models.has(model) || models.size >= maxModels) return;
-        models.add(model);
-        isModelNew = true;
+        if (models.size < maxModels) models.add(model);
       },
     });
     span?.endAfter(working);

@@ -7,6 +7,14 @@ const longestProbeMs = 30_000;
 /** A limit that names no pause. */
 const defaultPauseMs = 1_000;
 const longestPauseMs = 60_000;
+/** What a deployment surely bears. */
+const firstAtOnce = 4;
+/** Until the first limit: half as many again with each round of responses. */
+const rampPerSuccess = 0.5;
+/** The number grows while the latest latencies are at most this many times the usual ones, which follow slowly. */
+const latencyHolds = 1.5;
+const shareOfLatest = 1 / 4;
+const shareOfUsual = 1 / 64;
 
 export interface PaceListeners {
   /** The deployment has failed many times in a row: one prediction at a time is tried until one succeeds. */
@@ -15,12 +23,14 @@ export interface PaceListeners {
 }
 
 export interface Pace {
-  /** Waits until one more prediction may start. Each turn ends with one of the calls below. */
-  take(signal: AbortSignal): Promise<void>;
-  succeeded(): void;
+  /** Waits until one more prediction may start, and returns when that is. Each turn ends with one of the calls below. */
+  take(signal: AbortSignal): Promise<number>;
+  /** Null: the latency says nothing. */
+  succeeded(latencyMs: number | null): void;
   /** The upstream limits the rate, or this server has no memory for more responses at once. */
   limited(retryAfterMs: number, by?: "rate" | "memory"): void;
-  failed(reason: string): void;
+  /** `timedOutSinceMs`: when the turn began, if its call timed out. */
+  failed(reason: string, timedOutSinceMs?: number): void;
   /** Nothing was sent, or no one waits for the response. */
   abandoned(): void;
   isAway(): boolean;
@@ -31,8 +41,8 @@ export interface Pace {
 }
 
 /**
- * How many predictions of a run are in flight at once. A limit of the upstream halves the number and pauses; each success
- * raises it again, by one when all have succeeded.
+ * How many predictions of a run are in flight at once: few at first, and more while latency holds, up to `concurrency`. A limit of the
+ * upstream halves the number and pauses, a time-out halves it; from then on it grows by one when all have succeeded.
  */
 export function createPace(
   concurrency: number,
@@ -41,7 +51,9 @@ export function createPace(
 ): Pace {
   const waiting: (() => void)[] = [];
   const waited = { rate: 0, memory: 0, outages: 0 };
-  let window = concurrency;
+  let window = Math.min(concurrency, firstAtOnce);
+  let isRamp = true;
+  let latency: { latest: number; usual: number } | undefined;
   let inUse = 0;
   let notBeforeMs = 0;
   let halvedAtMs = Number.NEGATIVE_INFINITY;
@@ -66,6 +78,20 @@ export function createPace(
     }
   }
 
+  function halve(now: number): void {
+    halvedAtMs = now;
+    isRamp = false;
+    window = Math.max(1, window / 2);
+  }
+
+  function doesLatencyHold(latencyMs: number | null): boolean {
+    if (latencyMs === null) return true;
+    latency ??= { latest: latencyMs, usual: latencyMs };
+    latency.latest += (latencyMs - latency.latest) * shareOfLatest;
+    latency.usual += (latencyMs - latency.usual) * shareOfUsual;
+    return latency.latest <= latency.usual * latencyHolds;
+  }
+
   function pause(ms: number): void {
     notBeforeMs = Math.max(notBeforeMs, nowMs() + ms);
   }
@@ -83,6 +109,7 @@ export function createPace(
       admit();
       try {
         await orAborted(turn.promise, signal);
+        return nowMs();
       } catch (error) {
         const place = waiting.indexOf(turn.resolve);
         if (place >= 0) waiting.splice(place, 1);
@@ -90,9 +117,10 @@ export function createPace(
         throw error;
       }
     },
-    succeeded() {
+    succeeded(latencyMs) {
       failuresInARow = 0;
-      window = Math.min(concurrency, window + 1 / Math.max(1, window));
+      if (doesLatencyHold(latencyMs))
+        window = Math.min(concurrency, window + (isRamp ? rampPerSuccess : 1 / Math.max(1, window)));
       if (away !== undefined) {
         waited.outages += nowMs() - away.sinceMs;
         away = undefined;
@@ -105,16 +133,15 @@ export function createPace(
       const pauseMs = Math.min(longestPauseMs, retryAfterMs > 0 ? retryAfterMs : defaultPauseMs);
       const now = nowMs();
       // Those in flight at the same time report the same limit.
-      if (now >= notBeforeMs && now - halvedAtMs > defaultPauseMs) {
-        halvedAtMs = now;
-        window = Math.max(1, window / 2);
-      }
+      if (now >= notBeforeMs && now - halvedAtMs > defaultPauseMs) halve(now);
       waited[by] += Math.max(0, now + pauseMs - Math.max(now, notBeforeMs));
       pause(pauseMs);
       leave();
     },
-    failed(reason) {
+    failed(reason, timedOutSinceMs = Number.NEGATIVE_INFINITY) {
       failuresInARow += 1;
+      // Those that began before the last time were too many together, which is known.
+      if (timedOutSinceMs > halvedAtMs) halve(nowMs());
       if (away !== undefined) {
         pause(away.probeMs);
         away.probeMs = Math.min(longestProbeMs, away.probeMs * 2);

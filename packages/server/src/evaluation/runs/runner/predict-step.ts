@@ -3,7 +3,9 @@ import { ServiceError, UpstreamError } from "../../../errors.ts";
 import type { ChatParent } from "../../../observability/tracing.ts";
 import type { PredictionsTable } from "../../../storage/schema/predictions.ts";
 import type { Answer } from "../../../storage/writing/answer-columns.ts";
+import { statusesOfDeployments } from "../../../upstream/classify-error.ts";
 import { retryAfterMs } from "../../../upstream/retry-after-ms.ts";
+import type { RunTries } from "../run.ts";
 import type { Pace } from "./pace.ts";
 import type { PromptTurn } from "./run-sample.ts";
 
@@ -18,6 +20,8 @@ export interface StepRequest {
   session: string;
   /** The call is traced below it. */
   span?: ChatParent | undefined;
+  /** Called before the deployment is asked again because it could not be reached. */
+  onRetry(): void;
 }
 
 /** An answer; deployment and time are null if no model was called. */
@@ -51,20 +55,20 @@ const memoryPauseMs = 1_000;
 export async function predictStep(
   predict: PredictStep,
   request: StepRequest,
-  { pace, isStopping }: { pace: Pace; isStopping(): boolean },
+  { pace, tries: counted, isStopping }: { pace: Pace; tries: RunTries; isStopping(): boolean },
   signal: AbortSignal,
 ): Promise<StepOutcome | undefined> {
   let tries = 0;
   let outages = pace.outages();
   for (;;) {
-    await pace.take(signal);
+    const begunAtMs = await pace.take(signal);
     if (isStopping()) {
       pace.abandoned();
       return undefined;
     }
     try {
       const response = await predict(request, signal);
-      pace.succeeded();
+      pace.succeeded(response.latencyMs);
       return { response };
     } catch (error) {
       if (!signal.aborted && isOverloaded(error)) {
@@ -76,12 +80,15 @@ export async function predictStep(
         throw error;
       }
       if (error.category === "rate_limit") {
+        countRetry(counted, error.category);
         pace.limited(retryAfterMs(error.retryAfter));
         continue;
       }
+      const isTimeout = error.category === "timeout";
+      if (isTimeout) counted.timed_out += 1;
       // The deployment has read what it was asked.
-      if (error.category === "context_exceeded") pace.succeeded();
-      else pace.failed(error.message);
+      if (error.category === "context_exceeded") pace.succeeded(null);
+      else pace.failed(error.message, isTimeout ? begunAtMs : undefined);
       const failure = { category: error.category, message: error.message };
       if (isRefusal(error)) return { failure };
       // What failed because the deployment was away says nothing about this step.
@@ -91,19 +98,21 @@ export async function predictStep(
       }
       tries += 1;
       if (tries === maxTries) return { failure };
+      countRetry(counted, error.category);
       const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal });
     }
   }
 }
 
+export function countRetry({ retried }: RunTries, category: StepFailure["category"]): void {
+  retried[category] = (retried[category] ?? 0) + 1;
+}
+
 /** The responses in progress leave no memory for this one. That says nothing about the deployment. */
 function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";
 }
-
-/** Says something about the deployment or its credential, and not about what was asked. */
-const statusesOfDeployments = new Set([401, 403, 404, 405, 407, 408, 421, 425]);
 
 function isRefusal({ category, status }: UpstreamError): boolean {
   if (category === "context_exceeded") return true;

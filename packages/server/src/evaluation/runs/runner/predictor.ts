@@ -3,11 +3,12 @@ import { nowMicros } from "../../../storage/micros.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../../storage/schema/predictions.ts";
 import { toStorableText } from "../../../storage/storable-text.ts";
 import { answerColumns } from "../../../storage/writing/answer-columns.ts";
-import type { Run } from "../run.ts";
+import type { Run, RunTries } from "../run.ts";
 import type { Step } from "./missing-work.ts";
 import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import {
+  countRetry,
   type PredictStep,
   predictStep,
   type StepFailure,
@@ -27,6 +28,7 @@ export type Predictor = (
 interface PredictorServices {
   predict: PredictStep;
   pace: Pace;
+  tries: RunTries;
   isStopping(): boolean;
   /** If the target needs it. */
   mostFrequent: MostFrequent | undefined;
@@ -47,6 +49,7 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
           params: paramsOf(run, repeat),
           session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
           span,
+          onRetry: () => countRetry(services.tries, "unavailable"),
         };
         return await predictStep(services.predict, request, services, signal);
       };

@@ -14,7 +14,8 @@ interface WatchOptions {
   hasDeployment(): boolean;
   /** The run was cancelled or deleted, or another process has it. */
   onLost(): void;
-  onRenewed(): Promise<void>;
+  /** The run is still this process's. */
+  onLooked(): Promise<void>;
   onError(error: unknown): void;
 }
 
@@ -31,7 +32,7 @@ export interface RunWatch {
 export function watchRun(
   database: Database,
   lease: Lease,
-  { signal, hasDeployment, onLost, onRenewed, onError }: WatchOptions,
+  { signal, hasDeployment, onLost, onLooked, onError }: WatchOptions,
 ): RunWatch {
   let isPausedByUser = false;
   let isDeploymentGone = false;
@@ -45,11 +46,11 @@ export function watchRun(
     if (state === undefined || state.status === "cancelled") onLost();
     else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
     else if (!hasDeployment()) isDeploymentGone = true;
+    await onLooked();
     if (performance.now() - renewedAtMs < renewEveryMs) return;
     const now = await readDatabaseClock(database);
     if (!(await renewLease(database, { ...lease, until: now + leaseMs * microsPerMs }))) onLost();
     renewedAtMs = performance.now();
-    await onRenewed();
   }
 
   function lookSoon(): void {

@@ -5,7 +5,7 @@ import type { Database } from "../../../storage/schema/tables.ts";
 import type { ResolvedEvaluator } from "../../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { hasFailed } from "../../evaluator-outcome.ts";
-import type { Run, RunDataset } from "../run.ts";
+import type { Run, RunDataset, RunTries } from "../run.ts";
 import { evaluateStep, readTraits, type StepServices } from "./evaluate-step.ts";
 import {
   missingSteps,
@@ -31,6 +31,8 @@ export interface RunWorker {
   reader: Database;
   writer: WorkWriter;
   pace: Pace;
+  /** Counted up with each failed call. */
+  tries: RunTries;
   /** Aborts what is in progress. */
   signal: AbortSignal;
   /** Whether no further step may begin, because the run was paused. */
@@ -48,6 +50,7 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
   const evaluators = await resolveRunEvaluators(services, run);
   const predictor = createPredictor(run, {
     predict: services.runs.predict,
+    tries: worker.tries,
     pace,
     isStopping,
     mostFrequent: await composeMostFrequent(worker),
@@ -115,7 +118,7 @@ async function workOnTrajectory(
   async function keepRest(): Promise<void> {
     const { length } = rest.predictions;
     if (length === 0) return;
-    const counts = { predicted: 0, evaluated: length, failed: length };
+    const counts = { evaluated: length, failed: length, unpredicted: length };
     await writer.add({ ...rest, counts });
     rest = { predictions: [], traits: [] };
   }
@@ -179,13 +182,13 @@ async function workInTurn(
   if (step.prediction === undefined) await services.runs.turns.take(signal);
   const evaluators = worker.evaluators.filter(({ index }) => step.missing.includes(index));
   const judged = await evaluateStep(services, run, evaluators, step, { output, model, span }, signal);
-  const { verdicts, changes } = judged;
+  const { verdicts, changes, repaired } = judged;
   const traits = step.needsTraits ? [await readTraits(services, run, step, signal, changes)] : [];
   const isFailure = step.hasFailedVerdict || verdicts.some(hasFailed);
   await writer.add({
     verdicts,
     traits,
-    counts: { predicted: 0, evaluated: 1, failed: isFailure ? 1 : 0 },
+    counts: { evaluated: 1, failed: isFailure ? 1 : 0, repaired },
   });
   return { output, hasFailed: isFailure };
 }
@@ -205,7 +208,13 @@ async function predictAndKeep(
   const { model } = kept.row;
   if (model !== null) worker.onModel(model);
   const counts =
-    output === null ? { predicted: 0, evaluated: 1, failed: 1 } : { predicted: 1, evaluated: 0, failed: 0 };
+    output === null
+      ? { evaluated: 1, failed: 1, unpredicted: 1 }
+      : {
+          predicted: 1,
+          truncated: kept.row.finish_reason === "length" ? 1 : 0,
+          empty: output.trim() === "" ? 1 : 0,
+        };
   const traits = output === null && step.needsTraits ? [await readTraits(services, run, step, signal)] : [];
   await writer.add({ predictions: [kept], traits, counts });
   return { output: output ?? undefined, model };

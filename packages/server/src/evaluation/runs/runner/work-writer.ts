@@ -1,10 +1,13 @@
 import { doTogether } from "../../../storage/do-together.ts";
+import { countNames, noCounts, type WorkCounts } from "../run.ts";
 import type { RunWork } from "../run-work-store.ts";
 
 /** Stores work. Returns false if another process has the run. */
 export type WriteWork = (work: RunWork) => Promise<boolean>;
 
-export type WorkPart = Partial<Pick<RunWork, "predictions" | "verdicts" | "traits" | "counts">>;
+export type WorkPart = Partial<Pick<RunWork, "predictions" | "verdicts" | "traits">> & {
+  counts?: Partial<WorkCounts>;
+};
 
 /** Another process works on the run, or it was cancelled. */
 export class LostRunError extends Error {
@@ -15,8 +18,6 @@ export class LostRunError extends Error {
 }
 
 export type WorkWriter = ReturnType<typeof createWorkWriter>;
-
-const noCounts: RunWork["counts"] = { predicted: 0, evaluated: 0, failed: 0 };
 
 /** What is done at the same time shares a commit. */
 export function createWorkWriter(ids: Pick<RunWork, "runId" | "leaseId">, write: WriteWork) {
@@ -38,12 +39,11 @@ function together(parts: readonly WorkPart[]): Omit<RunWork, "runId" | "leaseId"
     verdicts: parts.flatMap(({ verdicts = [] }) => verdicts),
     traits: parts.flatMap(({ traits = [] }) => traits),
     counts: parts.reduce(
-      (sum, { counts = noCounts }) => ({
-        predicted: sum.predicted + counts.predicted,
-        evaluated: sum.evaluated + counts.evaluated,
-        failed: sum.failed + counts.failed,
-      }),
-      noCounts,
+      (sum, { counts = {} }) => {
+        for (const name of countNames) sum[name] += counts[name] ?? 0;
+        return sum;
+      },
+      { ...noCounts },
     ),
   };
 }

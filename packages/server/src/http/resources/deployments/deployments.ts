@@ -6,6 +6,11 @@ import type { Replica } from "../../../upstream/replicas/replicas.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
+/** A few calls that all failed may be bad luck. */
+const callsToTell = 3;
+/** Share of failed calls. */
+const degradedFrom = 0.05;
+
 export function deploymentRoutes({ deployments, store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/deployments", "read", async ({ caller }) => {
@@ -23,7 +28,21 @@ export function deploymentRoutes({ deployments, store }: Services): Route[] {
 }
 
 function toStatus({ name, upstream }: Deployment, isDefault: boolean): DeploymentStatus {
-  return { name, model: upstream.model() ?? null, is_default: isDefault, process_id: process.pid };
+  const { all } = upstream.replicas;
+  const recent = all.map((replica) => replica.recent.read());
+  const calls = recent.reduce((sum, one) => sum + one.calls, 0);
+  const failed = recent.reduce((sum, one) => sum + one.failed, 0);
+  const out = all.filter(({ health }) => health.state() === "ejected" || health.isFailing()).length;
+  const isOut = out === all.length || (failed === calls && calls >= callsToTell);
+  const isDegraded = out > 0 || (failed > 0 && failed >= calls * degradedFrom);
+  return {
+    name,
+    model: upstream.model() ?? null,
+    is_default: isDefault,
+    state: isOut ? "out" : isDegraded ? "degraded" : "up",
+    error_rate: calls === 0 ? null : failed / calls,
+    process_id: process.pid,
+  };
 }
 
 function toReplicaStatus(replica: Replica): ReplicaStatus {
@@ -36,6 +55,7 @@ function toReplicaStatus(replica: Replica): ReplicaStatus {
     ejections: health.ejections(),
     last_failure:
       lastFailure === undefined ? null : { at: lastFailure.at.toISOString(), category: lastFailure.category },
+    recent: replica.recent.read(),
     latency_ms: replica.latency.percentiles() ?? null,
     prefix_share: requests === 0 ? null : prefixRequests / requests,
   };

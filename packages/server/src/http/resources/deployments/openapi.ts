@@ -14,6 +14,8 @@ export const deploymentPaths: ZodOpenApiPathsObject = {
               name: "default",
               model: "Qwen/Qwen3-8B-wm",
               is_default: true,
+              state: "up",
+              error_rate: 0.0201,
               process_id: 4021,
               replicas: [
                 {
@@ -23,6 +25,7 @@ export const deploymentPaths: ZodOpenApiPathsObject = {
                   limit: null,
                   ejections: 1,
                   last_failure: { at: "2026-01-31T12:00:00.000Z", category: "unavailable" },
+                  recent: { calls: 1_840, failed: 37 },
                   latency_ms: { p50: 212.4, p99: 941.7 },
                   prefix_share: 0.97,
                 },

@@ -23,6 +23,7 @@ import {
   page,
   response,
 } from "../docs/describe.ts";
+import { exampleFinishedRun } from "./report-openapi.ts";
 
 const tag = "runs";
 const conflict = (description: string, detail: string) => ({ "409": errorResponse(description, detail) });
@@ -33,7 +34,7 @@ const exampleRun: Run = {
   name: "sandbox, teacher-forced",
   status: "running",
   status_reason: null,
-  progress: { samples: 394, predicted: 120, evaluated: 112, failed: 0 },
+  progress: { ...exampleFinishedRun.progress, predicted: 120, evaluated: 112 },
   dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
   revision: 1,
   target: { deployment: "sandbox" },

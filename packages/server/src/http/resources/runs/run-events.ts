@@ -96,8 +96,9 @@ export function runEventRoute(services: Services, path: string): Route {
 }
 
 /** The same as long as nothing that the event says has changed. */
-function eventId({ status, statusReason, counts, evaluators, externalEvaluators, notes }: Run): string {
-  const judges = (externalEvaluators ?? evaluators).length;
-  const said = JSON.stringify([status, statusReason, counts, judges, notes]);
+function eventId(run: Run): string {
+  const { status, statusReason, counts, tries, notes } = run;
+  const judges = (run.externalEvaluators ?? run.evaluators).length;
+  const said = JSON.stringify([status, statusReason, counts, tries, judges, notes]);
   return Bun.hash(said).toString(36);
 }

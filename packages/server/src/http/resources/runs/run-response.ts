@@ -1,4 +1,4 @@
-import type { Run as ApiRun } from "@presage/contract";
+import type { Run as ApiRun, RunProgress } from "@presage/contract";
 import { type Run, type RunTarget, toEvaluatorNames } from "../../../evaluation/runs/run.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 
@@ -9,7 +9,7 @@ export function toRun(run: Run): ApiRun {
     name: run.name,
     status: run.status,
     status_reason: run.statusReason ?? null,
-    progress: run.counts,
+    progress: toProgress(run),
     dataset_id: run.dataset?.datasetId ?? null,
     revision: run.dataset?.revision ?? null,
     target: toTarget(run.target),
@@ -25,6 +25,18 @@ export function toRun(run: Run): ApiRun {
     created_at: toIsoInstant(run.createdAt),
     started_at: startedAt === undefined ? null : toIsoInstant(startedAt),
     finished_at: finishedAt === undefined ? null : toIsoInstant(finishedAt),
+  };
+}
+
+function toProgress({ counts, tries }: Run): RunProgress {
+  const { unpredicted, truncated, empty, repaired, ...progress } = counts;
+  return {
+    ...progress,
+    failed_predictions: unpredicted,
+    without_verdict: progress.failed - unpredicted,
+    answers:
+      truncated === null || empty === null || repaired === null ? null : { truncated, empty, repaired },
+    tries: tries ?? null,
   };
 }
 

@@ -1,3 +1,4 @@
+import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
 import type { Run } from "@presage/sdk";
 import { type Headline, isActive } from "../../../data/runs/recent-runs.ts";
 import { describeInterval } from "../../../format/describe-rate.ts";
@@ -29,9 +30,12 @@ export const runColumns: DataColumn<RunRow>[] = [
     label: "Run",
     value: ({ run }) => run.name,
     cell: ({ run }) => (
-      <span className="font-medium text-ink" title={run.name}>
-        <InlineText text={run.name} />
-      </span>
+      <>
+        <span className="font-medium text-ink" title={run.name}>
+          <InlineText text={run.name} />
+        </span>
+        <Trouble run={run} />
+      </>
     ),
     widthPx: 140,
     isElastic: true,
@@ -124,13 +128,15 @@ export const runColumns: DataColumn<RunRow>[] = [
   {
     id: "failed",
     label: "Failed",
-    hint: "Without a prediction, or without a verdict of some evaluator.",
+    hint: "Failed predictions, and predictions without a verdict of some evaluator.",
     value: ({ run }) => run.progress.failed,
     cell: ({ run }) =>
       run.progress.failed === 0 ? (
         <span className="text-ink-3">0</span>
       ) : (
-        <span className="text-warn">{formatCount(run.progress.failed)}</span>
+        <span className="text-warn" title={describeFailures(run.progress).join(", ")}>
+          {formatCount(run.progress.failed)}
+        </span>
       ),
     isNumber: true,
     widthPx: 80,
@@ -146,6 +152,15 @@ export const runColumns: DataColumn<RunRow>[] = [
     isWideOnly: true,
   },
 ];
+
+function Trouble({ run }: { run: Run }) {
+  const text = describeTrouble(run.progress).join("; ");
+  return (
+    <span className="block truncate text-xs text-warn" title={text}>
+      {text}
+    </span>
+  );
+}
 
 function PassRate({ row: { run, headline } }: { row: RunRow }) {
   if (headline === "loading") return <Skeleton className="ml-auto h-3 w-40" />;

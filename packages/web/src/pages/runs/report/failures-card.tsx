@@ -10,12 +10,17 @@ export function FailuresCard({ report: { run, failures, evaluators } }: { report
   const kinds = [
     ...Object.entries(failures.predictions).map(([kind, count]) => ({ of: "Prediction", kind, count })),
     ...Object.entries(failures.evaluations).map(([kind, count]) => ({ of: "Evaluation", kind, count })),
+    ...Object.entries(run.progress.tries?.retried ?? {}).map(([kind, count]) => ({
+      of: "Call, tried again",
+      kind,
+      count,
+    })),
   ].sort((one, other) => other.count - one.count);
   const counted = evaluators[0];
   return (
     <Card
       title="Errors by kind"
-      hint="Failed predictions and evaluations are counted here and left out of means and pass rates."
+      hint="Failed predictions and evaluations are left out of means and pass rates. Calls that were tried again are in them if they succeeded in the end."
       actions={
         kinds.length > 0 && (
           <Link

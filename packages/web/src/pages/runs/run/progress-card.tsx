@@ -1,3 +1,4 @@
+import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
 import type { Run } from "@presage/sdk";
 import { CirclePause, TriangleAlert } from "lucide-react";
 import { isActive } from "../../../data/runs/recent-runs.ts";
@@ -8,7 +9,8 @@ import { ProgressBar } from "../progress-bar.tsx";
 /** How far a run is, while it is not finished; afterwards, only what happened on the way. */
 export function ProgressCard({ run }: { run: Run }) {
   const { status_reason, progress, notes } = run;
-  const hasSomethingToSay = isActive(run) || status_reason !== null || notes.length > 0;
+  const said = [...describeTrouble(progress), ...notes];
+  const hasSomethingToSay = isActive(run) || status_reason !== null || said.length > 0;
   if (!hasSomethingToSay) return null;
   return (
     <Card>
@@ -23,9 +25,11 @@ export function ProgressCard({ run }: { run: Run }) {
                 {formatShare(progress.samples === 0 ? 0 : progress.evaluated / progress.samples)}
               </span>
               <span className="text-ink-3">{formatCount(progress.predicted)} predicted</span>
-              {progress.failed > 0 && (
-                <span className="text-fail">{formatCount(progress.failed)} failed</span>
-              )}
+              {describeFailures(progress).map((text) => (
+                <span key={text} className="text-fail">
+                  {text}
+                </span>
+              ))}
               <TimeLeft run={run} />
             </p>
             <ProgressBar progress={progress} />
@@ -37,9 +41,9 @@ export function ProgressCard({ run }: { run: Run }) {
             {status_reason}
           </p>
         )}
-        {notes.length > 0 && (
+        {said.length > 0 && (
           <ul className="flex flex-col gap-1 text-sm text-ink-2">
-            {notes.map((note) => (
+            {said.map((note) => (
               <li key={note} className="flex items-start gap-2">
                 <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
                 {note}

@@ -8,6 +8,7 @@ import type {
 } from "@presage/contract";
 import { describeEvaluator } from "../../../../evaluation/runs/report/describe-evaluator.ts";
 import type { ChartPoint } from "./chart-svg.ts";
+import { describeTrouble } from "@presage/contract/describe-trouble";
 
 /** A part of a report for people. All texts are plain: whoever writes them escapes them. */
 export type ReportPart =
@@ -198,6 +199,7 @@ function predictionRows({ latency_ms: latency, tokens, failures, ...report }: Ru
     ["Tokens of prompts", `${tokens.prompt}, of which ${tokens.cached} were cached`],
     ["Tokens of completions", String(tokens.completion)],
     ...costRows(report),
+    ...describeTrouble(report.run.progress).map((text) => ["On the way", text]),
     ...Object.entries(failures.predictions).map(([name, count]) => [
       `Failed predictions: ${name}`,
       String(count),

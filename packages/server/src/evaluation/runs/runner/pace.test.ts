@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { createPace } from "./pace.ts";
+
+const listeners = { onAway() {}, onBack() {} };
+const never = new AbortController().signal;
+
+/** How many turns the pace gives at once. */
+function useAll(concurrency: number) {
+  let now = 0;
+  const pace = createPace(concurrency, listeners, () => now);
+  const held: number[] = [];
+  const fill = async () => {
+    for (let asked = 0; asked <= concurrency; asked += 1) void pace.take(never).then((at) => held.push(at));
+    await Bun.sleep(1);
+  };
+  const round = async (end: (pace: ReturnType<typeof createPace>, begun: number) => void, ms: number) => {
+    now += ms;
+    for (const begun of held.splice(0)) end(pace, begun);
+    await fill();
+    return held.length;
+  };
+  return { fill, round, held };
+}
+
+test("a run begins with four at once, and has as many as it may while latency holds", async () => {
+  const { fill, round, held } = useAll(16);
+  await fill();
+  expect(held).toHaveLength(4);
+  const sizes: number[] = [];
+  for (let count = 0; count < 6; count += 1)
+    sizes.push(await round((pace) => pace.succeeded(100 + held.length), 100));
+  expect(sizes).toEqual([6, 9, 13, 16, 16, 16]);
+});
+
+test("it has no more while each response takes twice as long as usual", async () => {
+  const { fill, round, held } = useAll(64);
+  await fill();
+  await round((pace) => pace.succeeded(100), 100);
+  const before = held.length;
+  // A server of one at a time: latency is in proportion.
+  let after = before;
+  for (let count = 0; count < 3; count += 1) after = await round((pace) => pace.succeeded(300), 300);
+  expect(after).toBeLessThanOrEqual(before + 2);
+});
+
+test("a crowd that times out halves it once, however long its time-outs take", async () => {
+  const { fill, round } = useAll(16);
+  await fill();
+  for (let count = 0; count < 6; count += 1) await round((pace) => pace.succeeded(100), 100);
+  const size = await round((pace, begun) => pace.failed("late", begun), 5_000);
+  expect(size).toBe(8);
+});

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import {
+  completion,
+  startUpstream,
+  type TestUpstream,
+} from "../../../server/test/support/upstream/upstream.ts";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+import { finishRun, uploadHousehold } from "../support/household.ts";
+
+let upstream: TestUpstream;
+beforeAll(() => {
+  const tries = new Map<string, number>();
+  upstream = startUpstream(({ text }) => {
+    const count = (tries.get(text) ?? 0) + 1;
+    tries.set(text, count);
+    if (count <= 2) return Response.json({ error: { message: "Out of memory." } }, { status: 500 });
+    const choices = [{ message: { role: "assistant", content: "You see" }, finish_reason: "length" }];
+    return Response.json(completion("", { choices }));
+  });
+});
+afterAll(() => upstream.stop());
+
+const dashboardTest = dashboardTests(() => ({ environment: { PRESAGE_UPSTREAM_URL: upstream.url } }));
+
+dashboardTest("A failing deployment and its cut answers are seen wherever they matter", async (visitor) => {
+  const { id: dataset_id } = await uploadHousehold(visitor.client, "household");
+  const run = await finishRun(visitor.client, {
+    name: "cut",
+    dataset_id,
+    target: { deployment: "default" },
+    params: { max_tokens: 2 },
+  });
+  const again = "12 calls tried again (upstream 12)";
+  const page = await visitor.visit(`/runs/${run.id}`);
+  await page.getByText(again).waitFor();
+  await page.getByText("100 % of the answers were cut at 2 tokens (6 of 6)").waitFor();
+  await page.getByRole("row", { name: "Upstream Call, tried again 12" }).waitFor();
+  expect(await page.getByText("Nothing failed.").count()).toBe(0);
+
+  const runs = await visitor.visit("/runs");
+  await runs.getByTitle(`6 answers cut; ${again}`).waitFor();
+
+  const overview = await visitor.visit("/");
+  await overview.getByText(again).filter({ visible: true }).waitFor();
+  await overview.getByText(/is degraded: 66\.7 % of its calls of the last 5 minutes failed\./).waitFor();
+  await overview.getByRole("link", { name: "Deployment default" }).click();
+  await overview.getByText("Degraded, 1 of 1 up, 66.7 % errors").waitFor();
+  await overview.getByText("66.7 % of 18").waitFor();
+});
