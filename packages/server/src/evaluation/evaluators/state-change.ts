@@ -43,6 +43,7 @@ export const stateChange = defineFamily({
   versions: ["2026-11-21"],
   needs: ["input", "output", "goldAnswer"],
   config,
+  threshold: ({ threshold }) => threshold,
   maxCharacters,
   builtInProfiles: [
     {
