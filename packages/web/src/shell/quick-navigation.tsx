@@ -1,5 +1,5 @@
 import { useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { loadPage } from "../load-page.ts";
 import { useShortcutRegistry } from "../ui/shortcuts/shortcuts-provider.tsx";
 import { useShortcut } from "../ui/shortcuts/use-shortcut.ts";
@@ -26,6 +26,7 @@ export function QuickNavigation({
   const [showsShortcuts, setShowsShortcuts] = useState(false);
   const hasPalette = useWasOpened(isPaletteOpen);
   const hasShortcuts = useWasOpened(showsShortcuts);
+  const takeTyped = useTypeAhead(isPaletteOpen);
   useGoKeys();
   useShortcut({
     keys: "mod+k",
@@ -54,10 +55,43 @@ export function QuickNavigation({
   }, []);
   return (
     <Suspense>
-      {hasPalette && <Palette isOpen={isPaletteOpen} onClose={() => onPalette(false)} actions={actions} />}
+      {hasPalette && (
+        <Palette
+          isOpen={isPaletteOpen}
+          onClose={() => onPalette(false)}
+          actions={actions}
+          takeTyped={takeTyped}
+        />
+      )}
       {hasShortcuts && <ShortcutsDialog isOpen={showsShortcuts} onClose={() => setShowsShortcuts(false)} />}
     </Suspense>
   );
+}
+
+/** Keeps what is typed before the palette's input has the focus: those keys would go to the page and its shortcuts. */
+function useTypeAhead(isOpen: boolean): () => string {
+  const typed = useRef("");
+  useLayoutEffect(() => {
+    if (!isOpen) return;
+    typed.current = "";
+    const onKeyDown = (event: KeyboardEvent) => {
+      const { key, target } = event;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+      if (target instanceof Element && target.closest("[data-modal]") !== null) return;
+      if (key === "Backspace") typed.current = typed.current.slice(0, -1);
+      else if (key.length === 1) typed.current += key;
+      else if (key !== "Enter") return;
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    window.addEventListener("keydown", onKeyDown, { capture: true });
+    return () => window.removeEventListener("keydown", onKeyDown, { capture: true });
+  }, [isOpen]);
+  return useCallback(() => {
+    const text = typed.current;
+    typed.current = "";
+    return text;
+  }, []);
 }
 
 /** Whether a dialog is or was open. It stays once it was, so that it can close in its own time. */

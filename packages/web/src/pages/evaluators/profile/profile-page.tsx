@@ -25,6 +25,7 @@ import { DisagreementsCard } from "./disagreements-card.tsx";
 import { ProfileActions } from "./profile-actions.tsx";
 import type { ProfileSearch } from "./profile-search.ts";
 import { RevisionsCard } from "./revisions-card.tsx";
+import { RunRatesCard } from "./run-rates-card.tsx";
 import { TryCard } from "./try-card.tsx";
 
 export const profileRoute = createLazyRoute("/evaluators/profiles/$publicId")({ component: ProfilePage });
@@ -88,11 +89,12 @@ function Profile({ revisions, newest }: ProfileProps) {
       <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data} />
       <RateByDayCard
         period={period}
-        rates={rates.data}
+        rates={rates.data?.direct}
         title={`Pass rate by day, last ${periodLabels[period]}`}
-        chosen={rate ?? newestRate(rates.data)}
+        chosen={rate ?? newestRate(rates.data?.direct)}
         onChoose={(id) => change({ rate: id })}
       />
+      <RunRatesCard publicId={newest.public_id} />
       <DisagreementsCard
         publicId={newest.public_id}
         openId={search.result}
