@@ -55,10 +55,10 @@ export function RunsCard({ period }: { period: Period }) {
         ) : (
           <Table label="Runs" className="table-fixed">
             <colgroup>
-              <col className="w-44 max-lg:hidden xl:w-64" />
+              <col className="hidden w-44 lg:table-column xl:w-64" />
               <col />
-              <col className="w-24 max-lg:hidden xl:w-28" />
-              <col className="w-28 max-lg:hidden xl:w-32" />
+              <col className="hidden w-24 lg:table-column xl:w-28" />
+              <col className="hidden w-28 lg:table-column xl:w-32" />
             </colgroup>
             <thead>
               <tr className="border-b border-line">
@@ -89,7 +89,7 @@ export function RunsCard({ period }: { period: Period }) {
   );
 }
 
-const onlyWide = "max-lg:hidden";
+const onlyWide = "hidden lg:table-cell";
 
 function RunRow({
   run,

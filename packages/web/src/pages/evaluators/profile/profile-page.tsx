@@ -64,9 +64,10 @@ function Profile({ revisions, newest }: ProfileProps) {
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const figures = useQuery(profileFiguresQuery(presage, newest.public_id));
+  const runs = useQuery(profileFiguresQuery(presage, newest.public_id, true));
   const agreement = useQuery(profileAgreementQuery(presage, newest.public_id));
   const rates = useQuery(periodRatesQuery(presage, period, newest.public_id));
-  const failure = findQueryError([families, figures, agreement, rates]);
+  const failure = findQueryError([families, figures, runs, agreement, rates]);
   const family = families.data?.find(({ family_name }) => family_name === newest.evaluator_family);
 
   const after = revisions.find(({ revision }) => revision === to) ?? newest;
@@ -94,7 +95,7 @@ function Profile({ revisions, newest }: ProfileProps) {
         chosen={rate ?? newestRate(rates.data?.direct)}
         onChoose={(id) => change({ rate: id })}
       />
-      <RunRatesCard publicId={newest.public_id} />
+      <RunRatesCard figures={runs.data} />
       <DisagreementsCard
         publicId={newest.public_id}
         openId={search.result}

@@ -99,7 +99,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} />,
     isNumber: true,
-    widthPx: 215,
+    widthPx: 250,
   },
   {
     id: "no_change",
@@ -158,7 +158,7 @@ function PassRate({ row: { headline } }: { row: RunRow }) {
       className="flex items-center gap-2"
       text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
     >
-      <span className="w-20 truncate text-left text-xs text-ink-2">{name}</span>
+      <span className="w-22 shrink-0 truncate text-left text-xs text-ink-2">{name}</span>
       <span aria-hidden className="min-w-16 flex-1">
         <IntervalBar
           value={pass_rate}
