@@ -38,7 +38,7 @@ export function Rates({ explorer: { search } }: { explorer: Explorer }) {
       isReadOnly
       trigger={
         <Button size="small" variant="quiet" className="-mx-2">
-          {name} of {formatCount(others.length + 1)} evaluators, profiles and runs
+          {name} by evaluator, profile and run: {formatCount(others.length + 1)}
           <ChevronDown className="size-4" aria-hidden />
         </Button>
       }
