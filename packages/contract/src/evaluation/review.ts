@@ -41,7 +41,7 @@ export const ReviewQueueItem = z
     }),
     distance: z.number().nullable().meta({
       description:
-        "From its score to the threshold that its profile's revision sets, both from 0 to 1. Null for a full score, and for evaluators without a threshold, such as `exact-match`, `judge` and imported ones.",
+        "From its score to the threshold that its profile's revision sets, both from 0 to 1. Null unless it is near: evaluators such as `exact-match`, `judge` and imported ones have no threshold, and a full score is near none.",
     }),
     repeats: z
       .object({

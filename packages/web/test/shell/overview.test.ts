@@ -50,7 +50,10 @@ dashboardTest("A pass rate is of direct evaluations or of one run, never of seve
   // Uses are a count, and have those of runs.
   await row().getByRole("cell", { name: "8", exact: true }).waitFor();
   await row().getByRole("link").first().click();
-  await page.getByText(/, 1 verdict$/).first().waitFor();
+  await page
+    .getByText(/, 1 verdict$/)
+    .first()
+    .waitFor();
   await page.getByRole("button", { name: "Remove the filter Run none" }).click();
   await page.getByRole("button", { name: "Pass rates by evaluator, profile and run: 3" }).click();
   const rates = page.getByRole("listitem");

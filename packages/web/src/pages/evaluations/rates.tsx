@@ -17,7 +17,6 @@ import { changeSearch } from "./explorer-search.ts";
 import { Figure } from "./figure.tsx";
 import type { Explorer } from "./use-explorer.ts";
 
-/** Those with the most verdicts. */
 const maxListed = 50;
 
 /** The rate of the evaluator and profile whose results match, or a list of them: rates of several, or of several runs, are never mixed. */

@@ -14,30 +14,28 @@ interface PaletteProps {
   isOpen: boolean;
   onClose(): void;
   actions: readonly PaletteEntry[];
-  /** What was typed before the input had the focus. */
-  takeTyped(): string;
 }
 
 /** Goes to any page or thing by its name or id. */
-export function Palette({ isOpen, ...search }: PaletteProps) {
+export function Palette({ isOpen, onClose, actions }: PaletteProps) {
   const returnFocus = useReturnFocus();
   return (
     <Modal
       kind={Radix}
       isOpen={isOpen}
-      onOpenChange={(open) => !open && search.onClose()}
+      onOpenChange={(open) => !open && onClose()}
       {...returnFocus}
       aria-describedby={undefined}
       placement="top"
       className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"
     >
       <Radix.Title className="sr-only">Go to</Radix.Title>
-      <PaletteSearch {...search} />
+      <PaletteSearch onClose={onClose} actions={actions} />
     </Modal>
   );
 }
 
-function PaletteSearch({ onClose, actions, takeTyped }: Omit<PaletteProps, "isOpen">) {
+function PaletteSearch({ onClose, actions }: Omit<PaletteProps, "isOpen">) {
   const { history } = useRouter();
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
@@ -86,7 +84,6 @@ function PaletteSearch({ onClose, actions, takeTyped }: Omit<PaletteProps, "isOp
           spellCheck={false}
           placeholder="A page, a run, a dataset, an evaluator, or an id"
           value={query}
-          onFocus={() => setQuery(query + takeTyped())}
           onChange={({ target }) => {
             setQuery(target.value);
             setChosen(0);

@@ -44,9 +44,8 @@ export function rankByCertainty(candidates: readonly Candidate[], seed: number):
     .toSorted(
       (a, b) =>
         Number(b.repeats !== null) - Number(a.repeats !== null) ||
-        compareDistances(nearOnly(a.distance), nearOnly(b.distance)) ||
-        Number(b.isModelJudged) - Number(a.isModelJudged) ||
         compareDistances(a.distance, b.distance) ||
+        Number(b.isModelJudged) - Number(a.isModelJudged) ||
         draw(a.id, seed) - draw(b.id, seed) ||
         b.id - a.id,
     )
@@ -67,12 +66,8 @@ function reasonOf({
   isModelJudged,
 }: Omit<Ranked, "id" | "reason"> & { isModelJudged: boolean }): Ranked["reason"] {
   if (repeats !== null) return "repeats-disagree";
-  if (nearOnly(distance) !== null) return "near-threshold";
+  if (distance !== null) return "near-threshold";
   return isModelJudged ? "model-judged" : "drawn";
-}
-
-function nearOnly(distance: number | null): number | null {
-  return distance !== null && distance <= nearDistance ? distance : null;
 }
 
 /** Without a distance nothing is known, which is not near. */
@@ -81,9 +76,11 @@ function compareDistances(a: number | null, b: number | null): number {
   return (a ?? Number.POSITIVE_INFINITY) - (b ?? Number.POSITIVE_INFINITY);
 }
 
-/** A full score is not uncertain, however high its threshold is. */
+/** Null if it is not near. A full score is not uncertain, however high its threshold is. */
 function distanceOf({ score, threshold }: Candidate): number | null {
-  return score === null || threshold === undefined || score >= 1 ? null : Math.abs(score - threshold);
+  if (score === null || threshold === undefined || score >= 1) return null;
+  const distance = Math.abs(score - threshold);
+  return distance <= nearDistance ? distance : null;
 }
 
 interface Repeats {
