@@ -65,18 +65,6 @@ onEachDatabase((database) => {
     }
   });
 
-  test("Searches and exports find the results of runs, or those of none", async () => {
-    const evaluators = [{ evaluator: "regex" }];
-    const own = { app: "runs", evaluators, evaluated_model_output: "x" };
-    await evaluate(own);
-    await evaluate({ ...own, evaluation_run_id: "nightly" });
-    const runsOf = async (has_run: boolean) =>
-      (await search({ app: "runs", has_run })).map(({ evaluation_run_id }) => evaluation_run_id);
-    expect([await runsOf(true), await runsOf(false)]).toEqual([["nightly"], [null]]);
-    const exported = await presage.call("GET", `${results}/export?app=runs&has_run=false`);
-    expect(JSON.parse(await exported.text())).toMatchObject({ evaluation_run_id: null });
-  });
-
   test("A summary of a status and a verdict that exclude each other is empty", async () => {
     expect((await summarise({ status: "failed", pass: true })).groups).toEqual([]);
     expect((await summarise({ status: "success", pass: true })).groups.map(({ count }) => count)).toEqual([
@@ -97,5 +85,17 @@ onEachDatabase((database) => {
     const body = { evaluators: [{ evaluator: "contains", profile: "mine" }], evaluated_model_output: "x" };
     const [issue] = await issuesOf(await presage.call("POST", "/v1/evaluate", body));
     expect([issue?.type, issue?.loc]).toEqual(["extra_forbidden", ["body", "evaluators", 0, "profile"]]);
+  });
+
+  test("Searches and exports find the results of runs, or those of none", async () => {
+    const evaluators = [{ evaluator: "regex" }];
+    const own = { app: "runs", evaluators, evaluated_model_output: "x" };
+    await evaluate(own);
+    await evaluate({ ...own, evaluation_run_id: "nightly" });
+    const runsOf = async (has_run: boolean) =>
+      (await search({ app: "runs", has_run })).map(({ evaluation_run_id }) => evaluation_run_id);
+    expect([await runsOf(true), await runsOf(false)]).toEqual([["nightly"], [null]]);
+    const exported = await presage.call("GET", `${results}/export?app=runs&has_run=false`);
+    expect(JSON.parse(await exported.text())).toMatchObject({ evaluation_run_id: null });
   });
 });
