@@ -15,7 +15,7 @@ export const ReviewQueueRequest = EvaluationResultFilter.extend({
   order: z.enum(["least-certain", "random"]).nullish().meta({
     default: "least-certain",
     description:
-      "`least-certain`: repeats that disagree, then scores nearest to where passing begins, models' verdicts before rules'. `random`: in an order that `seed` decides.",
+      "`least-certain`: repeats that disagree, then scores near their threshold, then models' verdicts before rules'; outputs that equal their gold answers are left out. `random`: all, in an order that `seed` decides.",
   }),
   seed: z.int().min(0).max(2_147_483_647).nullish().meta({
     default: 1,
@@ -37,11 +37,11 @@ export const ReviewQueueItem = z
     id: z.string().meta({ description: "The result's id." }),
     reason: ReviewReason.meta({
       description:
-        "Why it is in this place. `near-threshold`: its score is within 0.1 of where passing begins. `drawn`: none of the others.",
+        "Why it is in this place. `near-threshold`: its score is within 0.1 of its threshold. `drawn`: none of the others.",
     }),
     distance: z.number().nullable().meta({
       description:
-        "From its score to where passing begins: halfway between the lowest score that passed and the highest that did not. Null without both.",
+        "From its score to the threshold that its profile's revision sets, both from 0 to 1. Null unless it is near: evaluators such as `exact-match`, `judge` and imported ones have no threshold, and a full score is near none.",
     }),
     repeats: z
       .object({
@@ -60,7 +60,7 @@ export const ReviewQueueResponse = z
     considered: count("How many matching verdicts were read and compared: all, up to 5,000."),
     has_more: z.boolean().meta({
       description:
-        "Whether more match. A random queue is then drawn from all of them; the least certain are those nearest to where passing begins among all, and repeats that disagree among the newest 5,000 and as many that were drawn.",
+        "Whether more match. A random queue is then drawn from all of them; the least certain are those nearest to their threshold among all, and repeats that disagree among the newest 5,000 and as many that were drawn.",
     }),
     reviewed: count("How many of those read people have corrected or confirmed."),
     data: z.array(ReviewQueueItem).meta({ description: "What to look at, in this order." }),

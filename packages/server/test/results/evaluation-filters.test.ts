@@ -86,4 +86,16 @@ onEachDatabase((database) => {
     const [issue] = await issuesOf(await presage.call("POST", "/v1/evaluate", body));
     expect([issue?.type, issue?.loc]).toEqual(["extra_forbidden", ["body", "evaluators", 0, "profile"]]);
   });
+
+  test("Searches and exports find the results of runs, or those of none", async () => {
+    const evaluators = [{ evaluator: "regex" }];
+    const own = { app: "runs", evaluators, evaluated_model_output: "x" };
+    await evaluate(own);
+    await evaluate({ ...own, evaluation_run_id: "nightly" });
+    const runsOf = async (has_run: boolean) =>
+      (await search({ app: "runs", has_run })).map(({ evaluation_run_id }) => evaluation_run_id);
+    expect([await runsOf(true), await runsOf(false)]).toEqual([["nightly"], [null]]);
+    const exported = await presage.call("GET", `${results}/export?app=runs&has_run=false`);
+    expect(JSON.parse(await exported.text())).toMatchObject({ evaluation_run_id: null });
+  });
 });

@@ -159,6 +159,19 @@ onEachDatabase((database) => {
         ({ metadata, profile }: StoredFields) => metadata?.runId === "run" && profile?.name === "a",
         "rollups",
       ],
+      ["runs", { has_run: true }, ({ metadata }: StoredFields) => metadata?.runId !== undefined, "rollups"],
+      [
+        "direct evaluations",
+        { has_run: false, app: "shop" },
+        ({ metadata }: StoredFields) => metadata?.runId === undefined && metadata?.app === "shop",
+        "rollups",
+      ],
+      [
+        "direct evaluations with a tag",
+        { has_run: false, tags: { env: "prod" } },
+        ({ metadata }: StoredFields) => metadata?.runId === undefined && metadata?.tags?.env === "prod",
+        "results",
+      ],
       ["a pass", { pass: true }, ({ outcome }: StoredFields) => outcome?.pass === true, "rollups"],
       [
         "a fail",
@@ -226,6 +239,7 @@ onEachDatabase((database) => {
       expect(await summary({ app: "nowhere", group_by: ["day"] })).toEqual({ source: "rollups", groups: [] });
       expect(await summary({ tags: { env: "none" } })).toEqual({ source: "rollups", groups: [] });
       expect((await summary({ status: "failed", pass: true, group_by: ["day"] })).groups).toEqual([]);
+      expect((await summary({ has_run: false, evaluation_run_id: "run" })).groups).toEqual([]);
     });
 
     // The worked examples of https://en.wikipedia.org/wiki/Percentile#The_nearest-rank_method

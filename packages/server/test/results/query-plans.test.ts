@@ -51,6 +51,7 @@ const filters: Record<string, Partial<SearchFilter>> = {
   "an imported evaluator": { evaluatorId: "evaluator1", isExternal: true },
   "an explanation": { isExplained: true },
   "no explanation and a run": { isExplained: false, runId: "run1" },
+  "no run": { hasRun: false },
   "an explain strategy": { explainStrategy: "never" },
   "a status": { status: "failed" },
   "a status and an app": { status: "failed", app: "app1" },

@@ -1,6 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CorrectionResponse, DisagreementListResponse, ReviewQueueResponse } from "@presage/contract";
+import { defaultProfileName } from "../../src/evaluation/evaluators/family.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluation/evaluators/registry.ts";
+import {
+  builtInProfileId,
+  builtInProfileRevisions,
+} from "../../src/evaluation/profiles/built-in-profiles.ts";
 import { queueForReview } from "../../src/evaluation/results/review/queue-for-review.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
@@ -50,14 +55,22 @@ onEachDatabase((database) => {
   const withdraw = (id: string, headers?: Record<string, string>) =>
     presage.call("DELETE", `${resultsPath}/${id}/correction`, undefined, headers);
 
+  /** By a family that passes from 0.5, unless its profile says otherwise. */
   const scored = (score: number, pass = score >= 0.5): StoredFields => ({
+    evaluatorId: "rouge-l-2026-11-21",
+    evaluatorFamily: "rouge-l",
+    profile: {
+      name: defaultProfileName,
+      publicId: builtInProfileId("rouge-l", defaultProfileName),
+      revision: 1,
+    },
     outcome: { status: "success", pass, score },
   });
 
-  test("scores nearest to where passing begins come first, without those that were reviewed", async () => {
+  test("scores nearest to their threshold come first, without those that were reviewed", async () => {
     const [far = "", near = "", reviewed = "", middling = ""] = await store(
       scored(0.95),
-      scored(0.5),
+      scored(0.52),
       scored(0.46),
       scored(0.2),
       // A score alone is no verdict.
@@ -74,6 +87,41 @@ onEachDatabase((database) => {
     expect(data[0]?.distance).toBeCloseTo(0.02, 9);
     expect((await queue({ limit: 1 })).data.map(({ id }) => id)).toEqual([near]);
     expect((await queue({}, stranger)).considered).toBe(0);
+  });
+
+  test("a threshold is that of the profile's revision, and a text that equals its gold answer is not offered", async () => {
+    const profile = await profiles.create({
+      evaluator_family: "edit-distance",
+      name: "close",
+      config: { threshold: 0.2 },
+    });
+    await profiles.revise(profile, { config: { threshold: 1 } });
+    const judge = async (evaluators: unknown[], output: string) =>
+      String(
+        (
+          await resultOf({
+            app,
+            evaluators,
+            evaluated_model_output: output,
+            evaluated_model_gold_answer: "A closed door.",
+          })
+        ).id,
+      );
+    const strict = [{ evaluator: "edit-distance", profile_name: "close" }];
+    const [near, ..._] = [
+      await judge(strict, "A closed doors."),
+      await judge(strict, "A closed door."),
+      await judge(strict, " A closed door.\n"),
+      await judge([{ evaluator: "edit-distance", profile_name: "close:1" }], "A door."),
+      await judge([{ evaluator: "exact-match" }], "A closed door."),
+      await judge([{ evaluator: "exact-match" }], "A closed doors."),
+    ];
+    const { considered, data } = await queue();
+    expect(considered).toBe(6);
+    expect(data.map(({ id, reason }) => id === near || reason)).toEqual([true, "drawn", "drawn"]);
+    expect(data.map(({ distance }) => distance)).toEqual([expect.closeTo(1 / 15, 9), null, null]);
+    // Drawn at random, all stand for all.
+    expect((await queue({ order: "random" })).data).toHaveLength(6);
   });
 
   test("repeats that disagree come before all else, one of each sample", async () => {
@@ -125,7 +173,12 @@ onEachDatabase((database) => {
 
     async function readQueue(order: "random" | "least-certain", seed: number, limit: number) {
       await using opened = await openStore(presage.databaseUrl);
-      const services = { store: storeOf(opened.database), registry: createRegistry(ruleFamilies) };
+      const builtInProfiles = builtInProfileRevisions(ruleFamilies);
+      const services = {
+        store: storeOf(opened.database),
+        registry: createRegistry(ruleFamilies),
+        builtInProfiles,
+      };
       const wanted = { filter: { status: "success" as const, app }, order, seed, limit };
       return await queueForReview(services, anyRequester(opened.owner.account_id), wanted, readsUpTo);
     }

@@ -5,17 +5,15 @@ import { useShortcutRegistry } from "../ui/shortcuts/shortcuts-provider.tsx";
 import { useShortcut } from "../ui/shortcuts/use-shortcut.ts";
 import { goKeysOf } from "./go-keys.ts";
 import { linkGroups } from "./navigation.tsx";
+import { Palette } from "./palette/palette.tsx";
 
-const loadPalette = () => import("./palette/palette.tsx");
-const Palette = lazy(async () => ({ default: (await loadPage(loadPalette)).Palette }));
 const ShortcutsDialog = lazy(async () => ({
   default: (await loadPage(() => import("../ui/shortcuts/shortcuts-dialog.tsx"))).ShortcutsDialog,
 }));
 
 const group = "Everywhere";
-const paletteDelayMs = 2_000;
 
-/** The command palette, the list of shortcuts and the keys that go to pages. Both dialogs are loaded on first use. */
+/** The command palette, the list of shortcuts and the keys that go to pages. The palette is not loaded on first use: what is typed meanwhile would be lost. */
 export function QuickNavigation({
   isPaletteOpen,
   onPalette,
@@ -24,7 +22,6 @@ export function QuickNavigation({
   onPalette(isOpen: boolean): void;
 }) {
   const [showsShortcuts, setShowsShortcuts] = useState(false);
-  const hasPalette = useWasOpened(isPaletteOpen);
   const hasShortcuts = useWasOpened(showsShortcuts);
   useGoKeys();
   useShortcut({
@@ -47,14 +44,9 @@ export function QuickNavigation({
     ],
     [],
   );
-  // Loaded once the page has settled, or the first letters would be typed before it is there.
-  useEffect(() => {
-    const timer = setTimeout(() => void loadPalette().catch(() => undefined), paletteDelayMs);
-    return () => clearTimeout(timer);
-  }, []);
   return (
     <Suspense>
-      {hasPalette && <Palette isOpen={isPaletteOpen} onClose={() => onPalette(false)} actions={actions} />}
+      <Palette isOpen={isPaletteOpen} onClose={() => onPalette(false)} actions={actions} />
       {hasShortcuts && <ShortcutsDialog isOpen={showsShortcuts} onClose={() => setShowsShortcuts(false)} />}
     </Suspense>
   );

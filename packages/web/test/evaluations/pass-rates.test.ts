@@ -98,7 +98,7 @@ dashboardTest(
       .waitFor();
     await page
       .getByRole("term")
-      .filter({ hasText: /^Evaluations$/ })
+      .filter({ hasText: /^Direct evaluations$/ })
       .waitFor();
     await page.goto(new URL("/?period=7d", page.url()).href);
     await page
@@ -116,7 +116,7 @@ dashboardTest(
     const page = await visit("/evaluations?app=explorer");
     await page.getByText("150", { exact: true }).waitFor();
     expect(await page.getByText(pooled).count()).toBe(0);
-    await page.getByRole("button", { name: "Pass rates of 2 evaluators and profiles" }).click();
+    await page.getByRole("button", { name: "Pass rates by evaluator, profile and run: 2" }).click();
     const list = page.getByRole("dialog", { name: "Pass rates" });
     await list.getByText("100 verdicts in 10 clusters").waitFor();
     await list.getByRole("link", { name: "strict" }).click();

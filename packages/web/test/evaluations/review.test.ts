@@ -7,7 +7,7 @@ import { sidewaysOverflow } from "../support/scrolling.ts";
 
 const dashboardTest = dashboardTests();
 
-/** Verdicts of one profile, whose scores are all equally far from where passing begins, newest last. */
+/** Verdicts of one profile without a threshold, newest last. No output equals the gold answer. */
 async function evaluate(client: Presage, name: string, outputs: readonly string[]) {
   const profile = await client.profiles.create({
     evaluator_family: "contains",
@@ -19,7 +19,7 @@ async function evaluate(client: Presage, name: string, outputs: readonly string[
       evaluators: [{ evaluator: "contains", profile_name: name }],
       evaluated_model_input: "You push.",
       evaluated_model_output: output,
-      evaluated_model_gold_answer: "The door opens.",
+      evaluated_model_gold_answer: "The door opens slowly.",
     });
   }
   return profile.public_id;
@@ -143,6 +143,6 @@ dashboardTest("There is nothing to press where there is nothing to review", asyn
   // What was decided last can still be taken back.
   await region(page).getByRole("button", { name: "Undo" }).waitFor();
   await page.reload();
-  await page.getByText("All verdicts that match are reviewed.").waitFor();
+  await page.getByText("All verdicts that match are reviewed").waitFor();
   expect(await pass.count()).toBe(0);
 });

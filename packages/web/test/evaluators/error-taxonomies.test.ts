@@ -196,7 +196,7 @@ dashboardTest("A revision without findings says what is missing, and which one h
   await notice.getByRole("button", { name: "Try again" }).press("Enter");
   await page.getByRole("link", { name: "our slips" }).waitFor();
   await page.getByRole("link", { name: "Revision 1" }).press("Enter");
-  await page.getByText("share of 1 evaluation with this revision").waitFor();
+  await page.getByText("found in 1 evaluation with this revision").waitFor();
 });
 
 dashboardTest("Names of taxonomies and their errors are readable on a phone", async ({ visit, client }) => {

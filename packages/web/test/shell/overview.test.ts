@@ -28,6 +28,64 @@ dashboardTest("The overview says that it compares once there is an earlier perio
   await page.getByText(comparison).waitFor();
 });
 
+dashboardTest("A pass rate is of direct evaluations or of one run, never of several", async (visitor) => {
+  const { visit, client } = visitor;
+  const verdict = (pass: boolean, evaluation_run_id?: string) => ({
+    evaluator_id: "pooled",
+    pass,
+    ...(evaluation_run_id && { evaluation_run_id }),
+  });
+  await client.results.importBatch([
+    verdict(true),
+    ...[true, false, false].map((pass) => verdict(pass, "bad")),
+    ...[true, true, true, true].map((pass) => verdict(pass, "good")),
+  ]);
+  const page = await visit("/");
+  const row = () => page.getByRole("row").filter({ hasText: "external:pooled" });
+  await row().getByText("1 verdict", { exact: true }).waitFor();
+  await row().getByText("100 %", { exact: true }).first().waitFor();
+  await page.getByRole("term").filter({ hasText: "Direct evaluations" }).waitFor();
+  await page.goto(new URL("/evaluators", page.url()).href);
+  await row().getByText("100 %", { exact: true }).first().waitFor();
+  // Uses are a count, and have those of runs.
+  await row().getByRole("cell", { name: "8", exact: true }).waitFor();
+  await row().getByRole("link").first().click();
+  await page
+    .getByText(/, 1 verdict$/)
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "Remove the filter Run none" }).click();
+  await page.getByRole("button", { name: "Pass rates by evaluator, profile and run: 3" }).click();
+  const rates = page.getByRole("listitem");
+  await rates.filter({ hasText: "bad" }).getByText("33.3 %").waitFor();
+  await rates.filter({ hasText: "direct evaluations" }).getByText("1 verdict").waitFor();
+});
+
+dashboardTest("At no width do the columns of runs lie over each other", async ({ visit, client }) => {
+  const { id } = await uploadHousehold(client, "widths");
+  await finishRun(client, {
+    name: "narrow",
+    dataset_id: id,
+    target: { deployment: "sandbox" },
+    evaluators: [{ evaluator: "exact-match" }],
+  });
+  const page = await visit("/");
+  const row = page
+    .getByRole("region", { name: "Runs", exact: true })
+    .getByRole("row")
+    .filter({ hasText: "narrow" });
+  await row.getByText("50.0 %").first().waitFor();
+  for (const width of [390, 768, 1024, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    await row.getByRole("link", { name: "narrow" }).locator("visible=true").waitFor();
+    const spilt = await row.evaluate(
+      (element) =>
+        [...element.querySelectorAll("td, th")].filter((cell) => cell.scrollWidth > cell.clientWidth).length,
+    );
+    expect([width, spilt]).toEqual([width, 0]);
+  }
+});
+
 dashboardTest("What is of a single day is a bar, not a chart of one dot", async ({ visit, client }) => {
   await client.predict({ interaction: { state: "The door is closed.", action: "open door" } });
   await client.results.importBatch([

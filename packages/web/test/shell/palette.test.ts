@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { expectEventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
 const dashboardTest = dashboardTests();
@@ -44,6 +45,26 @@ dashboardTest("Control K goes to pages, profiles and results by name or id", asy
   await page.keyboard.press("Escape");
   await palette(page).waitFor({ state: "hidden" });
 });
+
+dashboardTest(
+  "What is typed right after Control K is in the palette, and starts no shortcut",
+  async ({ visit }) => {
+    const page = await visit("/account");
+    await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+    await page.route("**/*.js", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await route.continue();
+    });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("g usagx");
+    await page.keyboard.press("Backspace");
+    const input = palette(page).getByRole("combobox");
+    await expectEventually(() => input.inputValue(), "g usag");
+    await page.keyboard.type("e");
+    expect(await input.inputValue()).toBe("g usage");
+    expect(new URL(page.url()).pathname).toBe("/account");
+  },
+);
 
 dashboardTest("A dataset is found by its name and by its id", async (visitor) => {
   visitor.expectErrors(/404/);

@@ -36,6 +36,7 @@ export const bleu = defineFamily({
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
+  threshold: ({ threshold }) => threshold,
   maxCharacters,
   builtInProfiles: [
     {

@@ -35,6 +35,7 @@ export const editDistance = defineFamily({
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
+  threshold: ({ threshold }) => threshold,
   builtInProfiles: [
     {
       name: "system:default",

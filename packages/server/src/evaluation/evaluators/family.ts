@@ -23,6 +23,8 @@ interface FamilyBase<Config, Given> {
   takes?: readonly SampleField[];
   /** Further fields that this config requires. */
   needsWith?(config: Config): readonly SampleField[];
+  /** The lowest score that passes, in a family whose verdict is a score against a threshold. */
+  threshold?(config: Config): number;
   /** Checks a profile's config and fills in its defaults. Strict: it rejects fields that it does not know. */
   config: z.ZodType<Config, Given>;
   /** Never changed: earlier results name them. A setting that came later has its default. */

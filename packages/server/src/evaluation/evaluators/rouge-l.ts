@@ -60,6 +60,7 @@ export const rougeL = defineFamily({
   versions: ["2026-11-24", "2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
+  threshold: ({ threshold }) => threshold,
   maxCharacters,
   builtInProfiles: [
     { name: "system:default", description: "An F1 of at least 0.5.", config: { threshold: 0.5 } },

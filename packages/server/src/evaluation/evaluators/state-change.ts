@@ -47,6 +47,7 @@ export const stateChange = defineFamily({
   versions: ["2026-11-21"],
   needs: ["input", "output", "goldAnswer"],
   config,
+  threshold: ({ threshold }) => threshold,
   maxCharacters,
   builtInProfiles: [
     {

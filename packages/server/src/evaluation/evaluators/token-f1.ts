@@ -33,6 +33,7 @@ export const tokenF1 = defineFamily({
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
+  threshold: ({ threshold }) => threshold,
   maxCharacters,
   builtInProfiles: [
     {

@@ -72,12 +72,15 @@ export function resultCountQuery(presage: Presage, filter: ResultFilter) {
   });
 }
 
-/** The figures of the matching results, one for each evaluator and profile, those with the most verdicts first. */
+/** The figures of the matching results, one for each evaluator, profile and run, those with the most verdicts first. */
 export function resultRatesQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
     queryKey: [...summaryKey, "rates", filter],
     async queryFn({ signal }) {
-      const { groups } = await presage.results.summarise({ ...filter, group_by: [...byRate] }, { signal });
+      const { groups } = await presage.results.summarise(
+        { ...filter, group_by: [...byRate, "run"] },
+        { signal },
+      );
       return sortRates(groups);
     },
     staleTime: summaryFreshMs,

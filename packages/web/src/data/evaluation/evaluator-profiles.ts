@@ -6,7 +6,7 @@ import type {
   Presage,
 } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { byRate } from "../figures/rate-group.ts";
+import { ofDirect } from "../figures/rate-group.ts";
 import { usePresage } from "../use-presage.ts";
 import { listAll } from "./list-all.ts";
 
@@ -49,12 +49,12 @@ export function disagreementsQuery(presage: Presage, publicId: string) {
   });
 }
 
-/** The totals of each evaluator with every revision that has results, for one profile or for all. */
-export function profileFiguresQuery(presage: Presage, publicId?: string) {
+/** The totals of each evaluator with every revision of a profile, of direct evaluations or of each run by itself. */
+export function profileFiguresQuery(presage: Presage, publicId: string, has_run = false) {
   return queryOptions({
-    queryKey: [...profilesQueryKey, "figures", publicId ?? "all"],
+    queryKey: [...profilesQueryKey, "figures", publicId, has_run],
     queryFn: async ({ signal }) => {
-      const request = { group_by: [...byRate], evaluator_profile_public_id: publicId };
+      const request = { ...ofDirect, has_run, evaluator_profile_public_id: publicId };
       return (await presage.results.summarise(request, { signal })).groups;
     },
   });

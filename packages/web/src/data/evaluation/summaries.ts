@@ -1,12 +1,12 @@
 import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { type Period, periodBefore, periodBounds, wholeDaysAndRest } from "../figures/period.ts";
-import { addUp, byRate, rateId, type Totals } from "../figures/rate-group.ts";
+import { addUp, byRate, ofDirect, rateId, type Totals } from "../figures/rate-group.ts";
 
 /** How often figures up to now are loaded again: intervals over a million clustered results take seconds. */
 export const summaryRefreshMs = 120_000;
 
-/** The evaluations of a period. */
+/** The direct evaluations of a period. */
 export interface PeriodSummary {
   since: string;
   all: Totals;
@@ -26,9 +26,9 @@ export function periodSummaryQuery(presage: Presage, period: Period) {
       const nowMs = Date.now();
       const { since } = periodBounds(period, nowMs);
       const groupsOf = async (request: SummaryRequest) =>
-        (await presage.results.summarise(request, { signal })).groups;
+        (await presage.results.summarise({ ...request, has_run: false }, { signal })).groups;
       const [rates, lacking, ...before] = await Promise.all([
-        groupsOf({ after_datetime: justBefore(since), group_by: [...byRate] }),
+        groupsOf({ after_datetime: justBefore(since), ...ofDirect }),
         groupsOf({
           after_datetime: justBefore(since),
           group_by: [...byRate],
@@ -45,18 +45,18 @@ export function periodSummaryQuery(presage: Presage, period: Period) {
   });
 }
 
-/** The figures of a period, one for each evaluator and revision of a profile, for one profile or for all. */
+/** The figures of a period, one for each evaluator and revision of a profile, for one profile or for all; `used` has runs as well. */
 export function periodRatesQuery(presage: Presage, period: Period, profileId?: string) {
   return queryOptions({
     queryKey: ["summaries", "rates", period, profileId ?? "all"],
     async queryFn({ signal }) {
       const { since } = periodBounds(period, Date.now());
-      const request = {
-        after_datetime: justBefore(since),
-        evaluator_profile_public_id: profileId,
-        group_by: [...byRate],
-      };
-      return (await presage.results.summarise(request, { signal })).groups;
+      const filter = { after_datetime: justBefore(since), evaluator_profile_public_id: profileId };
+      const [direct, used] = await Promise.all([
+        presage.results.summarise({ ...filter, ...ofDirect }, { signal }),
+        presage.results.summarise({ ...filter, group_by: [...byRate], intervals: false }, { signal }),
+      ]);
+      return { direct: direct.groups, used: used.groups };
     },
   });
 }
@@ -69,7 +69,7 @@ export interface RateByDay {
   days: EvaluationSummaryGroup[];
 }
 
-/** The pass rate of one evaluator with one revision of a profile, by UTC day. */
+/** The pass rate of direct evaluations by one evaluator with one revision of a profile, by UTC day. */
 export function rateByDayQuery(presage: Presage, period: Period, rate: EvaluationSummaryGroup["key"]) {
   const { evaluator_id, evaluator_profile_public_id } = rate;
   return queryOptions({
@@ -81,7 +81,8 @@ export function rateByDayQuery(presage: Presage, period: Period, rate: Evaluatio
         after_datetime: justBefore(since),
         evaluator_id,
         evaluator_profile_public_id,
-        group_by: [...byRate, "day"],
+        ...ofDirect,
+        group_by: [...ofDirect.group_by, "day"],
       };
       const { groups } = await presage.results.summarise(request, { signal });
       return { since, untilMs, days: groups.filter(({ key }) => rateId(key) === rateId(rate)) };

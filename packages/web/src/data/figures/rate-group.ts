@@ -3,6 +3,12 @@ import type { EvaluationSummaryGroup, SummaryRequest } from "@presage/sdk";
 /** One rate for each evaluator and revision of a profile: rates of several are never mixed. */
 export const byRate = ["evaluator", "profile"] as const satisfies SummaryRequest["group_by"];
 
+/**
+ * The same of direct evaluations alone. Each run says how well something else predicts, a baseline for example, so a rate over several
+ * says nothing, and its changes would be those of what was run.
+ */
+export const ofDirect = { has_run: false, group_by: [...byRate, "run"] } satisfies SummaryRequest;
+
 type Key = EvaluationSummaryGroup["key"];
 
 /** Identifies an evaluator with a revision of a profile, for URLs too. */
@@ -31,22 +37,26 @@ export function verdictsOf({ passed, not_passed }: EvaluationSummaryGroup): numb
   return passed + not_passed;
 }
 
-/** The filters of the explorer that show the evaluations of a rate. */
+/** The filters of the explorer that show the evaluations of a rate; grouped by run, those of its run or of none. */
 export function searchOfRate({
   evaluator_id,
   evaluator_profile_public_id: profileId,
   evaluator_profile_revision: revision,
   profile_name,
+  evaluation_run_id: run,
 }: Key): {
   evaluator?: string;
   profile?: string;
   profile_id?: string;
   revision?: number;
+  run?: string;
+  direct?: true;
 } {
   return {
     ...(evaluator_id !== undefined && { evaluator: evaluator_id }),
     ...(profileId ? { profile_id: profileId } : profile_name && { profile: profile_name }),
     ...(revision && { revision }),
+    ...(run === null ? { direct: true as const } : run !== undefined && { run }),
   };
 }
 

@@ -26,6 +26,7 @@ export function toResultFilter(search: ExplorerSearch): ResultFilter {
     dataset_id: search.dataset,
     dataset_sample_id: search.sample,
     evaluation_run_id: search.run,
+    has_run: search.direct && false,
     explain_strategy: search.explain,
     after_datetime: search.since,
     before_datetime: search.until,

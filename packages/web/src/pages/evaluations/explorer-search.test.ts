@@ -16,6 +16,7 @@ const whole: Required<ExplorerSearch> = {
   dataset: "d",
   sample: "007",
   run: "nightly 7",
+  direct: true,
   explain: "on-fail",
   since: "2026-11-21T06:30:00Z",
   until: "2026-11-22T06:30:00.123Z",

@@ -42,6 +42,8 @@ export interface ExplorerSearch {
   /** A sample's id; a number and the text of its digits are the same. */
   sample?: string;
   run?: string;
+  /** Only evaluations that belong to no run. */
+  direct?: true;
   explain?: ExplainStrategy;
   /** ISO 8601 with an offset. */
   since?: string;
@@ -82,6 +84,7 @@ export function readExplorerSearch(search: Record<string, unknown>): ExplorerSea
     dataset: textOf(search.dataset),
     sample: textOf(search.sample),
     run: textOf(search.run),
+    direct: search.direct === true ? true : undefined,
     explain: explainStrategies.find((known) => known === search.explain),
     since: instantOf(search.since),
     until: instantOf(search.until),

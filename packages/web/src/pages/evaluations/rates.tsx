@@ -11,12 +11,15 @@ import { Button } from "../../ui/button.tsx";
 import { Explained } from "../../ui/overlay/explained.tsx";
 import { Popover } from "../../ui/overlay/popover.tsx";
 import { PassRate } from "../../ui/verdict/pass-rate.tsx";
+import { RunName } from "../runs/run-link.tsx";
 import { toResultFilter } from "./explorer-filter.ts";
 import { changeSearch } from "./explorer-search.ts";
 import { Figure } from "./figure.tsx";
 import type { Explorer } from "./use-explorer.ts";
 
-/** The rate of the evaluator and profile whose results match, or a list of them: rates of several are never mixed. */
+const maxListed = 50;
+
+/** The rate of the evaluator and profile whose results match, or a list of them: rates of several, or of several runs, are never mixed. */
 export function Rates({ explorer: { search } }: { explorer: Explorer }) {
   const presage = usePresage();
   const { data: rates } = useQuery({
@@ -34,15 +37,20 @@ export function Rates({ explorer: { search } }: { explorer: Explorer }) {
       isReadOnly
       trigger={
         <Button size="small" variant="quiet" className="-mx-2">
-          {name} of {formatCount(others.length + 1)} evaluators and profiles
+          {name} by evaluator, profile and run: {formatCount(others.length + 1)}
           <ChevronDown className="size-4" aria-hidden />
         </Button>
       }
     >
       <ul className="flex flex-col gap-3 text-sm">
-        {[only, ...others].map((figures) => (
-          <RateItem key={rateId(figures.key)} figures={figures} hasRate={hasRates} />
+        {[only, ...others].slice(0, maxListed).map((figures) => (
+          <RateItem
+            key={`${rateId(figures.key)} ${figures.key.evaluation_run_id}`}
+            figures={figures}
+            hasRate={hasRates}
+          />
         ))}
+        {others.length >= maxListed && <li className="text-ink-3">Filter by a run to see others.</li>}
       </ul>
     </Popover>
   );
@@ -71,6 +79,7 @@ function OnlyRate({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRa
 function RateItem({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRate: boolean }) {
   const { key, mean_score } = figures;
   const profile = profileOf(key);
+  const run = key.evaluation_run_id;
   return (
     <li className="flex flex-col gap-1">
       <Link
@@ -80,7 +89,11 @@ function RateItem({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRa
         className="min-w-0 font-medium wrap-anywhere text-accent-ink underline-offset-2 hover:underline"
       >
         {key.evaluator_id}
-        {profile !== undefined && <span className="block text-xs font-normal text-ink-3">{profile}</span>}
+        <span className="block text-xs font-normal text-ink-3">
+          {profile}
+          {profile !== undefined && " · "}
+          {run ? <RunName id={run} /> : "direct evaluations"}
+        </span>
       </Link>
       <span className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1">
         {hasRate && <PassRate figures={figures} />}

@@ -38,7 +38,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
   {
     id: "uses",
     label: "Uses",
-    hint: "Evaluations of the period, of all revisions.",
+    hint: "Evaluations of the period, of all revisions and with those of runs.",
     value: ({ uses }) => uses,
     cell: ({ uses }) => (uses === 0 ? <span className="text-ink-3">–</span> : formatCount(uses)),
     isNumber: true,
@@ -47,7 +47,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
   {
     id: "rate",
     label: "Pass rate, 95 % interval",
-    hint: "Of the newest revision that was used in the period; corrections count. Verdicts about the same trajectory, otherwise the same sample, are one cluster.",
+    hint: "Of direct evaluations with the newest revision that was used in the period; corrections count. Each run has its own rate, on its page. Verdicts about the same trajectory, otherwise the same sample, are one cluster.",
     value: ({ figures }) => figures?.pass_rate,
     cell: ({ figures }) =>
       figures === undefined ? <span className="text-ink-3">–</span> : <DenseRate figures={figures} />,

@@ -42,7 +42,12 @@ test("The most used come first, then the account's own; two versions in use have
     group("contains-2026-11-21", "used", 2, 30),
     group("external:theirs", null, null, 5),
   ];
-  const rows = toEvaluatorRows({ families, profiles, groups, words: "" });
+  const direct = [
+    group("contains-2026-01-01", "used", 1, 3),
+    group("contains-2026-01-01", "used", 2, 4),
+    group("external:theirs", null, null, 5),
+  ];
+  const rows = toEvaluatorRows({ families, profiles, used: groups, direct, words: "" });
   expect(rows.map(({ name, profileName, uses }) => [name, profileName, uses])).toEqual([
     ["contains-2026-01-01", "used profile", 34],
     ["contains-2026-11-21", "used profile", 32],
@@ -50,14 +55,14 @@ test("The most used come first, then the account's own; two versions in use have
     ["judge", "unused profile", 0],
     ["contains", "built-in profile", 0],
   ]);
-  // Never pooled with revision 1.
-  expect(rows[0]?.figures?.passed).toBe(20);
+  // Never pooled with revision 1, nor with runs, which alone used the second version.
+  expect(rows.slice(0, 3).map(({ figures }) => figures?.passed)).toEqual([4, undefined, 5]);
   expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
 });
 
 test("Words are found in names and descriptions", () => {
   const found = (words: string) =>
-    toEvaluatorRows({ families, profiles, groups: undefined, words }).map(({ profileName }) => profileName);
+    toEvaluatorRows({ families, profiles, used: undefined, words }).map(({ profileName }) => profileName);
   expect(found("  ABOUT judge ")).toEqual(["unused profile"]);
   expect(found("contains built")).toEqual(["built-in profile"]);
   expect(found("nothing")).toEqual([]);

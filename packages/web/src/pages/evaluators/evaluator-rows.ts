@@ -1,5 +1,5 @@
 import type { EvaluationSummaryGroup, Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
-import { addUp, verdictsOf } from "../../data/figures/rate-group.ts";
+import { addUp, rateId, verdictsOf } from "../../data/figures/rate-group.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
 
 /** An evaluator with a profile. Two versions of an evaluator are two rows if both were used. */
@@ -14,9 +14,9 @@ export interface EvaluatorRow {
   /** The newest revision. Undefined: imported results. */
   profile: EvaluatorProfile | undefined;
   profileName: string | null;
-  /** Of the period, of the newest revision that was used: rates of several are never pooled. */
+  /** Of the period's direct evaluations, of the newest revision that was used: rates of several are never pooled. */
   figures: EvaluationSummaryGroup | undefined;
-  /** Evaluations of the period, of all revisions. */
+  /** Evaluations of the period, of all revisions and with those of runs. */
   uses: number;
   /** How many of them are without a verdict. */
   failed: number;
@@ -29,7 +29,9 @@ interface Parts {
   /** The newest revision of each. */
   profiles: readonly EvaluatorProfile[];
   /** Undefined while loading: then nothing is used. */
-  groups: readonly EvaluationSummaryGroup[] | undefined;
+  used: readonly EvaluationSummaryGroup[] | undefined;
+  /** The figures of direct evaluations among them. */
+  direct?: readonly EvaluationSummaryGroup[] | undefined;
   /** Only rows with all of these words. */
   words: string;
 }
@@ -39,12 +41,14 @@ export function toEvaluatorRows({
   families,
   evaluators = [],
   profiles,
-  groups = [],
+  used: groups = [],
+  direct = [],
   words,
 }: Parts): EvaluatorRow[] {
   const nameOf = shortEvaluatorNames(groups.map(({ key }) => key.evaluator_id ?? ""));
   const familyOf = new Map(families.map((family) => [family.family_name, family]));
   const byProfile = Map.groupBy(groups, ({ key }) => key.evaluator_profile_public_id ?? "");
+  const figuresOf = createFigures(direct);
   const known = new Set(profiles.map(({ public_id }) => public_id));
 
   const ofProfiles = profiles.flatMap((profile): EvaluatorRow[] => {
@@ -98,14 +102,16 @@ function rowKeyOf({ key }: EvaluationSummaryGroup): string {
   return JSON.stringify([key.evaluator_id, key.evaluator_profile_public_id, key.profile_name]);
 }
 
-function figuresOf(
-  groups: readonly EvaluationSummaryGroup[],
-): Pick<EvaluatorRow, "figures" | "uses" | "failed"> {
-  const { count, failed } = addUp(groups);
+function createFigures(direct: readonly EvaluationSummaryGroup[]) {
+  const judged = direct.filter((figures) => verdictsOf(figures) > 0);
+  const byRate = new Map(judged.map((figures) => [rateId(figures.key), figures]));
   const revisionOf = ({ key }: EvaluationSummaryGroup) => key.evaluator_profile_revision ?? 0;
-  const judged = groups.filter((figures) => verdictsOf(figures) > 0);
-  const [newest] = judged.toSorted((a, b) => revisionOf(b) - revisionOf(a));
-  return { figures: newest, uses: count, failed };
+  return (of: readonly EvaluationSummaryGroup[]): Pick<EvaluatorRow, "figures" | "uses" | "failed"> => {
+    const { count, failed } = addUp(of);
+    const rates = of.flatMap(({ key }) => byRate.get(rateId(key)) ?? []);
+    const [newest] = rates.toSorted((a, b) => revisionOf(b) - revisionOf(a));
+    return { figures: newest, uses: count, failed };
+  };
 }
 
 function hasWords({ name, family, profile, profileName }: EvaluatorRow, words: string): boolean {

@@ -28,9 +28,9 @@ import { NewProfileMenu } from "./new-profile-menu.tsx";
 
 export const evaluatorsRoute = createLazyRoute("/evaluators")({ component: EvaluatorsPage });
 
-const linkOf = ({ profile, figures }: EvaluatorRow) =>
+const linkOf = ({ evaluatorId, profile, figures }: EvaluatorRow) =>
   profile === undefined
-    ? { to: "/evaluations" as const, search: figures === undefined ? {} : searchOfRate(figures.key) }
+    ? { to: "/evaluations" as const, search: searchOfRate(figures?.key ?? { evaluator_id: evaluatorId }) }
     : { to: "/evaluators/profiles/$publicId" as const, params: { publicId: profile.public_id } };
 
 function EvaluatorsPage() {
@@ -59,7 +59,8 @@ function EvaluatorsPage() {
             families: families.data ?? [],
             evaluators: evaluators.data,
             profiles: profiles.data ?? [],
-            groups: rates.data,
+            used: rates.data?.used,
+            direct: rates.data?.direct,
             words: q,
           }),
     [isLoading, families.data, evaluators.data, profiles.data, rates.data, q],
@@ -89,7 +90,7 @@ function EvaluatorsPage() {
   return (
     <Page
       title="Evaluators"
-      hint={`What judges an output, and the profiles that configure it. Uses and pass rates are of the last ${periodLabels[period]}.`}
+      hint={`What judges an output, and the profiles that configure it. Uses and pass rates are of the last ${periodLabels[period]}; rates are of direct evaluations, without runs.`}
       actions={
         <>
           <PeriodPicker value={period} onChange={(next) => change({ period: next })} />

@@ -15,8 +15,8 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
   return (
     <>
       <Stat
-        label="Evaluations"
-        explanation="Verdicts that were asked for in the period, of all evaluators, with those that failed."
+        label="Direct evaluations"
+        explanation="Verdicts that were asked for in the period outside runs, of all evaluators, with those that failed."
         value={summary && formatCount(all.count)}
         change={compareAmounts({ current: all.count, before: before.count, format: formatCount })}
       >
@@ -24,7 +24,7 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
       </Stat>
       <Stat
         label="Without a verdict"
-        explanation="Evaluations that failed, or whose sample lacked what the evaluator needs. They count as neither pass nor fail."
+        explanation="Direct evaluations that failed, or whose sample lacked what the evaluator needs. They count as neither pass nor fail."
         value={summary && formatCount(all.failed)}
         change={compareRatios({
           current: { part: all.failed, whole: all.count },
@@ -58,7 +58,7 @@ function Causes({ since, lackedInput, count }: PeriodSummary & { count: number }
           <Link
             key={cause}
             to="/evaluations"
-            search={{ verdict: cause, since }}
+            search={{ verdict: cause, since, direct: true }}
             className="text-accent-ink underline-offset-2 hover:underline"
           >
             {describeCause(cause, count)}

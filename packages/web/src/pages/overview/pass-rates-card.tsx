@@ -105,7 +105,7 @@ const linkOf = ({ figures, since }: RateRow) => ({
   search: { ...searchOfRate(figures.key), since },
 });
 
-/** The results of each evaluator and profile, those with the most verdicts first. Its height is the same while it loads. */
+/** The direct evaluations of each evaluator and profile, those with the most verdicts first. Its height is the same while it loads. */
 export function PassRatesCard({ summary }: { summary: PeriodSummary | undefined }) {
   const rows = useMemo(() => summary && toRows(summary), [summary]);
   const view = useTableView("overview-rates", columns);
@@ -121,7 +121,7 @@ export function PassRatesCard({ summary }: { summary: PeriodSummary | undefined 
   return (
     <Card
       title="Pass rate by evaluator"
-      hint="With 95 % intervals. Rates of several evaluators are never pooled."
+      hint="Of direct evaluations, with 95 % intervals. Rates of several evaluators or runs are never pooled."
       className="flex h-92 flex-col"
       actions={<TableTools table={table} />}
     >

@@ -60,7 +60,7 @@ function Figure({ figures }: { figures: Headline }) {
             baseline={baseline}
           />
         </span>
-        <span className="w-32 shrink-0 truncate text-xs max-sm:hidden text-ink-3 tabular-nums">
+        <span className="w-32 shrink-0 truncate hidden text-xs text-ink-3 sm:block lg:hidden xl:block tabular-nums">
           {baseline === undefined ? "" : `no change ${formatShare(baseline)}`}
         </span>
       </span>

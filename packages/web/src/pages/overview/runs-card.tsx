@@ -56,10 +56,10 @@ export function RunsCard({ period }: { period: Period }) {
         ) : (
           <Table label="Runs" className="table-fixed">
             <colgroup>
-              <col className="w-64 max-md:hidden" />
+              <col className="hidden w-44 lg:table-column xl:w-64" />
               <col />
-              <col className="w-28 max-md:hidden" />
-              <col className="w-32 max-md:hidden" />
+              <col className="hidden w-24 lg:table-column xl:w-28" />
+              <col className="hidden w-28 lg:table-column xl:w-32" />
             </colgroup>
             <thead>
               <tr className="border-b border-line">
@@ -90,7 +90,7 @@ export function RunsCard({ period }: { period: Period }) {
   );
 }
 
-const onlyWide = "max-md:hidden";
+const onlyWide = "hidden lg:table-cell";
 
 function RunRow({
   run,
@@ -107,9 +107,9 @@ function RunRow({
       <RowHeader className={onlyWide}>
         <RunName run={run} />
       </RowHeader>
-      <Cell className="max-md:pl-4">
-        {/* On a phone there is no room for it beside the figures. */}
-        <div className="mb-1 md:hidden">
+      <Cell className="max-lg:pl-4">
+        {/* On a narrow screen there is no room for it beside the figures. */}
+        <div className="mb-1 lg:hidden">
           <RunName run={run} />
         </div>
         <RunFigures run={run} headlines={headlines} hasFailed={hasFailed} />

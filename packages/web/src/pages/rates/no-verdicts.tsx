@@ -8,7 +8,11 @@ export function NoVerdicts({ count }: { count: number }) {
   return (
     <EmptyState
       icon={ListChecks}
-      title={count === 0 ? "No evaluations in this period" : "No verdicts in this period"}
+      title={
+        count === 0
+          ? "No direct evaluations in this period"
+          : "No verdicts of direct evaluations in this period"
+      }
       actions={
         <Link to="/playground" className={buttonClass({ size: "small" })}>
           Evaluate in the playground

@@ -32,7 +32,7 @@ export function RateByDayCard({
   return (
     <Card
       title={title}
-      hint="By UTC day, with 95 % confidence intervals."
+      hint="Of direct evaluations, by UTC day, with 95 % confidence intervals."
       className="flex h-100 flex-col md:h-84"
       actions={
         rate !== undefined && (

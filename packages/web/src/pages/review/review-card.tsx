@@ -69,7 +69,7 @@ function Reason({ item: { reason, distance, repeats } }: { item: ReviewQueueItem
   const detail =
     repeats !== null
       ? `${repeats.passed} passed, ${repeats.not_passed} did not`
-      : reason === "near-threshold" && distance !== null
+      : distance !== null
         ? `${distance.toFixed(3)} away`
         : undefined;
   return (

@@ -200,7 +200,7 @@ function NothingLeft({ review }: { review: Review }) {
       <EmptyState icon={CircleCheck} title="Nothing to review">
         {queue.data?.considered === 0
           ? "No verdicts match. Choose another evaluator, or evaluate something first."
-          : "All verdicts that match are reviewed."}
+          : "All verdicts that match are reviewed, or are about an output that equals its gold answer."}
       </EmptyState>
     );
   }

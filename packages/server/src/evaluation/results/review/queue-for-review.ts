@@ -1,25 +1,29 @@
 import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
+import { selectRevisionsByKeys } from "../../profiles/profiles-store.ts";
 import type { SearchFilter } from "../search/result-filter.ts";
 import { selectResultIds } from "../search/search-store.ts";
 import { withTimesAsIds } from "../search/times-as-ids.ts";
 import { drawCandidates } from "./draw-candidates.ts";
 import {
   type Candidate,
-  findBoundaries,
   nearDistance,
   type Ranked,
   rankByCertainty,
   rankByChance,
   seriesOf,
 } from "./rank-for-review.ts";
-import { selectNearest, selectReviewColumns } from "./review-store.ts";
+import { selectEqualToGold, selectNearest, selectReviewColumns } from "./review-store.ts";
 
 /** As many verdicts are all compared with each other: their narrow rows are read in some ten milliseconds. Of more, a part is. */
 const maxRead = 5_000;
 /** Evaluators and revisions of profiles whose scores are looked up, those with the most verdicts first. */
 const maxSeries = 12;
+/** Revisions of profiles that are looked up by one statement; those beyond are taken to have no threshold. */
+const maxRevisions = 200;
+/** Texts of as many results are compared with their gold answers by one statement. */
+const comparedAtOnce = 500;
 const thousand = 1_000;
 
 export interface QueueWanted {
@@ -37,20 +41,22 @@ export interface ReviewQueue {
   items: Ranked[];
 }
 
+type ReviewServices = Pick<EvaluationServices, "store" | "registry" | "builtInProfiles">;
+
 /** What a person should look at, of all results of a filter. */
 export async function queueForReview(
-  { store, registry }: Pick<EvaluationServices, "store" | "registry">,
+  services: ReviewServices,
   requester: Requester,
   { filter: given, order, seed, limit }: QueueWanted,
   readsUpTo = maxRead,
 ): Promise<ReviewQueue> {
   const { accountId } = requester;
-  const reader = store.reader(requester);
+  const reader = services.store.reader(requester);
   const filter = await withTimesAsIds(reader, given);
   const page = { order: "newest-first", limit: readsUpTo + 1 } as const;
   const newest = await selectResultIds(reader, { accountId, filter, page });
   const hasMore = newest.length > readsUpTo;
-  const read = (ids: readonly number[]) => readCandidates(reader, registry, ids);
+  const read = (ids: readonly number[]) => readCandidates(reader, services, accountId, ids);
   const drawn = hasMore ? await drawCandidates(reader, { accountId, filter, seed, count: readsUpTo }) : [];
   // In a random order nothing may be likelier because it is new.
   const first = hasMore && order === "random" && drawn.length >= limit ? drawn : [...newest, ...drawn];
@@ -60,38 +66,82 @@ export async function queueForReview(
     const nearest = await findNearest(reader, { accountId, filter, limit }, candidates);
     candidates.push(...(await read([...new Set(nearest)].filter((id) => !known.has(id)))));
   }
-  const ranked = order === "random" ? rankByChance(candidates, seed) : rankByCertainty(candidates, seed);
+  const items =
+    order === "random"
+      ? rankByChance(candidates, seed).slice(0, limit)
+      : await takeDifferentFromGold(reader, rankByCertainty(candidates, seed), limit);
   const verdicts = candidates.filter(({ pass }) => pass !== null);
   return {
     considered: verdicts.length,
     has_more: hasMore,
     reviewed: verdicts.filter(({ isReviewed }) => isReviewed).length,
-    items: ranked.slice(0, limit),
+    items,
   };
 }
 
 async function readCandidates(
   reader: Database,
-  registry: EvaluationServices["registry"],
+  services: ReviewServices,
+  accountId: string,
   ids: readonly number[],
 ): Promise<Candidate[]> {
   const rows = await selectReviewColumns(reader, ids);
+  const thresholds = await readThresholds(reader, services, accountId, rows);
   return rows.map((row) => ({
     id: row.id,
     evaluatorId: row.evaluator_id,
-    profilePublicId: row.profile_public_id,
-    profileRevision: row.profile_revision,
+    profilePublicId: row.public_id,
+    profileRevision: row.revision,
     runId: row.run_id,
     datasetId: row.dataset_id,
     sampleKey: row.sample_key,
     pass: row.pass === null ? null : row.pass === 1,
     score: row.score,
-    isModelJudged: registry.findFamily(row.evaluator_family ?? "")?.kind === "model",
+    isModelJudged: services.registry.findFamily(row.evaluator_family ?? "")?.kind === "model",
+    threshold: thresholds.get(keyOf(row)),
     isReviewed: row.correction_id !== null,
   }));
 }
 
-/** Verdicts whose scores are nearest to where passing begins, among all that match. What is read shows where it begins. */
+const keyOf = (of: { public_id: string | null; revision: number | null }) => `${of.public_id} ${of.revision}`;
+
+/** The thresholds that results were judged by, as their profiles' revisions set them. Imported results have none. */
+async function readThresholds(
+  reader: Database,
+  { registry, builtInProfiles }: ReviewServices,
+  accountId: string,
+  rows: Awaited<ReturnType<typeof selectReviewColumns>>,
+): Promise<Map<string, number | undefined>> {
+  const used = rows.flatMap(({ public_id, revision }) =>
+    public_id === null || revision === null ? [] : [{ public_id, revision }],
+  );
+  const keys = [...new Map(used.map((key) => [keyOf(key), key])).values()].slice(0, maxRevisions);
+  const profiles = [...builtInProfiles, ...(await selectRevisionsByKeys(reader, accountId, keys))];
+  return new Map(
+    profiles.map((profile) => {
+      const family = registry.findFamily(profile.evaluator_family);
+      const config = family?.config.safeParse(JSON.parse(profile.config));
+      return [keyOf(profile), config?.success ? family?.threshold?.(config.data) : undefined];
+    }),
+  );
+}
+
+/** The first of a queue, without texts that equal their gold answers: a person has nothing to add to those. */
+async function takeDifferentFromGold(
+  reader: Database,
+  ranked: readonly Ranked[],
+  limit: number,
+): Promise<Ranked[]> {
+  const taken: Ranked[] = [];
+  for (let from = 0; from < ranked.length && taken.length < limit; from += comparedAtOnce) {
+    const next = ranked.slice(from, from + comparedAtOnce);
+    const equal = await selectEqualToGold(reader, next);
+    taken.push(...next.filter(({ id }) => !equal.has(id)));
+  }
+  return taken.slice(0, limit);
+}
+
+/** Verdicts whose scores are nearest to their threshold, among all that match. */
 async function findNearest(
   reader: Database,
   { accountId, filter, limit }: { accountId: string; filter: SearchFilter; limit: number },
@@ -99,17 +149,16 @@ async function findNearest(
 ): Promise<number[]> {
   // Only verdicts are indexed by their scores.
   if (filter.status !== "success") return [];
-  const boundaries = findBoundaries(candidates);
-  const series = [...Map.groupBy(candidates, seriesOf)]
-    .toSorted(([, one], [, other]) => other.length - one.length)
+  const withThreshold = candidates.filter(({ threshold }) => threshold !== undefined);
+  const series = [...Map.groupBy(withThreshold, seriesOf).values()]
+    .toSorted((one, other) => other.length - one.length)
     .slice(0, maxSeries);
   const ids: number[] = [];
-  for (const [name, [member]] of series) {
-    const boundary = boundaries.get(name);
-    if (boundary === undefined || member === undefined) continue;
+  for (const [member] of series) {
+    if (member?.threshold === undefined) continue;
     const nearest = {
       series: member,
-      boundary: Math.round(boundary * thousand),
+      threshold: Math.round(member.threshold * thousand),
       within: nearDistance * thousand,
       limit,
     };

@@ -12,48 +12,43 @@ const verdict = (id: number, fields: Partial<Candidate>): Candidate => ({
   pass: true,
   score: 1,
   isModelJudged: false,
+  threshold: undefined,
   isReviewed: false,
   ...fields,
 });
 
-test("each evaluator and revision has a beginning of its own", () => {
+test("only a score that a threshold decides is near it, and a full score never is", () => {
+  const near = { score: 0.9, threshold: 0.95, pass: false };
   const ranked = rankByCertainty(
     [
-      verdict(1, { score: 0.9, profileRevision: 2 }),
-      verdict(2, { score: 0.88, pass: false, profileRevision: 2 }),
-      verdict(3, { score: 0.9 }),
-      verdict(4, { score: 0.1, pass: false }),
+      verdict(1, near),
+      verdict(2, { ...near, score: 0.5 }),
+      verdict(3, { ...near, score: 1, pass: true }),
+      verdict(4, { ...near, score: 1, threshold: 1, pass: true }),
+      verdict(5, { score: 0.999 }),
+      verdict(6, { score: 0, pass: false }),
     ],
     1,
   );
-  expect(
-    ranked
-      .slice(0, 2)
-      .map(({ id }) => id)
-      .sort(),
-  ).toEqual([1, 2]);
-  expect(ranked.map(({ reason }) => reason)).toEqual(["near-threshold", "near-threshold", "drawn", "drawn"]);
-});
-
-test("where all pass or none has a score, nothing is near", () => {
-  const ranked = rankByCertainty(
-    [verdict(1, { score: 0.5 }), verdict(2, { score: null, evaluatorId: "other" })],
-    1,
+  expect(ranked[0]).toMatchObject({ id: 1, reason: "near-threshold" });
+  expect(ranked[0]?.distance).toBeCloseTo(0.05, 9);
+  expect(ranked.slice(1).map(({ distance, reason }) => [distance, reason])).toEqual(
+    Array.from({ length: 5 }, () => [null, "drawn"]),
   );
-  expect(ranked.map(({ distance }) => distance)).toEqual([null, null]);
 });
 
-test("of verdicts that are equally far, a model's comes first", () => {
-  const [first] = rankByCertainty(
+test("where no score is near its threshold, a model's verdict comes before rules'", () => {
+  const ranked = rankByCertainty(
     [
       verdict(1, {}),
-      verdict(2, { pass: false, score: 0 }),
-      verdict(3, { evaluatorId: "judge", isModelJudged: true }),
-      verdict(4, { evaluatorId: "judge", isModelJudged: true, pass: false, score: 0, isReviewed: true }),
+      verdict(2, { pass: false, score: 0.2, threshold: 0.9 }),
+      verdict(3, { evaluatorId: "judge", isModelJudged: true, score: 0.5 }),
+      verdict(4, { pass: false, score: 0.85, threshold: 0.9 }),
     ],
     1,
   );
-  expect(first).toMatchObject({ id: 3, reason: "model-judged", distance: 0.5 });
+  expect(ranked.map(({ reason }) => reason)).toEqual(["near-threshold", "model-judged", "drawn", "drawn"]);
+  expect(ranked.slice(0, 2).map(({ id }) => id)).toEqual([4, 3]);
 });
 
 test("results without a verdict are not reviewed", () => {

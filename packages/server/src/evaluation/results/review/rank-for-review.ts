@@ -10,6 +10,8 @@ export interface Candidate {
   pass: boolean | null;
   score: number | null;
   isModelJudged: boolean;
+  /** The lowest score that passes; undefined where no threshold decides. */
+  threshold: number | undefined;
   /** A person has corrected or confirmed it. */
   isReviewed: boolean;
 }
@@ -21,26 +23,22 @@ export interface Ranked {
   repeats: { passed: number; notPassed: number } | null;
 }
 
-/** Scores this near to where passing begins are said to be so. */
+/** Scores this near to their threshold are said to be so. */
 export const nearDistance = 0.1;
 
 /**
- * The unreviewed verdicts, least certain first: repeats that disagree, of which the rarer verdict stands for all; then by
- * the distance from the score to where passing begins; models' verdicts before rules'. What is equal is in the order of the seed.
+ * The unreviewed verdicts, least certain first: repeats that disagree, of which the rarer verdict stands for all; then scores near their
+ * threshold, the nearest first; then models' verdicts before rules'. What is equal is in the order of the seed.
  */
 export function rankByCertainty(candidates: readonly Candidate[], seed: number): Ranked[] {
-  const boundaries = findBoundaries(candidates);
   const repeats = groupRepeats(candidates);
   const ranked = candidates.flatMap((candidate) => {
     if (candidate.isReviewed || candidate.pass === null) return [];
-    const boundary = boundaries.get(seriesOf(candidate));
-    const distance =
-      boundary === undefined || candidate.score === null ? null : Math.abs(candidate.score - boundary);
     const group = repeats.get(repeatsOf(candidate) ?? "");
     if (group !== undefined && group.first !== candidate.id) return [];
     const { isModelJudged } = candidate;
     const counts = group === undefined ? null : { passed: group.passed, notPassed: group.notPassed };
-    return [{ id: candidate.id, isModelJudged, distance, repeats: counts }];
+    return [{ id: candidate.id, isModelJudged, distance: distanceOf(candidate), repeats: counts }];
   });
   return ranked
     .toSorted(
@@ -68,7 +66,7 @@ function reasonOf({
   isModelJudged,
 }: Omit<Ranked, "id" | "reason"> & { isModelJudged: boolean }): Ranked["reason"] {
   if (repeats !== null) return "repeats-disagree";
-  if (distance !== null && distance <= nearDistance) return "near-threshold";
+  if (distance !== null) return "near-threshold";
   return isModelJudged ? "model-judged" : "drawn";
 }
 
@@ -78,28 +76,11 @@ function compareDistances(a: number | null, b: number | null): number {
   return (a ?? Number.POSITIVE_INFINITY) - (b ?? Number.POSITIVE_INFINITY);
 }
 
-/**
- * Where passing begins, by evaluator and revision of a profile: halfway between the lowest score that passed and the highest that did
- * not. So it needs no config, which imported evaluators do not have.
- */
-export function findBoundaries(candidates: readonly Candidate[]): Map<string, number> {
-  const ends = new Map<string, { lowestPass: number; highestFail: number }>();
-  for (const candidate of candidates) {
-    const { pass, score } = candidate;
-    if (pass === null || score === null) continue;
-    const series = seriesOf(candidate);
-    const { lowestPass, highestFail } = ends.get(series) ?? { lowestPass: Infinity, highestFail: -Infinity };
-    ends.set(series, {
-      lowestPass: pass ? Math.min(lowestPass, score) : lowestPass,
-      highestFail: pass ? highestFail : Math.max(highestFail, score),
-    });
-  }
-  const known = [...ends].filter(
-    ([, { lowestPass, highestFail }]) => Number.isFinite(lowestPass) && Number.isFinite(highestFail),
-  );
-  return new Map(
-    known.map(([series, { lowestPass, highestFail }]) => [series, (lowestPass + highestFail) / 2]),
-  );
+/** Null if it is not near. A full score is not uncertain, however high its threshold is. */
+function distanceOf({ score, threshold }: Candidate): number | null {
+  if (score === null || threshold === undefined || score >= 1) return null;
+  const distance = Math.abs(score - threshold);
+  return distance <= nearDistance ? distance : null;
 }
 
 interface Repeats {

@@ -36,16 +36,16 @@ export interface Series {
 interface Nearest {
   series: Series;
   /** In thousandths, like the distance. */
-  boundary: number;
+  threshold: number;
   within: number;
   limit: number;
 }
 
-/** Ids of unreviewed verdicts with the scores nearest to a boundary, on both sides of it. */
+/** Ids of unreviewed verdicts with the scores nearest to a threshold, on both sides of it, without full scores. */
 export async function selectNearest(
   reader: Database,
   { accountId, filter }: Matching,
-  { series, boundary, within, limit }: Nearest,
+  { series, threshold, within, limit }: Nearest,
 ): Promise<number[]> {
   const ofSeries = [
     ...conditionsOf({ accountId, filter }),
@@ -61,13 +61,27 @@ export async function selectNearest(
     order by result.score_mille ${sql.raw(direction)}, result.id ${sql.raw(direction)} limit ${limit}`;
   const ids: number[] = [];
   for (const query of [
-    walk(sql`result.score_mille >= ${boundary} and result.score_mille <= ${boundary + within}`, "asc"),
-    walk(sql`result.score_mille < ${boundary} and result.score_mille >= ${boundary - within}`, "desc"),
+    walk(sql`result.score_mille between ${threshold} and ${Math.min(threshold + within, 999)}`, "asc"),
+    walk(sql`result.score_mille < ${threshold} and result.score_mille >= ${threshold - within}`, "desc"),
   ]) {
     const { rows } = await query.execute(reader);
     ids.push(...rows.map(({ id }) => id));
   }
   return ids;
+}
+
+/** Those of some results whose output is the gold answer, white space at the ends apart. */
+export async function selectEqualToGold(
+  reader: Database,
+  of: readonly { id: number }[],
+): Promise<Set<number>> {
+  const ids = of.map(({ id }) => id);
+  const trimmed = (column: string) => sql`trim(${sql.ref(column)}, ${" \t\r\n"})`;
+  const { rows } = await sql<{ id: number }>`select result_id as id from evaluation_payloads
+    where result_id in (${sql.join(ids)}) and ${trimmed("output")} = ${trimmed("gold_answer")}`.execute(
+    reader,
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 function conditionsOf({ accountId, filter }: Matching): RawBuilder<unknown>[] {
@@ -94,8 +108,8 @@ export async function selectReviewColumns(reader: Database, ids: readonly number
         "result.id",
         "result.evaluator_id",
         "result.evaluator_family",
-        "result.profile_public_id",
-        "result.profile_revision",
+        "result.profile_public_id as public_id",
+        "result.profile_revision as revision",
         "result.run_id",
         "result.dataset_id",
         "result.sample_key",

@@ -6,11 +6,17 @@ import type { ResultFilter } from "./result-filter.ts";
 type Condition = RawBuilder<unknown>;
 
 /** The parts of a filter that no index serves alone. */
-export function otherConditions({ isExternal, isExplained, profileRevision }: ResultFilter): Condition[] {
+export function otherConditions({
+  isExternal,
+  isExplained,
+  hasRun,
+  profileRevision,
+}: ResultFilter): Condition[] {
   return [
     ...(isExternal === undefined ? [] : [sql`result.is_external = 1`]),
     ...(profileRevision === undefined ? [] : [sql`result.profile_revision = ${profileRevision}`]),
     ...(isExplained === undefined ? [] : [hasExplanation(isExplained)]),
+    ...(hasRun === undefined ? [] : [hasRun ? sql`result.run_id is not null` : sql`result.run_id is null`]),
   ];
 }
 

@@ -19,6 +19,8 @@ export interface ResultFilter {
   /** A number and the text of its digits are the same sample. */
   datasetSampleId?: number | string | undefined;
   runId?: string | undefined;
+  /** Only results of runs, or only those that belong to none. */
+  hasRun?: boolean | undefined;
   explainStrategy?: ExplainStrategy | undefined;
   /** Only results with an explanation, or only those without one. */
   isExplained?: boolean | undefined;

@@ -5,7 +5,7 @@ const micros = (text: string) => Date.parse(text) * 1000;
 const day = Date.UTC(2026, 10, 21) / 86_400_000;
 
 test("the rollup answers filters by what it counts by", () => {
-  const filter = { app: "a", evaluatorId: "e", runId: "r", profileName: "p", pass: true };
+  const filter = { app: "a", evaluatorId: "e", runId: "r", hasRun: true, profileName: "p", pass: true };
   expect(toRollupFilter(filter, ["day", "profile"])).toEqual(filter);
   expect(toRollupFilter({ tags: {} }, [])).toEqual({});
 });

@@ -12,6 +12,7 @@ const rollupNames = [
   "profilePublicId",
   "profileRevision",
   "runId",
+  "hasRun",
   "pass",
   "status",
 ] as const satisfies (keyof ResultFilter)[];
@@ -59,8 +60,8 @@ export function toTagRollupFilter(
   const wanted: CountedTag[] = Object.entries(tags).map(([name, value]) => ({ name, value }));
   if (tagToGroupBy !== undefined) wanted.push({ name: tagToGroupBy });
   const [tag, ...more] = wanted;
-  if (tag === undefined || more.length > 0 || filter.runId !== undefined || dimensions.includes("run"))
-    return undefined;
+  const isByRun = filter.runId !== undefined || filter.hasRun !== undefined || dimensions.includes("run");
+  if (tag === undefined || more.length > 0 || isByRun) return undefined;
   const rollup = toRollupFilter(
     others,
     dimensions.filter((dimension) => dimension !== "tag"),

@@ -18,8 +18,10 @@ export function rollupCells(
   filter: RollupFilter,
   columns: readonly Exclude<keyof GroupKey, "tag">[],
 ): Expression<SummaryCell> {
-  const ofRun = filter.runId === undefined ? [] : [["run_id", filter.runId] as const];
+  const { runId, hasRun } = filter;
+  const ofRun = runId === undefined ? [] : [["run_id", runId] as const];
   const ofSeries = [...seriesMatches(filter), ...ofRun];
+  const spansRuns = runId === undefined && hasRun === undefined && !columns.includes("run_id");
   const conditions = cellConditions(filter);
   const figures = ["verdict", "score_mille", "count", "score_sum", "score_sum_of_squares"] as const;
   const cellsBySeries = (table: CountsTable) => {
@@ -28,9 +30,10 @@ export function rollupCells(
       .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
       .select([...columns, ...figures])
       .where("series.account_id", "=", accountId)
-      .where("spans_runs", "=", toFlag(filter.runId === undefined && !columns.includes("run_id")))
+      .where("spans_runs", "=", toFlag(spansRuns))
       .where(({ and }) => and(conditions));
     for (const [column, value] of ofSeries) query = query.where(column, "=", value);
+    if (hasRun !== undefined) query = query.where("run_id", hasRun ? "<>" : "=", "");
     return query;
   };
   const cellsOfAll = reader
@@ -38,7 +41,7 @@ export function rollupCells(
     .select([...columns.filter((column) => column === "day"), ...figures])
     .where("account_id", "=", accountId)
     .where(({ and }) => and(conditions));
-  const isOfAll = ofSeries.length === 0 && columns.every((column) => column === "day");
+  const isOfAll = spansRuns && ofSeries.length === 0 && columns.every((column) => column === "day");
   const folded = isOfAll ? cellsOfAll : cellsBySeries("evaluation_counts");
   if (!isPostgres(reader)) return folded;
   return sql<SummaryCell>`(${folded} union all ${cellsBySeries("evaluation_count_deltas")})`;

@@ -71,5 +71,5 @@ export function KindsCard({ revision, nodes, chosen, onChoose }: KindsCardProps)
 
 function describeEvaluated(count: number): string {
   if (count === 0) return "No evaluation has used this revision yet.";
-  return `How often each was found, and its share of ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} with this revision. An evaluation can find several.`;
+  return `How often each was found in ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} with this revision. An evaluation can find several.`;
 }

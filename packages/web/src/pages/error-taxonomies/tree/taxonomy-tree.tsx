@@ -2,7 +2,7 @@ import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { useId } from "react";
-import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { formatCount } from "../../../format/format-number.ts";
 import { Explained } from "../../../ui/overlay/explained.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { CountFindings } from "./count-findings.ts";
@@ -133,7 +133,7 @@ function Node({ node, path, collapsed, onToggle, findings, choice }: NodeProps) 
           )}
         </div>
         {findings !== undefined && (
-          <FindingBar
+          <FindingCount
             count={findings.countOf(path, node)}
             evaluated={findings.evaluated}
             isCategory={isCategory}
@@ -165,7 +165,7 @@ function Description({ text }: { text: string }) {
   );
 }
 
-interface FindingBarProps {
+interface FindingCountProps {
   count: number;
   /** Evaluations with a verdict. */
   evaluated: number;
@@ -173,30 +173,22 @@ interface FindingBarProps {
   isCategory: boolean;
 }
 
-/** How often an error was found, as a count and as a share of the evaluations. */
-function FindingBar({ count, evaluated, isCategory }: FindingBarProps) {
-  const share = evaluated === 0 ? 0 : count / evaluated;
+/** How often an error was found. A share of all evaluations would pool those of different runs. */
+function FindingCount({ count, evaluated, isCategory }: FindingCountProps) {
   return (
-    <div className="ml-auto flex shrink-0 items-center gap-3 text-xs tabular-nums">
-      {!isCategory && (
-        <>
-          <span aria-hidden className="hidden h-1.5 w-32 overflow-hidden rounded-full bg-sunken sm:block">
-            <span className="block h-full rounded-full bg-fail" style={{ width: `${share * 100}%` }} />
-          </span>
-          <span className="w-14 text-right text-ink-2">{count === 0 ? "" : formatShare(share)}</span>
-        </>
+    <Explained
+      text={
+        isCategory
+          ? `Findings of all kinds of this category together. An evaluation can have several.`
+          : `Found in ${formatCount(count)} of ${formatCount(evaluated)} evaluations with this revision, of all runs and of none.`
+      }
+      className={clsx(
+        "ml-auto w-12 shrink-0 text-right text-xs tabular-nums",
+        count === 0 ? "text-ink-3" : "font-medium",
       )}
-      <Explained
-        text={
-          isCategory
-            ? `Findings of all kinds of this category together. An evaluation can have several.`
-            : `Found in ${formatCount(count)} of ${formatCount(evaluated)} evaluations with this revision.`
-        }
-        className={count === 0 ? "w-12 text-right text-ink-3" : "w-12 text-right font-medium"}
-      >
-        {formatCount(count)}
-        <span className="sr-only"> found</span>
-      </Explained>
-    </div>
+    >
+      {formatCount(count)}
+      <span className="sr-only"> found</span>
+    </Explained>
   );
 }

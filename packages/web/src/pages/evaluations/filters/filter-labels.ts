@@ -49,6 +49,7 @@ export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
     filterOf("dataset", "Dataset", search.dataset),
     filterOf("sample", "Sample", search.sample),
     filterOf("run", "Run", search.run),
+    filterOf("direct", "Run", search.direct && "none"),
     filterOf("explain", "Explained", explain && explainLabels[explain]),
     filterOf("since", "Since", since && exactTime(since)),
     filterOf("until", "Until", until && exactTime(until)),

@@ -43,7 +43,7 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
               {...control}
               list={runListId}
               value={search.run ?? ""}
-              onApply={(run) => change({ run: run || undefined })}
+              onApply={(run) => change({ run: run || undefined, direct: undefined })}
             />
           )}
         </Field>

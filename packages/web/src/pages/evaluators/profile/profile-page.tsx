@@ -25,6 +25,7 @@ import { DisagreementsCard } from "./disagreements-card.tsx";
 import { ProfileActions } from "./profile-actions.tsx";
 import type { ProfileSearch } from "./profile-search.ts";
 import { RevisionsCard } from "./revisions-card.tsx";
+import { RunRatesCard } from "./run-rates-card.tsx";
 import { TryCard } from "./try-card.tsx";
 
 export const profileRoute = createLazyRoute("/evaluators/profiles/$publicId")({ component: ProfilePage });
@@ -63,9 +64,10 @@ function Profile({ revisions, newest }: ProfileProps) {
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const figures = useQuery(profileFiguresQuery(presage, newest.public_id));
+  const runs = useQuery(profileFiguresQuery(presage, newest.public_id, true));
   const agreement = useQuery(profileAgreementQuery(presage, newest.public_id));
   const rates = useQuery(periodRatesQuery(presage, period, newest.public_id));
-  const failure = findQueryError([families, figures, agreement, rates]);
+  const failure = findQueryError([families, figures, runs, agreement, rates]);
   const family = families.data?.find(({ family_name }) => family_name === newest.evaluator_family);
 
   const after = revisions.find(({ revision }) => revision === to) ?? newest;
@@ -88,11 +90,12 @@ function Profile({ revisions, newest }: ProfileProps) {
       <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data} />
       <RateByDayCard
         period={period}
-        rates={rates.data}
+        rates={rates.data?.direct}
         title={`Pass rate by day, last ${periodLabels[period]}`}
-        chosen={rate ?? newestRate(rates.data)}
+        chosen={rate ?? newestRate(rates.data?.direct)}
         onChoose={(id) => change({ rate: id })}
       />
+      <RunRatesCard figures={runs.data} />
       <DisagreementsCard
         publicId={newest.public_id}
         openId={search.result}

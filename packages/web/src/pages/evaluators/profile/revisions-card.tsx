@@ -30,7 +30,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
   return (
     <Card
       title="Revisions"
-      hint="Pass rates include people’s corrections. Intervals are at 95 %. Verdicts about the same trajectory or sample tend to agree, so intervals take them as one group, a cluster."
+      hint="Of direct evaluations, with people’s corrections; runs are below, each by itself. Intervals are at 95 %. Verdicts about the same trajectory or sample tend to agree, so intervals take them as one group, a cluster."
     >
       <Table label="Revisions" className="min-w-4xl">
         <thead className="border-b border-line">

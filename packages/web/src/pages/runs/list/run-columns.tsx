@@ -4,13 +4,13 @@ import { type Headline, isActive } from "../../../data/runs/recent-runs.ts";
 import { describeInterval } from "../../../format/describe-rate.ts";
 import { describeTarget } from "../../../format/describe-target.ts";
 import { formatCount, formatShare } from "../../../format/format-number.ts";
-import { shortEvaluatorNames } from "../../../format/short-evaluator-names.ts";
 import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { Explained } from "../../../ui/overlay/explained.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { nameEvaluators } from "../name-evaluators.ts";
 import { ProgressBar } from "../progress-bar.tsx";
 import { describeBasis, explainFigures } from "../report/describe-figures.ts";
 import { RunStatus } from "../run-status.tsx";
@@ -99,11 +99,11 @@ export const runColumns: DataColumn<RunRow>[] = [
   {
     id: "pass_rate",
     label: "Pass rate",
-    hint: "By the run’s first evaluator, with its 95 % interval, clustered by trajectory. The mark is the no-change baseline.",
+    hint: "By the run’s first evaluator, which is named beside it, with its 95 % interval, clustered by trajectory. The mark is the no-change baseline.",
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} />,
     isNumber: true,
-    widthPx: 215,
+    widthPx: 250,
   },
   {
     id: "no_change",
@@ -162,17 +162,18 @@ function Trouble({ run }: { run: Run }) {
   );
 }
 
-function PassRate({ row: { run, headline } }: { row: RunRow }) {
+function PassRate({ row: { headline } }: { row: RunRow }) {
   if (headline === "loading") return <Skeleton className="ml-auto h-3 w-40" />;
   if (headline === null || headline.pass_rate === null)
     return <span className="text-ink-3">no verdicts</span>;
   const { pass_rate, pass_interval, no_change } = headline;
-  const name = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator))(headline.evaluator);
+  const [name] = nameEvaluators([headline]);
   return (
     <Explained
       className="flex items-center gap-2"
       text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
     >
+      <span className="w-22 shrink-0 truncate text-left text-xs text-ink-2">{name}</span>
       <span aria-hidden className="min-w-16 flex-1">
         <IntervalBar
           value={pass_rate}
@@ -182,7 +183,7 @@ function PassRate({ row: { run, headline } }: { row: RunRow }) {
         />
       </span>
       <span className="w-14 font-medium text-ink">{formatShare(pass_rate)}</span>
-      <span className="w-20 text-left text-xs text-ink-3 max-sm:hidden">
+      <span className="sr-only">
         {pass_interval === null ? "no interval" : describeInterval(pass_interval)}
       </span>
     </Explained>
