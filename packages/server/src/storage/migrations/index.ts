@@ -27,6 +27,7 @@ import { rolesAndAudit } from "./028-roles-and-audit.ts";
 import { fewerPredictionIndexes } from "./029-fewer-prediction-indexes.ts";
 import { closedAccounts } from "./030-closed-accounts.ts";
 import { totalCounts } from "./031-total-counts.ts";
+import { keysOfRuns } from "./032-keys-of-runs.ts";
 
 /**
  * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
@@ -64,4 +65,5 @@ export const migrations: Record<string, Migration> = {
   "029-fewer-prediction-indexes": fewerPredictionIndexes,
   "030-closed-accounts": closedAccounts,
   "031-total-counts": totalCounts,
+  "032-keys-of-runs": keysOfRuns,
 };
