@@ -53,7 +53,8 @@ export const KeptPrediction = z
       description: "How long the upstream or the cache took, with retries.",
     }),
     api_key_id: z.uuid().nullable().meta({
-      description: "The key of the request, or that the episode was started with; null with a session, or of a run.",
+      description:
+        "The key of the request, or that the episode was started with; null with a session, or of a run.",
     }),
     request_id: z
       .string()
