@@ -24,8 +24,7 @@ function ApiKeysPage() {
   const isOwner = useRole() === "owner";
   const { data: members } = useQuery({ ...membersQuery(presage), enabled: isOwner });
   const userNames = useMemo(
-    () =>
-      members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOf(one)])) : undefined,
+    () => (members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOf(one)])) : undefined),
     [members],
   );
   const [isCreating, setCreating] = useState(false);
