@@ -48,11 +48,8 @@ dashboardTest("A second owner sees whose the keys of the account are, and revoke
   const { visit, client, presage, databaseUrl } = visitor;
   const made = await client.apiKeys.create({ name: "of the first owner" });
   await using store = await openStore(databaseUrl);
-  const address = await signInAddressOf(
-    store,
-    presage.url,
-    await makeUser(store, "owner", "eve@example.org"),
-  );
+  const eve = await makeUser(store, "owner", "eve@example.org");
+  const address = await signInAddressOf(store, presage.url, eve);
   const page = await visit(address, { isSignedIn: false });
   await page.getByRole("link", { name: "API keys" }).click();
   const row = page.getByRole("row", { name: "of the first owner" });
@@ -62,6 +59,8 @@ dashboardTest("A second owner sees whose the keys of the account are, and revoke
   await row.waitFor({ state: "detached" });
   const revoked = (await client.apiKeys.list()).find(({ id }) => id === made.id);
   expect(revoked?.revoked_at).toBeString();
+  // The first is the last owner again.
+  await client.members.update(eve, { role: "viewer" });
 });
 
 dashboardTest("A key that is pressed on the own role asks before it changes anything", async ({ visit }) => {

@@ -39,7 +39,7 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
     [keys, nowMs],
   );
   const columns = useMemo(
-    () => [...factColumns, ...userColumns(userNames), actionsColumn(setToChange, setToRevoke)],
+    () => [nameColumn, ...userColumns(userNames), ...factColumns, actionsColumn(setToChange, setToRevoke)],
     [userNames],
   );
   const view = useTableView("api-keys", columns, { isInAddress: true });
@@ -61,23 +61,24 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
   );
 }
 
+const nameColumn: DataColumn<KeyRow> = {
+  id: "name",
+  label: "Name",
+  value: ({ apiKey }) => apiKey.name,
+  cell: ({ apiKey, state }) => (
+    <span
+      title={apiKey.name}
+      className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
+    >
+      {apiKey.name}
+    </span>
+  ),
+  widthPx: 140,
+  isElastic: true,
+  isFixed: true,
+};
+
 const factColumns: DataColumn<KeyRow>[] = [
-  {
-    id: "name",
-    label: "Name",
-    value: ({ apiKey }) => apiKey.name,
-    cell: ({ apiKey, state }) => (
-      <span
-        title={apiKey.name}
-        className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
-      >
-        {apiKey.name}
-      </span>
-    ),
-    widthPx: 140,
-    isElastic: true,
-    isFixed: true,
-  },
   {
     id: "key",
     label: "Key",

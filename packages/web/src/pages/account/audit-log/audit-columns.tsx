@@ -50,9 +50,11 @@ function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): 
 function describeDetail({ object_id, detail: { name, ...detail }, names }: AuditEvent): string {
   const others = Object.entries(detail).flatMap(([field, value]) => {
     if (value === null) return [];
-    const named = names[String(value)];
-    const label = (named === undefined ? field : field.replace(/_id$/, "")).replaceAll("_", " ");
-    return [`${label}: ${named ?? (Array.isArray(value) ? value.join(", ") : value)}`];
+    const shown = field.endsWith("_id") ? names[String(value)] : value;
+    // An id without a name says nothing to people.
+    if (shown === undefined) return [];
+    const label = field.replace(/_id$/, "").replaceAll("_", " ");
+    return [`${label}: ${Array.isArray(shown) ? shown.join(", ") : shown}`];
   });
   return [name ?? names[object_id] ?? "", ...others].filter((part) => part !== "").join(" · ");
 }
