@@ -88,9 +88,9 @@ export const AuditEvent = z
     detail: z.record(z.string(), z.unknown()).meta({
       description: "A few words on what changed, such as names, scopes and counts; no texts and no secrets.",
     }),
-    names: z.record(z.string(), z.string()).meta({
+    names: z.record(z.string(), z.string().nullable()).meta({
       description:
-        "By the ids in this event, the names that users, keys, runs, datasets, environments and the like have now. What is gone has none.",
+        "By the ids in this event, the names that users, keys, runs, datasets, environments and the like have now; null if it is gone, or has none.",
     }),
   })
   .meta({ id: "AuditEvent" });

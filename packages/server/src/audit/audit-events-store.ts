@@ -9,7 +9,7 @@ import type { Database } from "../storage/schema/tables.ts";
 /** An event with its actor's e-mail address, and the names of what it has the ids of, as they are now. */
 export type StoredAuditEvent = Omit<Selectable<AuditEventsTable>, "account_id"> & {
   email: string | null;
-  names: Readonly<Record<string, string>>;
+  names: Record<string, string | null>;
 };
 
 export interface AuditFilter {
@@ -73,12 +73,7 @@ export async function selectAuditEvents(
   const names = await selectNames(reader, accountId, rows.flatMap(idsOf));
   const named = rows.map((row) => ({
     ...row,
-    names: Object.fromEntries(
-      idsOf(row).flatMap((id) => {
-        const name = names.get(id);
-        return name === undefined ? [] : [[id, name]];
-      }),
-    ),
+    names: Object.fromEntries(idsOf(row).map((id) => [id, names.get(id) ?? null])),
   }));
   return toListPart(named, limit);
 }

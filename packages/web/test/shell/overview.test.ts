@@ -45,7 +45,7 @@ dashboardTest("What is of a single day is a bar, not a chart of one dot", async 
     20_000,
   );
   const page = await visit("/?rate=external%3Atoday%7E%7E");
-  await page.getByText("All predictions of this period were made in one day.").waitFor();
+  await page.getByText("All requests of this period were made in one day.").waitFor();
   expect(await page.getByRole("figure", { name: "Latency" }).count()).toBe(0);
   const rate = page.getByRole("figure", { name: "Pass rate by day of external:today" });
   await rate.getByText("50.0 %").waitFor();

@@ -15,7 +15,7 @@ export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
     <Card
       title="Errors by reason"
-      hint="Of these requests. Click one to see those that are stored."
+      hint="Click one to see those that are stored."
       className="flex h-80 flex-col"
     >
       <div className="min-h-0 flex-1 overflow-y-auto">

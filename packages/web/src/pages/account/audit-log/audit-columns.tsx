@@ -49,10 +49,9 @@ function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): 
 /** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
 function describeDetail({ object_id, detail: { name, ...detail }, names }: AuditEvent): string {
   const others = Object.entries(detail).flatMap(([field, value]) => {
-    if (value === null) return [];
     const shown = field.endsWith("_id") ? names[String(value)] : value;
     // An id without a name says nothing to people.
-    if (shown === undefined) return [];
+    if (shown === null || shown === undefined) return [];
     const label = field.replace(/_id$/, "").replaceAll("_", " ");
     return [`${label}: ${Array.isArray(shown) ? shown.join(", ") : shown}`];
   });
