@@ -50,6 +50,7 @@ export type ApiKeyUpdateRequest = z.infer<typeof ApiKeyUpdateRequest>;
 export const ApiKeyResponse = z
   .object({
     id: z.uuid().meta({ description: "The key's id. It is not secret." }),
+    user_id: z.uuid().optional().meta({ description: "Whose key it is, and as whom it acts." }),
     name: z.string().meta({ description: "What the key is for." }),
     prefix: z.string().meta({ description: "The key's first 8 characters." }),
     last_four: z.string().meta({ description: "The key's last 4 characters." }),

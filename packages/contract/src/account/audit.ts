@@ -88,6 +88,10 @@ export const AuditEvent = z
     detail: z.record(z.string(), z.unknown()).meta({
       description: "A few words on what changed, such as names, scopes and counts; no texts and no secrets.",
     }),
+    names: z.record(z.string(), z.string().nullable()).meta({
+      description:
+        "By the ids in this event, the names that users, keys, runs, datasets, environments and the like have now; null if it is gone, or has none.",
+    }),
   })
   .meta({ id: "AuditEvent" });
 export type AuditEvent = z.infer<typeof AuditEvent>;

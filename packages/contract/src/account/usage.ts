@@ -46,10 +46,10 @@ const coveredPeriod = {
 export const UsageRow = z
   .object({
     start: instant.meta({ description: "Start of the step." }),
-    api_key_id: z
-      .uuid()
-      .nullable()
-      .meta({ description: "The key; null for requests from the dashboard, and for runs." }),
+    api_key_id: z.uuid().nullable().meta({
+      description:
+        "The key of the requests, for a run's the one that started it; null if a signed-in user made or started them.",
+    }),
     operation: UsageOperation.meta({ description: "What the requests were for." }),
     requests: z.int().meta({ description: "All requests, including failed ones." }),
     failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Failed requests by cause." }),

@@ -33,6 +33,9 @@ export const KeptPrediction = z
     }),
     created_at: instant.meta({ description: "When the response, or the error, was there." }),
     run_id: z.uuid().nullable().meta({ description: "Of the run or episode; null if live." }),
+    run_name: z.string().nullable().meta({
+      description: "The run's name, or the episode's environment; null if live, or if it is gone.",
+    }),
     position: z.int().nullable().meta({
       description: "The sample's place in the run's revision, or the episode's step; null if live.",
     }),
@@ -59,7 +62,11 @@ export const KeptPrediction = z
       description: "How long the upstream or the cache took, with retries.",
     }),
     api_key_id: z.uuid().nullable().meta({
-      description: "The key of the request; null with a session, or if not live.",
+      description:
+        "The key of the request, or that the episode was started with; null with a session, or of a run.",
+    }),
+    api_key_name: z.string().nullable().meta({
+      description: "The key's name; null without a key, or if it is gone.",
     }),
     request_id: z
       .string()
@@ -164,6 +171,7 @@ const valuesOf = (what: string) =>
     .array(
       z.object({
         value: z.string().meta({ description: "A value that the filter takes." }),
+        name: z.string().optional().meta({ description: "Of the key with this id, unless it is gone." }),
         count: z.int().meta({ description: "How many of the counted predictions have it." }),
       }),
     )

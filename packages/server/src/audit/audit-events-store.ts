@@ -2,11 +2,15 @@ import type { AuditAction } from "@presage/contract";
 import type { Selectable } from "kysely";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../storage/keyset.ts";
 import type { Micros } from "../storage/micros.ts";
+import { selectNames } from "../storage/names-store.ts";
 import type { AuditEventsTable } from "../storage/schema/audit.ts";
 import type { Database } from "../storage/schema/tables.ts";
 
-/** An event with its actor's e-mail address as it is now. */
-export type StoredAuditEvent = Omit<Selectable<AuditEventsTable>, "account_id"> & { email: string | null };
+/** An event with its actor's e-mail address, and the names of what it has the ids of, as they are now. */
+export type StoredAuditEvent = Omit<Selectable<AuditEventsTable>, "account_id"> & {
+  email: string | null;
+  names: Record<string, string | null>;
+};
 
 export interface AuditFilter {
   action?: AuditAction;
@@ -66,7 +70,24 @@ export async function selectAuditEvents(
     .orderBy("event.created_at", "desc")
     .orderBy("event.id", "desc")
     .execute();
-  return toListPart(rows, limit);
+  const names = await selectNames(reader, accountId, rows.flatMap(idsOf));
+  const named = rows.map((row) => ({
+    ...row,
+    names: Object.fromEntries(idsOf(row).map((id) => [id, names.get(id) ?? null])),
+  }));
+  return toListPart(named, limit);
+}
+
+/** Of its object, its actor and what its detail names. */
+function idsOf({
+  object_id,
+  actor_user_id,
+  detail,
+}: Pick<AuditEventsTable, "object_id" | "actor_user_id" | "detail">) {
+  const ofDetail = Object.entries(JSON.parse(detail) as object).flatMap(([name, value]) =>
+    name.endsWith("_id") ? value : [],
+  );
+  return [object_id, actor_user_id, ...ofDetail].filter((id) => typeof id === "string");
 }
 
 /** The oldest events of an account from before a time. */

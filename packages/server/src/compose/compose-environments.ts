@@ -142,7 +142,7 @@ function toWanted({ evaluator, profileName }: Pick<JudgedStep, "evaluator" | "pr
 /** The score of an evaluator, whose result is stored like any other. */
 async function judge(
   evaluation: EvaluationServices,
-  { accountId, goal, input, observation, tags, ...wanted }: JudgedStep,
+  { accountId, keyId, goal, input, observation, tags, ...wanted }: JudgedStep,
   signal: AbortSignal,
 ): Promise<RewardOutcome> {
   const resolved = await resolveEvaluators(evaluation, accountId, [toWanted(wanted)]).catch(
@@ -159,7 +159,7 @@ async function judge(
     output: toStorableText(observation),
     goldAnswer: goal === undefined ? undefined : toStorableText(goal),
   };
-  const allowance = { mainThreadMs, mayRetry: createRetryBudget() };
+  const allowance = { mainThreadMs, mayRetry: createRetryBudget(), keyId };
   const task = { family, profile, sample, accountId, explainStrategy, allowance };
   const outcome = await evaluation.runEvaluator(task, signal);
   await evaluation.resultWriter.write([

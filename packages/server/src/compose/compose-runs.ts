@@ -70,7 +70,7 @@ export function composeRuns(
   let runner: Runner | undefined;
 
   const predict: PredictStep = async (request, signal) => {
-    const { deployment: name, model, messages, params, session, accountId, span } = request;
+    const { deployment: name, model, messages, params, session, accountId, keyId, span } = request;
     const release = await slots.take(accountId, signal);
     try {
       // Live predictions never wait for a run's: the run's wait for a place that they leave.
@@ -82,7 +82,7 @@ export function composeRuns(
       if (deployment === undefined)
         throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
       const startedAtMs = performance.now();
-      const caller = { accountId, keyId: undefined };
+      const caller = { accountId, keyId };
       const mayRetry = () => {
         request.onRetry();
         return true;

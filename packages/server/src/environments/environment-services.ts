@@ -10,6 +10,8 @@ import type { OrsServices } from "./ors/ors-services.ts";
 /** What an evaluator sees of a step. */
 export interface JudgedStep {
   accountId: string;
+  /** That the episode was started with; calls to a model are counted for it. */
+  keyId: string | undefined;
   evaluator: string;
   profileName: string | undefined;
   /** The state and the action. */

@@ -6,7 +6,7 @@ import type { UpstreamCompletion } from "../upstream/upstream.ts";
 /** One call to a model, by a judge or for a run, for the usage of the account. */
 export interface ModelUse {
   accountId: string;
-  /** Undefined: for a request with a session, or for a run. */
+  /** Undefined: for a request with a session, or a run that was started with none. */
   keyId: string | undefined;
   /** Undefined: it succeeded. */
   failure: UsageFailure | undefined;

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { episodeClient } from "../support/environments/episode-client.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { usageClient } from "../support/resources/usage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { echo } from "../support/upstream/echo.ts";
 import { completion } from "../support/upstream/upstream.ts";
@@ -181,6 +184,13 @@ onEachDatabase((database) => {
         last.info.reward_error,
       ]);
     }
+    const [ofOwner] = await apiKeyClient(() => presage).list();
+    const judgesOf = async () =>
+      (await usageClient(() => presage).list()).data
+        .filter(({ operation }) => operation === "judge")
+        .map(({ api_key_id }) => api_key_id)
+        .join();
+    await expectEventually(judgesOf, ofOwner?.id ?? "");
   });
 
   test("where a fifth of the predictions fail no observation comes of an error, and each episode says how many failed", async () => {

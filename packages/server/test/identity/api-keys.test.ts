@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { ApiKeyCreateResponse } from "@presage/contract";
+import { ApiKeyCreateResponse, ApiKeyListResponse, AuditEventListResponse } from "@presage/contract";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { makeKey, makeUser } from "../support/sign-in/make-user.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
@@ -31,6 +32,7 @@ onEachDatabase((database) => {
       const made = ApiKeyCreateResponse.parse(body);
       expect(body).toStrictEqual({
         id: uuid,
+        user_id: uuid,
         name: "training",
         prefix: made.key.slice(0, 8),
         last_four: made.key.slice(-4),
@@ -103,13 +105,52 @@ onEachDatabase((database) => {
       );
       for (const { key } of [first, second, third]) expect(text).not.toContain(key.slice(8, -4));
       expect(Object.keys(data[0]).sort()).toEqual(
-        "capture created_at expires_at id last_four last_used_at max_in_flight name prefix rate_limit_rpm revoked_at scopes".split(
+        "capture created_at expires_at id last_four last_used_at max_in_flight name prefix rate_limit_rpm revoked_at scopes user_id".split(
           " ",
         ),
       );
     });
 
-    test("does not show the keys of other users", async () => {
+    test("shows an owner the keys of all users of the account, others their own, and so does changing and revoking them", async () => {
+      await using store = await openStore(presage.databaseUrl);
+      const userIds = [await makeUser(store, "owner"), await makeUser(store, "member")];
+      const [owner, member] = await Promise.all(userIds.map((id) => makeKey(store, id)));
+      const call = (key: Record<string, string> | undefined, method: string, path: string, body?: object) =>
+        presage.call(method, `/v1/api-keys${path}`, body, { ...key });
+      const listed = async (key: Record<string, string> | undefined) =>
+        ApiKeyListResponse.parse(await (await call(key, "GET", "")).json()).data;
+      const theirs = await listed(member);
+      expect(theirs.map(({ user_id }) => user_id)).toEqual(userIds.slice(1));
+      const all = await listed(owner);
+      expect(new Set(all.map(({ user_id }) => user_id))).toEqual(new Set([store.owner.id, ...userIds]));
+      expect((await list()).map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+
+      const ofOwner = all.find(({ user_id }) => user_id === userIds[0])?.id;
+      const ofMember = theirs[0]?.id;
+      expect((await call(member, "DELETE", `/${ofOwner}`)).status).toBe(404);
+      expect((await call(member, "PATCH", `/${ofOwner}`, { rate_limit_rpm: 5 })).status).toBe(404);
+      expect((await call({ "x-api-key": strangersKey }, "DELETE", `/${ofMember}`)).status).toBe(404);
+      const changed = await call(owner, "PATCH", `/${ofMember}`, { rate_limit_rpm: 5 });
+      expect(await changed.json()).toMatchObject({ id: ofMember, user_id: userIds[1], rate_limit_rpm: 5 });
+      expect(await use(member?.["x-api-key"] ?? "")).toBe(200);
+      expect((await call(owner, "DELETE", `/${ofMember}`)).status).toBe(204);
+      expect(await use(member?.["x-api-key"] ?? "")).toBe(401);
+      const log = await presage.call("GET", `/v1/audit-events?object_id=${ofMember}`);
+      const [revoked, updated] = AuditEventListResponse.parse(await log.json()).data;
+      expect([revoked?.action, updated?.action]).toEqual(["api_key.revoke", "api_key.update"]);
+      expect(revoked).toMatchObject({ actor: { user_id: userIds[0] }, detail: { user_id: userIds[1] } });
+
+      // Owners who revoke each other's last keys: one is first, and the other's no longer counts.
+      const [other, another] = await Promise.all(userIds.map((id) => makeKey(store, id)));
+      await store.database.updateTable("users").set({ role: "owner" }).where("id", "in", userIds).execute();
+      const idOf = async (user: string | undefined) =>
+        (await list()).find(({ user_id, revoked_at }) => user_id === user && !revoked_at)?.id;
+      const ids = [await idOf(userIds[0]), await idOf(userIds[1])];
+      const both = [call(other, "DELETE", `/${ids[1]}`), call(another, "DELETE", `/${ids[0]}`)];
+      expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([204, 401]);
+    });
+
+    test("does not show the keys of other accounts", async () => {
       const { id } = await create("not a stranger's");
       const theirs = await list(strangersKey);
       expect(theirs.map(({ name }) => name)).toEqual(["test"]);

@@ -89,6 +89,10 @@ onEachDatabase((database) => {
 
     const user_id = await makeUser(store, "member");
     await change("PATCH /v1/members/:user_id", "user.change_role", { user_id }, { role: "viewer" });
+    const [ofMember, ofKey] = await listEvents();
+    const owner = { [store.owner.id]: store.owner.name ?? "" };
+    expect(ofMember?.names).toEqual({ ...owner, [user_id]: "member" });
+    expect(ofKey?.names).toEqual({ ...owner, [key_id]: "a" });
 
     const signIn = async () => {
       const signInAddress = await signInAddressOf(store, presage.url, store.owner.id);

@@ -58,7 +58,7 @@ onEachDatabase((database) => {
   test("A prediction is kept with what was asked and answered", async () => {
     upstream.answer = () =>
       Response.json(completion("<think>Hinges.</think>The door is open.", { model: "org/world-model" }));
-    const { key, id } = await keyWith(null);
+    const { key, id, name } = await keyWith(null);
     const startedAtMs = Date.now();
     const requestId = await ask("/v1/predict", { context, interaction, params: { temperature: 0.5 } }, key);
     const found = await kept(requestId);
@@ -67,6 +67,7 @@ onEachDatabase((database) => {
       source: "live",
       created_at: expect.any(String),
       run_id: null,
+      run_name: null,
       position: null,
       repeat: null,
       status: "success",
@@ -80,6 +81,7 @@ onEachDatabase((database) => {
       completion_tokens: 7,
       latency_ms: expect.any(Number),
       api_key_id: id,
+      api_key_name: name,
       request_id: requestId,
       context,
       interaction,
@@ -92,6 +94,8 @@ onEachDatabase((database) => {
     });
     expect(Date.parse(found.created_at)).toBeWithin(startedAtMs - 1, Date.now() + 1);
     expect(found.latency_ms).toBeGreaterThan(0);
+    const values = await presage.call("GET", `/v1/predictions/values?request_id=${requestId}`);
+    expect(await values.json()).toMatchObject({ api_key_id: [{ value: id, name, count: 1 }] });
   });
 
   test("A chat is kept, of messages as of an interaction, and long integers keep their digits", async () => {

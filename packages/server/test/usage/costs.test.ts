@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RunReport } from "@presage/contract";
+import { Run, RunReport } from "@presage/contract";
 import { sql } from "kysely";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
@@ -13,6 +13,7 @@ import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { requestsIn, usageClient } from "../support/resources/usage.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openMigratedTo } from "../support/store/open-migrated-to.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -144,7 +145,7 @@ onEachDatabase((database) => {
     expect((await server.latency()).overall.count).toBe(0);
   });
 
-  test.concurrent("a run's report says what its predictions cost, and its calls are usage of their own", async () => {
+  test.concurrent("a run's report says what its predictions cost, and its calls are usage of whoever started it", async () => {
     const url = await database.create();
     await using server = await startWithPrices(url, { PRESAGE_JUDGE_MODEL: "org/judge" });
     const usage = {
@@ -192,12 +193,13 @@ onEachDatabase((database) => {
     const { port } = new URL(server.upstream.url);
     expect(kept.map(({ replica }) => new URL(replica ?? "").port)).toEqual(kept.map(() => port));
     expect(kept).not.toEqual([]);
+    const [ofOwner] = await apiKeyClient(() => server).list();
     const { data } = await server.counted(5);
     expect(data).toMatchObject([
-      { operation: "judge", api_key_id: null, requests: 2, prompt_tokens: 22, cost: 500e-6 },
+      { operation: "judge", api_key_id: ofOwner?.id, requests: 2, prompt_tokens: 22, cost: 500e-6 },
       {
         operation: "run",
-        api_key_id: null,
+        api_key_id: ofOwner?.id,
         requests: 3,
         failures: { upstream: 1 },
         prompt_tokens: 2_000,
@@ -212,6 +214,17 @@ onEachDatabase((database) => {
     expect(unpriced.report.cost).toMatchObject({ total: null, unpriced_tokens: 2_020 });
     const baseline = await reportOf({ target: { baseline: "no-change" } });
     expect(baseline.report.cost).toEqual({ currency: "EUR", total: 0, unpriced_tokens: 0, models: [] });
+
+    const { headers } = await sessionOf(await signInLocally(server), url);
+    const body = { dataset_id, target: { deployment: "default" }, evaluators };
+    const started = await server.call("POST", "/v1/runs", body, headers);
+    await runs.end(Run.parse(await started.json()).id);
+    const ofSessions = async () =>
+      (await server.counted(0)).data
+        .filter(({ api_key_id }) => api_key_id === null)
+        .map(({ operation, requests }) => `${operation} ${requests}`)
+        .join();
+    await expectEventually(ofSessions, "judge 2,run 2");
   });
 
   test.concurrent("usage from before the price list, and from a release before it, is read as it was", async () => {

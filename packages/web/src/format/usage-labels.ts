@@ -11,7 +11,7 @@ export const failureLabels: Record<UsageFailure, string> = {
 };
 
 export const operationLabels: Record<UsageOperation, string> = {
-  predict: "Predictions",
+  predict: "Requests for predictions",
   chat: "Chat completions",
   evaluate: "Evaluations",
   judge: "Calls to judges",

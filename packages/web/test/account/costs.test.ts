@@ -50,7 +50,7 @@ dashboardTest(
         .nth(3);
     await page.getByText("Costs leave out 18 tokens whose model has no price or is not known.").waitFor();
     // 11 prompt and 7 completion tokens.
-    expect(await row("Predictions").textContent()).toBe("€2.50");
+    expect(await row("Requests for predictions").textContent()).toBe("€2.50");
     expect(await row("Chat completions").textContent()).toBe("–");
     expect(await row("Calls to judges").textContent()).toBe("–");
   },

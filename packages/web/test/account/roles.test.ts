@@ -23,6 +23,7 @@ dashboardTest(
   async ({ visit, client, databaseUrl }) => {
     await using store = await openStore(databaseUrl);
     const userId = await makeUser(store, "viewer", "ada@example.org");
+    await client.environments.create({ name: "named", max_steps: 2 });
     const page = await visit("/account/members");
     const row = page.getByRole("row", { name: "ada@example.org" });
     await row.getByRole("combobox", { name: "Role of viewer" }).selectOption("member");
@@ -35,11 +36,32 @@ dashboardTest(
     const table = page.getByRole("region", { name: "Audit log" });
     const change = table.getByRole("row").filter({ hasText: "from: viewer · to: member" });
     await change.getByRole("cell", { name: "Owner", exact: true }).waitFor();
+    await change.getByText("viewer · from: viewer").waitFor();
+    await table.getByRole("row", { name: "Created an environment" }).getByText("named").waitFor();
     await table.getByRole("combobox", { name: "Action" }).selectOption("Signed in");
     await table.getByText("from: viewer · to: member").waitFor({ state: "detached" });
     await table.getByRole("cell", { name: "Signed in" }).first().waitFor();
   },
 );
+
+dashboardTest("A second owner sees whose the keys of the account are, and revokes one", async (visitor) => {
+  const { visit, client, presage, databaseUrl } = visitor;
+  const made = await client.apiKeys.create({ name: "of the first owner" });
+  await using store = await openStore(databaseUrl);
+  const eve = await makeUser(store, "owner", "eve@example.org");
+  const address = await signInAddressOf(store, presage.url, eve);
+  const page = await visit(address, { isSignedIn: false });
+  await page.getByRole("link", { name: "API keys" }).click();
+  const row = page.getByRole("row", { name: "of the first owner" });
+  await row.getByRole("cell", { name: "Owner", exact: true }).waitFor();
+  await row.getByRole("button", { name: "Revoke of the first owner" }).click();
+  await page.getByRole("button", { name: "Revoke key" }).click();
+  await row.waitFor({ state: "detached" });
+  const revoked = (await client.apiKeys.list()).find(({ id }) => id === made.id);
+  expect(revoked?.revoked_at).toBeString();
+  // The first is the last owner again.
+  await client.members.update(eve, { role: "viewer" });
+});
 
 dashboardTest("A key that is pressed on the own role asks before it changes anything", async ({ visit }) => {
   const page = await visit("/account/members");

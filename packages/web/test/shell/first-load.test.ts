@@ -10,7 +10,7 @@ dashboardTest(
   async ({ visit }) => {
     const page = await visit("/");
     await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
-    await page.getByRole("slider", { name: "Predictions over time" }).waitFor();
+    await page.getByRole("slider", { name: "Requests over time" }).waitFor();
     await page.getByText("Get started").waitFor();
     await page.waitForLoadState("networkidle");
     const sizes = await page.evaluate(() =>

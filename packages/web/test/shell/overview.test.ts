@@ -103,18 +103,18 @@ dashboardTest("What is of a single day is a bar, not a chart of one dot", async 
     20_000,
   );
   const page = await visit("/?rate=external%3Atoday%7E%7E");
-  await page.getByText("All predictions of this period were made in one day.").waitFor();
+  await page.getByText("All requests of this period were made in one day.").waitFor();
   expect(await page.getByRole("figure", { name: "Latency" }).count()).toBe(0);
   const rate = page.getByRole("figure", { name: "Pass rate by day of external:today" });
   await rate.getByText("50.0 %").waitFor();
   await rate.getByText("2 verdicts, all on one day.").waitFor();
-  await page.getByRole("slider", { name: "Predictions over time" }).waitFor();
+  await page.getByRole("slider", { name: "Requests over time" }).waitFor();
   expect(await page.getByRole("slider").locator("circle").count()).toBe(0);
 });
 
 dashboardTest("A figure over time is read by keys and by a finger", async ({ visit }) => {
   const page = await visit("/", { hasTouch: true, viewport: { width: 390, height: 800 } });
-  const plot = page.getByRole("slider", { name: "Predictions over time" });
+  const plot = page.getByRole("slider", { name: "Requests over time" });
   const values = /, UTC\. Succeeded: \d+\. Failed: \d+$/;
   const heard = async (isIt: (text: string) => boolean) => {
     const text = await eventually(async () => (await plot.getAttribute("aria-valuetext")) ?? "", isIt);

@@ -84,7 +84,11 @@ export async function listKeys(config: Config, options: { json?: boolean } & Use
     const keys: ApiKey[] = [];
     let after: Keyset | undefined;
     do {
-      const { rows, next } = await selectApiKeys(store.database, user.id, { limit: pageSize, after });
+      const { rows, next } = await selectApiKeys(
+        store.database,
+        { userId: user.id },
+        { limit: pageSize, after },
+      );
       keys.push(...rows);
       after = next;
     } while (after !== undefined);

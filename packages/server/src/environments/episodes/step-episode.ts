@@ -185,6 +185,7 @@ async function findReward(
   const judged = await services.judge(
     {
       accountId,
+      keyId: row.api_key_id ?? undefined,
       evaluator: wanted.evaluator,
       profileName: wanted.profile_name ?? undefined,
       input: `State: ${state}\n\nAction: ${last?.action ?? ""}`,

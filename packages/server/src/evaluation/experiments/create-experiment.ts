@@ -94,6 +94,8 @@ function toRun({ accountId, name, tags, userId, version }: NewExternalRun): Run 
     },
     notes: [],
     createdBy: userId,
+    // It asks no model.
+    apiKeyId: undefined,
     createdAt,
     startedAt: createdAt,
     finishedAt: undefined,

@@ -58,7 +58,8 @@ export async function createRun(
   wanted: NewRun,
   once: Once | undefined,
 ): Promise<Run> {
-  const { accountId } = requester;
+  const { accountId, actor } = requester;
+  const apiKeyId = actor.kind === "api_key" ? (actor.id ?? undefined) : undefined;
   const { store, runs } = services;
   refuseWrong(wanted, runs);
   const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
@@ -66,10 +67,8 @@ export async function createRun(
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted.dataset, []);
       const target = await resolveTarget(transaction, accountId, wanted.target);
-      const created = toQueuedRun(wanted, {
-        ...{ accountId, evaluators, revision, change, target },
-        version: runs.version,
-      });
+      const parts = { accountId, apiKeyId, evaluators, revision, change, target, version: runs.version };
+      const created = toQueuedRun(wanted, parts);
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
         action: "run.create",
@@ -102,7 +101,7 @@ function refuseWrong(
     throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
 }
 
-interface RunParts extends Pick<Run, "accountId" | "evaluators" | "target"> {
+interface RunParts extends Pick<Run, "accountId" | "apiKeyId" | "evaluators" | "target"> {
   revision: Revision;
   change: string | null;
   /** Of Presage. */
@@ -111,7 +110,7 @@ interface RunParts extends Pick<Run, "accountId" | "evaluators" | "target"> {
 
 function toQueuedRun(
   { name, mode, params, repeats, concurrency, tags, dataset: { datasetId }, userId }: NewRun,
-  { accountId, evaluators, revision, change, target, version }: RunParts,
+  { accountId, apiKeyId, evaluators, revision, change, target, version }: RunParts,
 ): Run {
   return {
     id: Bun.randomUUIDv7(),
@@ -142,6 +141,7 @@ function toQueuedRun(
     },
     notes: [],
     createdBy: userId,
+    apiKeyId,
     createdAt: nowMicros(),
     startedAt: undefined,
     finishedAt: undefined,

@@ -89,6 +89,8 @@ export interface Run {
   provenance: RunProvenance;
   notes: readonly string[];
   createdBy: string;
+  /** The key that started it, which its requests are counted for; undefined: a session or the command line did. */
+  apiKeyId: string | undefined;
   createdAt: Micros;
   startedAt: Micros | undefined;
   finishedAt: Micros | undefined;

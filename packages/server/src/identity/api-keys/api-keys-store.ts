@@ -5,7 +5,7 @@ import type { Micros } from "../../storage/micros.ts";
 import type { ApiKeysTable } from "../../storage/schema/identity.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 
-export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest" | "user_id">;
+export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest">;
 
 /** What a key in a request is checked against. */
 export interface KeyRecord {
@@ -28,6 +28,7 @@ export type ChangedSettings = Partial<Pick<ApiKey, "rate_limit_rpm" | "max_in_fl
 
 const listed = [
   "id",
+  "user_id",
   "name",
   "prefix",
   "last_four",
@@ -56,14 +57,38 @@ export async function insertApiKey(database: Database, row: ApiKeysTable): Promi
     .execute();
 }
 
-/** A page of a user's keys, newest first, including revoked ones. */
+/** A page of a user's or an account's keys, newest first, including revoked ones. */
 export async function selectApiKeys(
   reader: Database,
-  userId: string,
+  of: { userId: string } | { accountId: string },
   page: KeysetPage,
 ): Promise<ListPart<ApiKey>> {
-  const query = reader.selectFrom("api_keys").select(listed).where("user_id", "=", userId);
+  const all = reader.selectFrom("api_keys").select(listed);
+  const query =
+    "userId" in of
+      ? all.where("user_id", "=", of.userId)
+      : all.where("user_id", "in", (users) =>
+          users.selectFrom("users").select("users.id").where("account_id", "=", of.accountId),
+        );
   return await selectNewestFirst(query, page);
+}
+
+/** Whose key it is, if a user may change it: their own, and as an owner any of the account. */
+export async function selectHolder(
+  database: Database,
+  userId: string,
+  keyId: string,
+): Promise<string | undefined> {
+  const key = await database
+    .selectFrom("api_keys")
+    .innerJoin("users as holder", "holder.id", "api_keys.user_id")
+    .innerJoin("users as caller", "caller.account_id", "holder.account_id")
+    .select("holder.id")
+    .where("api_keys.id", "=", keyId)
+    .where("caller.id", "=", userId)
+    .where((row) => row.or([row("caller.role", "=", "owner"), row("holder.id", "=", row.ref("caller.id"))]))
+    .executeTakeFirst();
+  return key?.id;
 }
 
 export async function selectKeyRecord(database: Database, digest: string): Promise<KeyRecord | undefined> {

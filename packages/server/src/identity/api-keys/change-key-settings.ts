@@ -1,25 +1,22 @@
 import type { Changer } from "../../audit/actor.ts";
 import { recordChange } from "../../audit/record-change.ts";
-import { ServiceError } from "../../errors.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { type AccessChanger, auditOf, changeAccess } from "../change-access.ts";
+import { type AccessChanger, auditOf } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { lockUsers } from "../users/users-store.ts";
 import { type ApiKey, type ChangedSettings, updateSettings } from "./api-keys-store.ts";
+import { changeKey, noSuchKey } from "./change-key.ts";
 
-/** Changes the settings of one of the caller's keys. They apply at once in all workers of this server, within 5 s in others. */
+/** Changes the settings of one of the caller's keys or, for an owner, of the account's. */
 export async function changeKeySettings(
   services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
   changer: AccessChanger,
   keyId: string,
   settings: ChangedSettings,
 ): Promise<ApiKey> {
-  const { userId } = changer.caller;
-  const { digest, ...apiKey } = await changeAccess(services, changer, (transaction) =>
+  const { digest: _, ...apiKey } = await changeKey(services, changer, keyId, (transaction, userId) =>
     setSettings(transaction, auditOf(changer), { userId, keyId, settings }),
   );
-  services.keyVerifier.forget(digest);
-  await services.forgetKeyElsewhere(digest);
   return apiKey;
 }
 
@@ -47,7 +44,7 @@ async function setSettings(
   { userId, keyId, settings }: SettingsChange,
 ) {
   const apiKey = await updateSettings(transaction, userId, keyId, settings);
-  if (apiKey === undefined) throw new ServiceError("not_found", "There is no such API key.");
+  if (apiKey === undefined) throw noSuchKey();
   if (Object.keys(settings).length > 0)
     await recordChange(transaction, changer, {
       action: "api_key.update",

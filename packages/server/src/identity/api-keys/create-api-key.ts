@@ -62,8 +62,9 @@ export async function createApiKey(
 export async function addApiKey(
   transaction: Database,
   digestOf: KeyDigest,
-  { userId, ...fields }: NewApiKey,
+  newKey: NewApiKey,
 ): Promise<CreatedApiKey> {
+  const { userId } = newKey;
   if ((await countActiveKeys(transaction, userId, nowMicros(), maxActiveKeys)) >= maxActiveKeys) {
     throw new ServiceError(
       "conflict",
@@ -71,8 +72,8 @@ export async function addApiKey(
     );
   }
   const key = generateKey();
-  const apiKey = describeNewKey(key, fields);
-  await insertApiKey(transaction, { ...apiKey, user_id: userId, digest: digestOf(key) });
+  const apiKey = describeNewKey(key, newKey);
+  await insertApiKey(transaction, { ...apiKey, digest: digestOf(key) });
   return { ...apiKey, key };
 }
 
@@ -91,11 +92,12 @@ export async function recordNewKey(
 
 export function describeNewKey(
   key: string,
-  { name, expiresAt, scopes = null, settings = {} }: Omit<NewApiKey, "userId">,
+  { userId, name, expiresAt, scopes = null, settings = {} }: NewApiKey,
 ): ApiKey {
   const { prefix, lastFour } = visibleParts(key);
   return {
     id: Bun.randomUUIDv7(),
+    user_id: userId,
     name,
     prefix,
     last_four: lastFour,

@@ -16,8 +16,8 @@ export async function ensureFirstKey(
   bootstrapKey: string | undefined,
 ): Promise<string | undefined> {
   if (bootstrapKey !== undefined) {
-    const apiKey = describeNewKey(bootstrapKey, { name: "bootstrap", expiresAt: null });
-    await insertApiKey(database, { ...apiKey, user_id: userId, digest: digestOf(bootstrapKey) });
+    const apiKey = describeNewKey(bootstrapKey, { userId, name: "bootstrap", expiresAt: null });
+    await insertApiKey(database, { ...apiKey, digest: digestOf(bootstrapKey) });
     return undefined;
   }
   return await database.transaction().execute(async (transaction) => {

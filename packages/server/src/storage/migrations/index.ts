@@ -27,8 +27,9 @@ import { rolesAndAudit } from "./028-roles-and-audit.ts";
 import { fewerPredictionIndexes } from "./029-fewer-prediction-indexes.ts";
 import { closedAccounts } from "./030-closed-accounts.ts";
 import { totalCounts } from "./031-total-counts.ts";
-import { datasetChanges } from "./034-dataset-changes.ts";
+import { keysOfRuns } from "./032-keys-of-runs.ts";
 import { runTries } from "./033-run-tries.ts";
+import { datasetChanges } from "./034-dataset-changes.ts";
 
 /**
  * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
@@ -66,6 +67,7 @@ export const migrations: Record<string, Migration> = {
   "029-fewer-prediction-indexes": fewerPredictionIndexes,
   "030-closed-accounts": closedAccounts,
   "031-total-counts": totalCounts,
-  "034-dataset-changes": datasetChanges,
+  "032-keys-of-runs": keysOfRuns,
   "033-run-tries": runTries,
+  "034-dataset-changes": datasetChanges,
 };

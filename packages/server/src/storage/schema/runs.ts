@@ -58,6 +58,8 @@ export interface RunsTable {
   lease_id: string | null;
   lease_until: Micros;
   created_by: string;
+  /** The key that started it; null: a session or the command line did. */
+  api_key_id: string | null;
   created_at: Micros;
   started_at: Micros | null;
   finished_at: Micros | null;

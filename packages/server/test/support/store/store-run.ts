@@ -167,6 +167,7 @@ export async function storeRun(
     },
     notes: given.notes ?? [],
     createdBy: Bun.randomUUIDv7(),
+    apiKeyId: undefined,
     createdAt,
     startedAt: undefined,
     finishedAt: undefined,

@@ -94,6 +94,7 @@ export async function writeRunRows({ insert }: RowWriter): Promise<void> {
     provenance: JSON.stringify(provenance),
     notes: JSON.stringify([awkward]),
     lease_until: 0,
+    api_key_id: idOf.key,
     started_at: writtenAt + 1,
     finished_at: writtenAt + 2,
   });

@@ -3,12 +3,15 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { KeyRound, Plus } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
+import { membersQuery } from "../../data/members.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { useRole } from "../../data/use-role.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Switch } from "../../ui/form/switch.tsx";
 import { Page } from "../../ui/page.tsx";
+import { nameOf } from "../account/members/name-of.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { KeyTable } from "./key-table.tsx";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
@@ -18,6 +21,12 @@ export const apiKeysRoute = createLazyRoute("/api-keys")({ component: ApiKeysPag
 function ApiKeysPage() {
   const presage = usePresage();
   const { data: keys, error, refetch } = useQuery(apiKeysQuery(presage));
+  const isOwner = useRole() === "owner";
+  const { data: members } = useQuery({ ...membersQuery(presage), enabled: isOwner });
+  const userNames = useMemo(
+    () => (members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOf(one)])) : undefined),
+    [members],
+  );
   const [isCreating, setCreating] = useState(false);
   // The only place that holds the secret, until the user has stored it.
   const [newKey, setNewKey] = useState<NewKey>();
@@ -35,7 +44,7 @@ function ApiKeysPage() {
     <Page
       isWide
       title="API keys"
-      hint="Programs send a key with every request. A key can do what you can do, or less."
+      hint={`Programs send a key with every request. A key can do what its user can do, or less.${isOwner ? " Owners see the keys of all users of the account." : ""}`}
       actions={
         <>
           {revokedCount > 0 && (
@@ -51,6 +60,7 @@ function ApiKeysPage() {
       {(keys !== undefined || error === null) && (
         <KeyTable
           keys={shown}
+          userNames={userNames}
           empty={
             <EmptyState
               icon={KeyRound}

@@ -25,10 +25,12 @@ interface KeyRow {
 interface KeyTableProps {
   /** Undefined while loading. */
   keys: readonly ApiKeyResponse[] | undefined;
+  /** Names of users by their ids, where the keys are those of several. */
+  userNames: ReadonlyMap<string, string> | undefined;
   empty: ReactNode;
 }
 
-export function KeyTable({ keys, empty }: KeyTableProps) {
+export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
   const nowMs = useNow();
   const [toRevoke, setToRevoke] = useState<ApiKeyResponse>();
   const [toChange, setToChange] = useState<ApiKeyResponse>();
@@ -36,7 +38,10 @@ export function KeyTable({ keys, empty }: KeyTableProps) {
     () => keys?.map((apiKey) => ({ apiKey, state: keyState(apiKey, nowMs) })),
     [keys, nowMs],
   );
-  const columns = useMemo(() => [...factColumns, actionsColumn(setToChange, setToRevoke)], []);
+  const columns = useMemo(
+    () => [nameColumn, ...userColumns(userNames), ...factColumns, actionsColumn(setToChange, setToRevoke)],
+    [userNames],
+  );
   const view = useTableView("api-keys", columns, { isInAddress: true });
   const table = useDataTable({
     label: "API keys",
@@ -56,23 +61,24 @@ export function KeyTable({ keys, empty }: KeyTableProps) {
   );
 }
 
+const nameColumn: DataColumn<KeyRow> = {
+  id: "name",
+  label: "Name",
+  value: ({ apiKey }) => apiKey.name,
+  cell: ({ apiKey, state }) => (
+    <span
+      title={apiKey.name}
+      className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
+    >
+      {apiKey.name}
+    </span>
+  ),
+  widthPx: 140,
+  isElastic: true,
+  isFixed: true,
+};
+
 const factColumns: DataColumn<KeyRow>[] = [
-  {
-    id: "name",
-    label: "Name",
-    value: ({ apiKey }) => apiKey.name,
-    cell: ({ apiKey, state }) => (
-      <span
-        title={apiKey.name}
-        className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
-      >
-        {apiKey.name}
-      </span>
-    ),
-    widthPx: 140,
-    isElastic: true,
-    isFixed: true,
-  },
   {
     id: "key",
     label: "Key",
@@ -112,7 +118,7 @@ const factColumns: DataColumn<KeyRow>[] = [
   {
     id: "scopes",
     label: "Scopes",
-    hint: "What the key may do, within your role",
+    hint: "What the key may do, within its user’s role",
     value: ({ apiKey: { scopes } }) => scopes?.join(", ") ?? "all",
     widthPx: 128,
     isWideOnly: true,
@@ -142,6 +148,12 @@ const factColumns: DataColumn<KeyRow>[] = [
     isNewestFirst: true,
   },
 ];
+
+function userColumns(names: ReadonlyMap<string, string> | undefined): DataColumn<KeyRow>[] {
+  if (names === undefined) return [];
+  const value = ({ apiKey: { user_id: id = "" } }: KeyRow) => names.get(id) ?? id;
+  return [{ id: "user", label: "User", hint: "Whose key it is, and as whom it acts", value, widthPx: 136 }];
+}
 
 function actionsColumn(
   onChange: (key: ApiKeyResponse) => void,

@@ -1,7 +1,7 @@
 import type { EnvironmentConfig, EpisodeFigures } from "@presage/sdk";
 import { counted } from "../../format/counted.ts";
 import { describeInterval } from "../../format/describe-rate.ts";
-import { formatShare, formatShortCount } from "../../format/format-number.ts";
+import { formatShare } from "../../format/format-number.ts";
 import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 import { Explained } from "../../ui/overlay/explained.tsx";
 
@@ -13,14 +13,20 @@ export function canSucceed({ stop }: EnvironmentConfig): boolean {
   return stop?.some(({ outcome }) => outcome === "success") ?? false;
 }
 
-/** “31 of 40 ended episodes with 20 tasks” */
-export function describeSuccess({ successes, finished, tasks }: EpisodeFigures): string {
-  return `${successes} of ${counted(finished, "ended episode")} with ${counted(tasks, "task")}`;
+/** “31 of 40 episodes that ended, with 20 tasks; 5 were left by their client” */
+export function describeSuccess({ successes, finished, expired, tasks }: EpisodeFigures): string {
+  const left = expired === 0 ? "" : `; ${expired} ${expired === 1 ? "was" : "were"} left by their client`;
+  return `${successes} of ${counted(finished, "episode")} that ended, with ${counted(tasks, "task")}${left}`;
+}
+
+/** “31 of 40, 5 left” */
+export function countSuccess({ successes, finished, expired }: EpisodeFigures): string {
+  return `${successes} of ${finished}${expired === 0 ? "" : `, ${expired} left`}`;
 }
 
 /** What the rate is, and how its interval was made. */
 export function explainSuccess(figures: EpisodeFigures): string {
-  if (figures.finished === 0) return "No episode has ended.";
+  if (figures.finished === 0) return `${describeSuccess(figures)}.`;
   const interval = figures.success_interval;
   const range =
     interval === null
@@ -29,7 +35,7 @@ export function explainSuccess(figures: EpisodeFigures): string {
   return `${describeSuccess(figures)}. ${range}`;
 }
 
-/** The share of ended episodes with success, as a number and a point in its interval. */
+/** How many of the ended episodes had success, and their share where it has an interval. */
 export function SuccessRate({
   figures,
   config,
@@ -43,16 +49,20 @@ export function SuccessRate({
         no goal
       </Explained>
     );
-  if (figures === undefined || figures.success_rate === null) return <span className="text-ink-3">–</span>;
-  const { success_rate: rate, success_interval: interval, finished } = figures;
+  if (figures === undefined) return <span className="text-ink-3">–</span>;
+  const { success_rate: rate, success_interval: interval } = figures;
   return (
     <Explained text={explainSuccess(figures)} className="flex items-center gap-2 tabular-nums">
-      <span className="w-14 shrink-0 text-right text-ink">{formatShare(rate)}</span>
-      <span aria-hidden className="w-16 shrink-0 max-md:hidden">
-        {interval !== null && <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />}
-      </span>
-      <span className="sr-only">{interval === null ? "" : `, ${describeInterval(interval)}`}</span>
-      <span className="text-xs text-ink-3">n = {formatShortCount(finished)}</span>
+      {rate !== null && interval !== null && (
+        <>
+          <span className="w-14 shrink-0 text-right text-ink">{formatShare(rate)}</span>
+          <span aria-hidden className="w-16 shrink-0 max-md:hidden">
+            <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
+          </span>
+          <span className="sr-only">, {describeInterval(interval)}</span>
+        </>
+      )}
+      <span className="text-xs text-ink-3">{countSuccess(figures)}</span>
     </Explained>
   );
 }

@@ -15,7 +15,7 @@ export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
     <Card
       title="Errors by reason"
-      hint="Predictions and chat completions. Click one to see those that are stored."
+      hint="Click one to see those that are stored."
       className="flex h-80 flex-col"
     >
       <div className="min-h-0 flex-1 overflow-y-auto">
@@ -37,7 +37,7 @@ function Failures({ rows, period }: { rows: ComparedUsage["current"]["data"]; pe
         icon={requests === 0 ? CircleDashed : CircleCheck}
         title={requests === 0 ? "No requests" : "No errors"}
       >
-        {requests > 0 && `All ${formatCount(requests)} predictions succeeded.`}
+        {requests > 0 && `All ${formatCount(requests)} requests succeeded.`}
       </EmptyState>
     );
   }

@@ -71,7 +71,7 @@ function OnlyStep({ step, figures }: { step: Step; figures: Latency["total_ms"] 
         ))}
       </dl>
       <p className="text-xs text-ink-3">
-        All predictions of this period were made in one {step}. With a second one, a chart is shown here.
+        All requests of this period were made in one {step}. With a second one, a chart is shown here.
       </p>
     </div>
   );

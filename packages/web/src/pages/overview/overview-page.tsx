@@ -41,8 +41,8 @@ function OverviewPage() {
       title="Overview"
       hint={
         hasBefore
-          ? `Runs, evaluations and predictions, compared with the previous ${periodLabels[period]}.`
-          : "Runs, evaluations and predictions."
+          ? `Runs, evaluations and requests for predictions, compared with the previous ${periodLabels[period]}.`
+          : "Runs, evaluations and requests for predictions."
       }
       actions={
         <PeriodPicker

@@ -16,8 +16,8 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
   return (
     <>
       <Stat
-        label="Predictions"
-        explanation="Requests for a prediction in the period, with those that failed."
+        label="Requests"
+        explanation="Clients’ requests for a prediction in the period, with those that failed. The page Predictions counts what is stored, of runs and episodes as well."
         value={current && formatCount(current.requests)}
         change={
           current &&
@@ -47,7 +47,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
       <LatencyStat latency={latency} />
       <Stat
         label="Tokens"
-        explanation="Of prompts and completions of these predictions, as the upstream counted them."
+        explanation="Of prompts and completions of these requests, as the upstream counted them."
         value={tokens === undefined ? undefined : formatShortCount(tokens)}
         exact={tokens === undefined ? undefined : formatCount(tokens)}
         change={

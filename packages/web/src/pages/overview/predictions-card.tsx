@@ -11,7 +11,7 @@ import { TimeChart } from "../../ui/charts/time-chart.tsx";
 export function PredictionsCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
     <Card
-      title="Predictions"
+      title="Requests"
       hint={usage?.current.step === "hour" ? "By hour, in your time zone." : "By UTC day."}
       className="flex h-80 flex-col"
     >
@@ -30,7 +30,7 @@ function PredictionsChart({ since, until, step, data }: ComparedUsage["current"]
   });
   return (
     <TimeChart
-      label="Predictions over time"
+      label="Requests over time"
       step={step}
       points={points}
       series={[

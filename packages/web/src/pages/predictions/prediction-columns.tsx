@@ -8,113 +8,116 @@ import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { categoryLabel, sourceLabels } from "./prediction-labels.ts";
 
 /** Newest first, as the server lists them: no column is sorted. */
-export function predictionColumns(keyNames: ReadonlyMap<string, string>): DataColumn<ListedPrediction>[] {
-  return [
-    {
-      id: "time",
-      label: "Time",
-      value: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <Time at={created_at} />,
-      widthPx: 124,
-      isFixed: true,
-    },
-    {
-      id: "status",
-      label: "Status",
-      value: ({ status, error_category }) =>
-        status === "failed" ? categoryLabel(error_category) : "Succeeded",
-      cell: (row) => <StatusBadge prediction={row} />,
-      widthPx: 172,
-    },
-    {
-      id: "output",
-      label: "Prediction",
-      hint: "The beginning of what was predicted, or why there is no prediction.",
-      value: ({ output, error_message }) => output ?? error_message,
-      cell: ({ output, error_message }) => <Beginning output={output} error={error_message} />,
-      widthPx: 220,
-      isElastic: true,
-    },
-    {
-      id: "source",
-      label: "Source",
-      value: ({ source }) => sourceLabels[source],
-      widthPx: 104,
-      isWideOnly: true,
-    },
-    {
-      id: "deployment",
-      label: "Deployment",
-      value: ({ deployment }) => deployment,
-      widthPx: 132,
-      isExtra: true,
-    },
-    {
-      id: "model",
-      label: "Model",
-      value: ({ model }) => model,
-      cell: ({ model }) => (model === null ? <Nothing /> : <InlineText text={model} />),
-      widthPx: 148,
-      isWideOnly: true,
-    },
-    {
-      id: "key",
-      label: "API key",
-      value: ({ api_key_id: id }) => (id === null ? null : (keyNames.get(id) ?? id)),
-      widthPx: 136,
-      isWideOnly: true,
-    },
-    {
-      id: "tokens",
-      label: "Tokens",
-      hint: "Of the prompt and of the completion, as the upstream counted them.",
-      value: ({ prompt_tokens, completion_tokens }) =>
-        `${formatCount(prompt_tokens)} + ${formatCount(completion_tokens)}`,
-      widthPx: 116,
-      isNumber: true,
-      isWideOnly: true,
-    },
-    {
-      id: "latency",
-      label: "Latency",
-      hint: "How long the upstream or the cache took, with retries.",
-      value: ({ latency_ms }) => latency_ms,
-      cell: ({ latency_ms }) => (latency_ms === null ? <Nothing /> : formatDuration(latency_ms)),
-      widthPx: 92,
-      isNumber: true,
-      isWideOnly: true,
-    },
-    {
-      id: "finish",
-      label: "Finish reason",
-      value: ({ finish_reason }) => finish_reason,
-      widthPx: 112,
-      isExtra: true,
-    },
-    {
-      id: "replica",
-      label: "Replica",
-      value: ({ replica }) => replica,
-      widthPx: 200,
-      isExtra: true,
-    },
-    {
-      id: "request",
-      label: "Request id",
-      value: ({ request_id }) => request_id,
-      widthPx: 280,
-      isExtra: true,
-    },
-  ];
-}
+export const predictionColumns: DataColumn<ListedPrediction>[] = [
+  {
+    id: "time",
+    label: "Time",
+    value: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <Time at={created_at} />,
+    widthPx: 124,
+    isFixed: true,
+  },
+  {
+    id: "status",
+    label: "Status",
+    value: ({ status, error_category }) =>
+      status === "failed" ? categoryLabel(error_category) : "Succeeded",
+    cell: (row) => <StatusBadge prediction={row} />,
+    widthPx: 172,
+  },
+  {
+    id: "output",
+    label: "Prediction",
+    hint: "The beginning of what was predicted, or why there is no prediction.",
+    value: ({ output, error_message }) => output ?? error_message,
+    cell: ({ output, error_message }) => <Beginning output={output} error={error_message} />,
+    widthPx: 220,
+    isElastic: true,
+  },
+  {
+    id: "source",
+    label: "Source",
+    value: ({ source }) => sourceLabels[source],
+    widthPx: 104,
+    isWideOnly: true,
+  },
+  {
+    id: "run",
+    label: "Run or environment",
+    value: ({ run_name, run_id }) => run_name ?? run_id,
+    widthPx: 160,
+    isExtra: true,
+  },
+  {
+    id: "deployment",
+    label: "Deployment",
+    value: ({ deployment }) => deployment,
+    widthPx: 132,
+    isExtra: true,
+  },
+  {
+    id: "model",
+    label: "Model",
+    value: ({ model }) => model,
+    cell: ({ model }) => (model === null ? <Nothing /> : <InlineText text={model} />),
+    widthPx: 148,
+    isWideOnly: true,
+  },
+  {
+    id: "key",
+    label: "API key",
+    value: ({ api_key_name, api_key_id }) => api_key_name ?? api_key_id,
+    widthPx: 136,
+    isWideOnly: true,
+  },
+  {
+    id: "tokens",
+    label: "Tokens",
+    hint: "Of the prompt and of the completion, as the upstream counted them.",
+    value: ({ prompt_tokens, completion_tokens }) =>
+      `${formatCount(prompt_tokens)} + ${formatCount(completion_tokens)}`,
+    widthPx: 116,
+    isNumber: true,
+    isWideOnly: true,
+  },
+  {
+    id: "latency",
+    label: "Latency",
+    hint: "How long the upstream or the cache took, with retries.",
+    value: ({ latency_ms }) => latency_ms,
+    cell: ({ latency_ms }) => (latency_ms === null ? <Nothing /> : formatDuration(latency_ms)),
+    widthPx: 92,
+    isNumber: true,
+    isWideOnly: true,
+  },
+  {
+    id: "finish",
+    label: "Finish reason",
+    value: ({ finish_reason }) => finish_reason,
+    widthPx: 112,
+    isExtra: true,
+  },
+  {
+    id: "replica",
+    label: "Replica",
+    value: ({ replica }) => replica,
+    widthPx: 200,
+    isExtra: true,
+  },
+  {
+    id: "request",
+    label: "Request id",
+    value: ({ request_id }) => request_id,
+    widthPx: 280,
+    isExtra: true,
+  },
+];
 
+const [time, status, output, ...rest] = predictionColumns;
 /** On a phone what was predicted is in sight, and the rest follows. */
-export function narrowPredictionColumns(
-  keyNames: ReadonlyMap<string, string>,
-): DataColumn<ListedPrediction>[] {
-  const [time, status, output, ...rest] = predictionColumns(keyNames);
-  return [time, output, status, ...rest].filter((column) => column !== undefined);
-}
+export const narrowPredictionColumns = [time, output, status, ...rest].filter(
+  (column) => column !== undefined,
+);
 
 export function StatusBadge({ prediction }: { prediction: KeptPrediction }) {
   const { status, error_category, finish_reason } = prediction;

@@ -2,8 +2,7 @@ import type { ListedPrediction } from "@presage/sdk";
 import { type UseQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, Trash2 } from "lucide-react";
-import { useMemo, useState } from "react";
-import { apiKeysQuery } from "../../data/api-keys.ts";
+import { useState } from "react";
 import {
   keptPredictionCountQuery,
   keptPredictionsQuery,
@@ -73,13 +72,7 @@ interface LogTableProps {
 
 function LogTable({ log, list, count }: LogTableProps) {
   const { search, change, isFiltered } = log;
-  const presage = usePresage();
-  const { data: keys } = useQuery(apiKeysQuery(presage));
-  const isNarrow = useNarrow();
-  const columns = useMemo(() => {
-    const keyNames = new Map((keys ?? []).map(({ id, name }) => [id, name]));
-    return isNarrow ? narrowPredictionColumns(keyNames) : predictionColumns(keyNames);
-  }, [keys, isNarrow]);
+  const columns = useNarrow() ? narrowPredictionColumns : predictionColumns;
   const { data: rows } = list;
   const view = useTableView("predictions", columns, { isInAddress: true });
   const table = useDataTable({

@@ -25,7 +25,7 @@ interface KeysCardProps {
 export function KeysCard({ keys, all, currency, stepStarts }: KeysCardProps) {
   const presage = usePresage();
   const nowMs = useNow();
-  // Usage covers every key of the account but has no expiry; that is known only for the user's own keys.
+  // Usage covers every key of the account but has no expiry; that is known of the keys that the user may change.
   const { data: ownKeys } = useQuery(apiKeysQuery(presage));
   const rows = useMemo(() => {
     const isOver = (expiry: string | null | undefined) =>

@@ -20,7 +20,9 @@ import { actionOf, digestOf, stateOf, toEvaluated, verbOf } from "./run-sample.t
 
 export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;
 
-type EvaluatedRun = Pick<Run, "id" | "accountId" | "params" | "provenance"> & { dataset: RunDataset };
+type EvaluatedRun = Pick<Run, "id" | "accountId" | "apiKeyId" | "params" | "provenance"> & {
+  dataset: RunDataset;
+};
 
 /** How long the rules of a step may block the main thread, by the clock: on a busy machine, it passes while nothing is done. */
 const mainThreadMs = 10;
@@ -48,7 +50,7 @@ export async function evaluateStep(
 ): Promise<JudgedStep> {
   const evaluated = toEvaluated(sample, output);
   const unchanged = { ...evaluated, output: toStorableText(stateOf(sample)) };
-  const untraced = allowanceOfStep();
+  const untraced = { ...allowanceOfStep(), keyId: run.apiKeyId };
   const allowance = { ...untraced, span };
   const found = await Promise.all(
     evaluators.map(async (evaluator) => ({

@@ -12,6 +12,8 @@ import type { PromptTurn } from "./run-sample.ts";
 /** One prediction that a run asks a deployment for. */
 export interface StepRequest {
   accountId: string;
+  /** The call is counted for it. */
+  keyId: string | undefined;
   deployment: string;
   model: string | undefined;
   messages: readonly PromptTurn[];

@@ -43,6 +43,7 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
         if (messages.length === 0) return nothingToAsk;
         const request = {
           accountId: run.accountId,
+          keyId: run.apiKeyId,
           deployment: target.deployment,
           model: target.model,
           messages,

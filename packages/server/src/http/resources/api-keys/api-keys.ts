@@ -28,11 +28,9 @@ export function apiKeyRoutes(services: Services): Route[] {
   return [
     withCaller("GET", "/v1/api-keys", "own-access", async (call) => {
       const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
-      const { rows, next } = await selectApiKeys(
-        store.briefReader(requesterOf(call)),
-        call.caller.userId,
-        page,
-      );
+      const { userId, accountId, role } = call.caller;
+      const of = role === "owner" ? { accountId } : { userId };
+      const { rows, next } = await selectApiKeys(store.briefReader(requesterOf(call)), of, page);
       const response: ApiKeyListResponse = { data: rows.map(toApiKeyResponse), next: toCursor(next) };
       return Response.json(response);
     }),

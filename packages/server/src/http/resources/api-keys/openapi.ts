@@ -12,6 +12,7 @@ import { body, errorResponse, idempotencyHeader, operation, page, response } fro
 
 const exampleKey: ApiKeyResponse = {
   id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
   name: "training cluster",
   prefix: "psg_lQSp",
   last_four: "6sTQ",
@@ -27,8 +28,9 @@ const exampleKey: ApiKeyResponse = {
 
 export const apiKeyPaths: ZodOpenApiPathsObject = {
   "/v1/api-keys": {
-    get: operation("listApiKeys", "dashboard", "List the calling user's keys", {
-      description: "Lists the calling user's keys without their secrets, revoked and expired ones included.",
+    get: operation("listApiKeys", "dashboard", "List keys", {
+      description:
+        "Lists the calling user's keys, for an owner those of all users of the account, without their secrets, revoked and expired ones included.",
       requestParams: { query: ApiKeyListQuery },
       responses: {
         "200": response("The keys, newest first", ApiKeyListResponse, page(exampleKey)),
@@ -60,7 +62,7 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
   "/v1/api-keys/{key_id}": {
     patch: operation("updateApiKey", "dashboard", "Change the settings of a key", {
       description:
-        "Changes the limits of one of the calling user's keys, and which of its predictions are kept; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
+        "Changes the limits of one of the calling user's keys, for an owner of any of the account, and which of its predictions are kept; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
       requestParams: { path: ApiKeyPath },
       requestBody: body(ApiKeyUpdateRequest, { rate_limit_rpm: 600, max_in_flight: null, capture: "0.01" }),
       responses: {
@@ -69,16 +71,22 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
           max_in_flight: null,
           capture: "0.01",
         }),
-        "404": errorResponse("The user has no such key", "There is no such API key."),
+        "404": errorResponse(
+          "There is no such key, or it is another user's and the caller is no owner",
+          "There is no such API key.",
+        ),
       },
     }),
     delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
       description:
-        "Revokes one of the calling user's keys permanently. Requests with it are refused from now on.",
+        "Revokes one of the calling user's keys, for an owner any of the account, permanently. Requests with it are refused from now on.",
       requestParams: { path: ApiKeyPath },
       responses: {
         "204": { description: "The key is revoked; revoking a revoked key changes nothing" },
-        "404": errorResponse("The user has no such key", "There is no such API key."),
+        "404": errorResponse(
+          "There is no such key, or it is another user's and the caller is no owner",
+          "There is no such API key.",
+        ),
       },
     }),
   },

@@ -59,5 +59,6 @@ export function toAuditEvent(event: StoredAuditEvent): EventBody {
     },
     request_id,
     detail: JSON.parse(detail),
+    names: event.names,
   };
 }

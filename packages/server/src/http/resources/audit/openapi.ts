@@ -25,6 +25,10 @@ export const auditEventPaths: ZodOpenApiPathsObject = {
               },
               request_id: "6d3f2a4e-5a53-4b1f-9a55-6a5a1c0e9f11",
               detail: { name: "training cluster", scopes: ["predict"] },
+              names: {
+                "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59": "training cluster",
+                "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e": "Sam",
+              },
             },
           ],
           next: null,

@@ -6,9 +6,12 @@ import { parseJson } from "../../request/read-json.ts";
 export function toKeptPrediction(
   { created_at, latency_micros, replica, ...same }: Omit<StoredPrediction, "characters">,
   showsReplicas: boolean,
+  names: ReadonlyMap<string, string>,
 ): KeptPrediction {
   return {
     ...same,
+    run_name: names.get(same.run_id ?? "") ?? null,
+    api_key_name: names.get(same.api_key_id ?? "") ?? null,
     created_at: toIsoInstant(created_at),
     replica: showsReplicas ? replica : null,
     latency_ms: latency_micros === null ? null : latency_micros / microsPerMs,

@@ -30,6 +30,7 @@ import {
 } from "../../../prediction/kept/kept-predictions-store.ts";
 import type { PredictionFilter } from "../../../prediction/kept/matching-predictions-store.ts";
 import type { CountedColumn } from "../../../prediction/kept/prediction-values-store.ts";
+import { selectNames } from "../../../storage/names-store.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { keepOpen } from "../../pipeline/keep-open.ts";
@@ -60,7 +61,11 @@ export function keptPredictionRoutes(services: Services): Route[] {
       reserveStored(call.exchange, rows.length * textLimit * bytesPerCharacter);
       const beginnings = await readBeginnings(reader, rows, textLimit);
       const showsReplicas = await isOperator(store.database, call.caller);
-      const data = rows.map((row) => ({ ...toKeptPrediction(row, showsReplicas), ...beginnings?.(row.id) }));
+      const names = await selectNames(reader, requester.accountId, rows.flatMap(idsOf));
+      const data = rows.map((row) => ({
+        ...toKeptPrediction(row, showsReplicas, names),
+        ...beginnings?.(row.id),
+      }));
       return Response.json({ data, next: toCursor(next) } satisfies KeptPredictionListResponse);
     }),
     withCaller("DELETE", path, "manage", async (call) => {
@@ -83,16 +88,23 @@ export function keptPredictionRoutes(services: Services): Route[] {
     withCaller("GET", `${path}/values`, "read", async (call) => {
       const query = readKnownQuery(call, KeptPredictionCountQuery);
       const requester = requesterOf(call);
-      const counts = await countValues(store.briefReader(requester), requester.accountId, readFilter(query));
+      const reader = store.briefReader(requester);
+      const counts = await countValues(reader, requester.accountId, readFilter(query));
       const values = (wanted: CountedColumn) =>
         counts.filter(({ column }) => column === wanted).map(({ value, count }) => ({ value, count }));
+      const keys = values("api_key_id");
+      const names = await selectNames(
+        reader,
+        requester.accountId,
+        keys.map(({ value }) => value),
+      );
       const response: KeptPredictionValuesResponse = {
         source: values("source"),
         status: values("status"),
         category: values("error_category"),
         deployment: values("deployment"),
         model: values("model"),
-        api_key_id: values("api_key_id"),
+        api_key_id: keys.map((key) => ({ ...key, ...defined({ name: names.get(key.value) }) })),
       };
       return Response.json(response);
     }),
@@ -105,7 +117,9 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const payload = await findPayload(services, requester, id);
       const prompt = await source?.read();
       const showsReplicas = await isOperator(store.database, call.caller);
-      const detail = toKeptPredictionDetail(toKeptPrediction(prediction, showsReplicas), payload, prompt);
+      const names = await selectNames(store.database, requester.accountId, idsOf(prediction));
+      const kept = toKeptPrediction(prediction, showsReplicas, names);
+      const detail = toKeptPredictionDetail(kept, payload, prompt);
       return jsonResponse(detail, undefined, logBrokenResponse(services, call));
     }),
     withCaller("DELETE", `${path}/:id`, "manage", async (call) => {
@@ -114,6 +128,11 @@ export function keptPredictionRoutes(services: Services): Route[] {
       return new Response(null, { status: 204 });
     }),
   ];
+}
+
+/** Of what has a name. */
+function idsOf({ run_id, api_key_id }: Pick<StoredPrediction, "run_id" | "api_key_id">) {
+  return [run_id, api_key_id];
 }
 
 /** What is listed of each prediction's texts; nothing if the limit is 0. */

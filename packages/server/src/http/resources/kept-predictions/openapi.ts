@@ -19,6 +19,7 @@ const example: KeptPrediction = {
   source: "live",
   created_at: "2026-11-22T03:46:47.926Z",
   run_id: null,
+  run_name: null,
   position: null,
   repeat: null,
   status: "success",
@@ -32,6 +33,7 @@ const example: KeptPrediction = {
   completion_tokens: 5,
   latency_ms: 412.7,
   api_key_id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  api_key_name: "training cluster",
   request_id: "0b9a1f4e-6f0c-4b61-9a3e-52b0d1a7c9de",
 };
 
@@ -80,7 +82,9 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
           category: [{ value: "timeout", count: 12 }],
           deployment: [{ value: "qwen-wm", count: 1200 }],
           model: [{ value: "Qwen/Qwen3-8B-wm", count: 1200 }],
-          api_key_id: [{ value: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59", count: 1200 }],
+          api_key_id: [
+            { value: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59", name: "training cluster", count: 1200 },
+          ],
         }),
       },
     }),

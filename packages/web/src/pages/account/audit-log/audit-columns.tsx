@@ -3,8 +3,7 @@ import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { Time } from "../../../ui/time.tsx";
 import { actionWords } from "./action-words.ts";
 
-/** `nameOf` has the names of the account’s users by their ids. */
-export const auditColumns = (nameOf: ReadonlyMap<string, string>): DataColumn<AuditEvent>[] => [
+export const auditColumns: DataColumn<AuditEvent>[] = [
   {
     id: "time",
     label: "Time",
@@ -21,11 +20,11 @@ export const auditColumns = (nameOf: ReadonlyMap<string, string>): DataColumn<Au
     widthPx: 224,
     isFixed: true,
   },
-  { id: "by", label: "By", value: (event) => actorOf(event, nameOf), widthPx: 176 },
+  { id: "by", label: "By", value: actorOf, widthPx: 176 },
   {
     id: "detail",
     label: "What",
-    value: ({ detail }) => describeDetail(detail),
+    value: describeDetail,
     widthPx: 220,
     isElastic: true,
     isWideOnly: true,
@@ -36,27 +35,25 @@ export const auditColumns = (nameOf: ReadonlyMap<string, string>): DataColumn<Au
     value: ({ object_id }) => object_id,
     cell: ({ object_id }) => <span className="font-mono text-xs">{object_id}</span>,
     widthPx: 200,
-    isWideOnly: true,
+    isExtra: true,
   },
   { id: "request", label: "Request", value: ({ request_id }) => request_id, widthPx: 280, isExtra: true },
 ];
 
-function actorOf(
-  { actor: { kind, user_id, email, name } }: AuditEvent,
-  nameOf: ReadonlyMap<string, string>,
-): string {
-  const who = email ?? nameOf.get(user_id ?? "") ?? user_id ?? "unknown";
+function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): string {
+  const who = email ?? names[user_id ?? ""] ?? user_id ?? "unknown";
   if (kind === "command_line") return name === null ? "Command line" : `Command line (${name})`;
   return kind === "api_key" ? `${who}, key ${name}` : who;
 }
 
-/** `name: training, scopes: predict, read` */
-function describeDetail(detail: AuditEvent["detail"]): string {
-  return Object.entries(detail)
-    .flatMap(([name, value]) =>
-      value === null
-        ? []
-        : [`${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : value}`],
-    )
-    .join(" · ");
+/** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
+function describeDetail({ object_id, detail: { name, ...detail }, names }: AuditEvent): string {
+  const others = Object.entries(detail).flatMap(([field, value]) => {
+    const shown = field.endsWith("_id") ? names[String(value)] : value;
+    // An id without a name says nothing to people.
+    if (shown === null || shown === undefined) return [];
+    const label = field.replace(/_id$/, "").replaceAll("_", " ");
+    return [`${label}: ${Array.isArray(shown) ? shown.join(", ") : shown}`];
+  });
+  return [name ?? names[object_id] ?? "", ...others].filter((part) => part !== "").join(" · ");
 }

@@ -1,9 +1,7 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, ScrollText } from "lucide-react";
-import { useMemo } from "react";
 import { auditEventsQuery } from "../../../data/audit-events.ts";
-import { membersQuery } from "../../../data/members.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { OwnersOnly } from "../../../session/owners-only.tsx";
 import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
@@ -15,7 +13,6 @@ import { SearchInput } from "../../../ui/form/search-input.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { nameOf } from "../members/name-of.ts";
 import { actionWords } from "./action-words.ts";
 import { auditColumns } from "./audit-columns.tsx";
 import { readAuditLogSearch } from "./audit-log-search.ts";
@@ -44,16 +41,11 @@ function AuditLog() {
     navigate({ search: (search) => readAuditLogSearch({ ...search, ...part }), replace: true });
   const filter = { ...(action && { action }), ...(object && { object_id: object }) };
   const list = useInfiniteQuery(auditEventsQuery(presage, filter));
-  const { data: members } = useQuery(membersQuery(presage));
-  const columns = useMemo(
-    () => auditColumns(new Map(members?.map((member) => [member.id, nameOf(member)]))),
-    [members],
-  );
-  const view = useTableView("audit-log", columns, { isInAddress: true });
+  const view = useTableView("audit-log", auditColumns, { isInAddress: true });
   const table = useDataTable({
     label: "Audit log",
     view,
-    columns,
+    columns: auditColumns,
     rows: list.data,
     rowId: ({ id }) => id,
     rowName: ({ action }) => actionWords[action],

@@ -5,7 +5,7 @@ import { describeInterval } from "../../../format/describe-rate.ts";
 import { formatCount, formatScore, formatShare } from "../../../format/format-number.ts";
 import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
 import { ExplainedName } from "../../../ui/charts/plot/explained-name.tsx";
-import { canSucceed, explainSuccess } from "../success-rate.tsx";
+import { canSucceed, countSuccess, explainSuccess } from "../success-rate.tsx";
 
 interface EnvironmentFiguresProps {
   environment: Environment;
@@ -29,7 +29,13 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
               : "Successes among the episodes that have ended. There is none yet."
             : "No rule of this environment leads to success."
         }
-        value={shown(canSucceed(environment.config) ? formatShare(rate) : "no goal")}
+        value={shown(
+          !canSucceed(environment.config)
+            ? "no goal"
+            : figures && interval === null
+              ? countSuccess(figures)
+              : formatShare(rate),
+        )}
         isWide
       >
         {rate !== null && interval !== null ? (
@@ -45,10 +51,10 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
       </Figure>
       <Figure
         name="Episodes"
-        explanation="All episodes of all revisions. Open ones can be continued; expired ones were not used for 15 minutes."
+        explanation="All episodes of all revisions. Open ones can be continued. Those that were not used for 15 minutes were left by their client, and are in no rate."
         value={shown(formatCount(figures?.episodes ?? 0))}
       >
-        {figures && `${figures.open} open, ${figures.expired} expired`}
+        {figures && `${figures.open} open, ${figures.expired} left`}
       </Figure>
       <Figure
         name="Ended"

@@ -7,7 +7,7 @@ import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
-import { describeSuccess } from "../success-rate.tsx";
+import { countSuccess, describeSuccess } from "../success-rate.tsx";
 
 type By = "revision" | "deployment" | "split";
 
@@ -25,7 +25,12 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
   const rows = figures.data?.map((one) => ({
     key: labelOf(one, by),
     label: labelOf(one, by),
-    value: one.success_rate,
+    shown: (
+      <>
+        {labelOf(one, by)} <span className="text-xs text-ink-3">{countSuccess(one)}</span>
+      </>
+    ),
+    value: one.success_interval === null ? null : one.success_rate,
     lower: one.success_interval?.lower,
     upper: one.success_interval?.upper,
     count: one.finished,
@@ -46,7 +51,8 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
           onChange={onChange}
         />
         <p className="text-xs text-ink-3">
-          Of the ended episodes. Intervals are at 95 %; episodes of one task count as one group.
+          Of the ended episodes; those that their client left are in no rate. Intervals are at 95 %; episodes
+          of one task count as one group.
         </p>
       </div>
       {figures.error !== null && rows === undefined ? (

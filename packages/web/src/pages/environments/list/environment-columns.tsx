@@ -37,10 +37,10 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
   {
     id: "success",
     label: "Success",
-    hint: "Successes among the episodes that have ended, with the 95 % interval clustered by task; n is the number of ended episodes.",
+    hint: "Successes among the episodes that have ended, with the 95 % interval clustered by task; with a single task there is none, and no rate. Those left were not used for 15 minutes, and count in no rate.",
     value: ({ figures }) => figures?.success_rate,
     cell: ({ environment, figures }) => <SuccessRate figures={figures} config={environment.config} />,
-    widthPx: 196,
+    widthPx: 232,
   },
   {
     id: "episodes",

@@ -1,10 +1,7 @@
 import type { KeptPredictionDetail } from "@presage/sdk";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
-import { apiKeysQuery } from "../../../data/api-keys.ts";
-import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount, formatDuration } from "../../../format/format-number.ts";
 import { exactTime } from "../../../format/format-time.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
@@ -21,12 +18,9 @@ interface PredictionFactsProps {
 
 /** Who answered, how long it took and what it used; most of it can be filtered by. */
 export function PredictionFacts({ prediction, log }: PredictionFactsProps) {
-  const presage = usePresage();
-  const { data: keys } = useQuery(apiKeysQuery(presage));
   const { source, created_at, deployment, model, replica, finish_reason, latency_ms } = prediction;
   const { prompt_tokens, cached_tokens, completion_tokens, api_key_id, request_id, run_id } = prediction;
   const filterBy = (changes: LogChanges) => () => log.change({ ...changes, open: undefined });
-  const keyName = keys?.find(({ id }) => id === api_key_id)?.name ?? api_key_id;
   return (
     <section aria-label="Details">
       <h3 className="pb-2 text-sm font-semibold">Details</h3>
@@ -36,18 +30,10 @@ export function PredictionFacts({ prediction, log }: PredictionFactsProps) {
           {sourceLabels[source]}
         </One>
         {run_id !== null && (
-          <One name="Run" onFilter={filterBy({ run: run_id })}>
-            {source === "run" ? (
-              <Link
-                to="/runs/$runId"
-                params={{ runId: run_id }}
-                className="text-accent-ink underline underline-offset-2"
-              >
-                {run_id}
-              </Link>
-            ) : (
-              run_id
-            )}
+          <One name={source === "run" ? "Run" : "Episode"} onFilter={filterBy({ run: run_id })}>
+            <Link {...pageOf(source, run_id)} className="text-accent-ink underline underline-offset-2">
+              <InlineText text={prediction.run_name ?? run_id} />
+            </Link>
           </One>
         )}
         <Text
@@ -63,7 +49,11 @@ export function PredictionFacts({ prediction, log }: PredictionFactsProps) {
           {formatCount(prompt_tokens)} of the prompt, {formatCount(completion_tokens)} of the completion
           {cached_tokens > 0 && `, ${formatCount(cached_tokens)} from the cache`}
         </One>
-        <Text name="API key" text={keyName} onFilter={filterBy({ key: api_key_id ?? undefined })} />
+        <Text
+          name="API key"
+          text={prediction.api_key_name ?? api_key_id}
+          onFilter={filterBy({ key: api_key_id ?? undefined })}
+        />
         {request_id !== null && (
           <One name="Request" onFilter={filterBy({ request: request_id })}>
             <code className="font-mono text-xs">{request_id}</code>
@@ -73,6 +63,12 @@ export function PredictionFacts({ prediction, log }: PredictionFactsProps) {
       </dl>
     </section>
   );
+}
+
+function pageOf(source: KeptPredictionDetail["source"], id: string) {
+  return source === "run"
+    ? ({ to: "/runs/$runId", params: { runId: id } } as const)
+    : ({ to: "/episodes/$episodeId", params: { episodeId: id } } as const);
 }
 
 interface OneProps {

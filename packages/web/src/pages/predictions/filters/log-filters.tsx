@@ -1,7 +1,6 @@
 import type { KeptPredictionFilter, KeptPredictionValuesResponse } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { ListFilter } from "lucide-react";
-import { apiKeysQuery } from "../../../data/api-keys.ts";
 import { type Period, periodLabels, periods } from "../../../data/figures/period.ts";
 import { keptPredictionValuesQuery } from "../../../data/kept-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
@@ -25,8 +24,6 @@ interface LogFiltersProps {
 export function LogFilters({ log: { search, change }, filter }: LogFiltersProps) {
   const presage = usePresage();
   const { data: values } = useQuery(keptPredictionValuesQuery(presage, filter));
-  const { data: keys } = useQuery(apiKeysQuery(presage));
-  const nameOfKey = new Map(keys?.map(({ id, name }) => [id, name]));
   return (
     <search aria-label="Filters" className="flex flex-wrap items-center gap-2">
       <Choice
@@ -88,7 +85,7 @@ export function LogFilters({ log: { search, change }, filter }: LogFiltersProps)
         label="API key"
         any="Any key"
         value={search.key}
-        options={named(values?.api_key_id, nameOfKey)}
+        options={named(values?.api_key_id)}
         onChange={(key) => change({ key })}
       />
       <Popover
@@ -125,8 +122,8 @@ function countOf(values: Values | undefined, value: string): { count?: number } 
   return { count: values.find((known) => known.value === value)?.count ?? 0 };
 }
 
-function named(values: Values = [], names: ReadonlyMap<string, string> = new Map()) {
-  return values.map(({ value, count }) => ({ value, label: names.get(value) ?? value, count }));
+function named(values: Values = []) {
+  return values.map(({ value, name, count }) => ({ value, label: name ?? value, count }));
 }
 
 function nameMore({ request, run }: PredictionLog["search"]): string {
