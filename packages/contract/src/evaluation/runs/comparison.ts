@@ -211,11 +211,9 @@ export const ComparedSample = z
     dataset_sample_id: z.string().meta({ description: "The sample's id in the dataset." }),
     trajectory_id: z.string().meta({ description: "The trajectory that the step belongs to." }),
     step: z.int().meta({ description: "The place in the trajectory." }),
-    difference: z
-      .number()
-      .meta({
-        description: "The candidate's score − the reference's; of pass rates where one has no score.",
-      }),
+    difference: z.number().meta({
+      description: "The candidate's score − the reference's; of pass rates where one has no score.",
+    }),
     reference: ComparedSide.meta({ description: "In the first run." }),
     candidate: ComparedSide.meta({ description: "In the second run." }),
   })

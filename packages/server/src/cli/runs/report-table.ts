@@ -1,6 +1,6 @@
 import type { RunReport } from "@presage/contract";
-import { countOf } from "../../count-of.ts";
 import { describeTrouble } from "@presage/contract/describe-trouble";
+import { countOf } from "../../count-of.ts";
 import { printable } from "../../printable.ts";
 import { percent } from "../evaluate/outcome-table.ts";
 import { printNotice } from "../terminal/print-notice.ts";

@@ -6,9 +6,9 @@ import type {
   RunStratum,
   RunSurvival,
 } from "@presage/contract";
+import { describeTrouble } from "@presage/contract/describe-trouble";
 import { describeEvaluator } from "../../../../evaluation/runs/report/describe-evaluator.ts";
 import type { ChartPoint } from "./chart-svg.ts";
-import { describeTrouble } from "@presage/contract/describe-trouble";
 
 /** A part of a report for people. All texts are plain: whoever writes them escapes them. */
 export type ReportPart =
