@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import { mersenne } from "pure-rand/generator/mersenne";
 import type { ClusterSum } from "./clustered-interval.ts";
-import { fewestClusters, overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "./paired-difference.ts";
+import {
+  fewestClusters,
+  overallSigns,
+  pairedDifference,
+  strataSigns,
+  survivesOneFailure,
+} from "./paired-difference.ts";
 
 const clustersOf = (sums: readonly number[], sizes: readonly number[]): ClusterSum[] =>
   sums.map((sum, index) => ({ count: sizes[index] ?? 1, sum }));
@@ -49,7 +55,11 @@ test("sums that differ by rounding alone are ties, and runs that do not differ h
 
 test("random signs: a seed gives the same again, another about the same, and p is never 0", async () => {
   const clusters = Array.from({ length: 40 }, (_, index) => ({ count: 2, sum: Math.sin(index) + 0.15 }));
-  const [one, again, other] = [await compare(clusters, 7), await compare(clusters, 7), await compare(clusters, 8)];
+  const [one, again, other] = [
+    await compare(clusters, 7),
+    await compare(clusters, 7),
+    await compare(clusters, 8),
+  ];
   expect(again).toEqual(one);
   expect(other.pValue).not.toBe(one.pValue);
   expect(Math.abs((other.pValue ?? 0) - (one.pValue ?? 1))).toBeLessThan(0.03);

@@ -53,7 +53,9 @@ export async function pairedDifference(
   return {
     difference: total(clusters.map(differenceOf)) / count,
     pValue,
-    interval: hasInterval ? { level: 1 - level, lower: Math.max(-1, lower), upper: Math.min(1, upper) } : null,
+    interval: hasInterval
+      ? { level: 1 - level, lower: Math.max(-1, lower), upper: Math.min(1, upper) }
+      : null,
   };
 }
 
