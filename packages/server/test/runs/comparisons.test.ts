@@ -52,7 +52,8 @@ onEachDatabase((database) => {
       predictions: [scored(1), scored(1), scored(0.25), failed, scored(0.5), [undefined]],
       status: "cancelled",
     });
-    const { runs, evaluators, seed } = await compare(reference, other);
+    const { runs, evaluators, seed, provenance } = await compare(reference, other);
+    expect(provenance).toEqual({ statistics: 2 });
     expect(runs.map(({ id, left_out }) => [id, left_out])).toEqual([
       [reference, 0],
       [other, 0],
@@ -82,7 +83,12 @@ onEachDatabase((database) => {
       only_in_candidate: 0,
       mean_failures_as_zero: 2.75 / 5,
       difference_failures_as_zero: expect.closeTo(-0.15, 12),
-      note: "Only 3 trajectories: the intervals are rough. Flipped signs cannot give a p under 0.25.",
+      measure: "score",
+      interval: null,
+      outcome: "undecided",
+      why: "few_trajectories",
+      survives_one_failure: null,
+      note: "3 trajectories are too few to tell a difference from chance: at least 6 are needed.",
     });
     expect(candidates[0]?.p_adjusted).toBe(candidates[0]?.p_value ?? 0);
     const { strata } = candidates[0] ?? {};
@@ -223,6 +229,43 @@ onEachDatabase((database) => {
     expect(pages).toEqual(["a/0", "a/1", "b/1", "b/0"]);
     const better = await list(`${query}&direction=better`);
     expect(better.data.map(({ dataset_sample_id }) => dataset_sample_id)).toEqual(["c/1"]);
+  });
+
+  test("Verdicts without a score are compared by their pass rates, and six trajectories can decide", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const long = await storeRevision(
+      opened.database,
+      opened.owner.account_id,
+      Array.from({ length: 24 }, (_, index) => ({
+        trajectory: `t${index % 8}`,
+        step: Math.floor(index / 8),
+      })),
+    );
+    const of = (passes: (index: number) => boolean) =>
+      store(
+        {
+          predictions: long.samples.map((_, index) => [{ verdicts: [{ pass: passes(index), score: null }] }]),
+        },
+        long,
+      );
+    const reference = await of((index) => index < 4);
+    const candidate = await of((index) => index < 18);
+    const { evaluators } = await compare(reference, candidate);
+    expect(evaluators[0]?.reference).toMatchObject({ mean: null, pass_rate: 4 / 24, count: 24 });
+    expect(evaluators[0]?.candidates[0]).toMatchObject({
+      measure: "pass_rate",
+      mean: null,
+      difference: 14 / 24,
+      p_value: 2 ** -7,
+      p_permutation: 2 ** -7,
+      outcome: "better",
+      why: null,
+      survives_one_failure: true,
+      interval: { level: 0.95, lower: expect.any(Number), upper: expect.any(Number) },
+    });
+    const { data } = await list(`runs=${reference},${candidate}&evaluator=exact-match&direction=better`);
+    expect(data).toHaveLength(14);
+    expect(data[0]).toMatchObject({ difference: 1, candidate: { score: null, pass_rate: 1 } });
   });
 
   test("Wrong lists of runs are refused, and runs of others are not found", async () => {

@@ -57,15 +57,22 @@ onEachDatabase((database) => {
     const [{ strata, strata_left_out, ...figures }] = evaluators as [RunReport["evaluators"][number]];
     expect(figures).toMatchObject({
       evaluator: "exact-match",
+      samples: 6,
       count: 4,
+      without_verdict: 2,
+      verdicts: 4,
+      graded: 4,
       failed: 2,
+      not_applicable: 0,
       trajectories: 2,
+      effective_trajectories: 2,
+      unseen_share: expect.closeTo(0.7763932, 6),
       mean: 3.25 / 4,
       pass_rate: 0.75,
       mean_failures_as_zero: 3.25 / 6,
       pass_rate_failures_as_zero: 0.5,
       no_change: { mean: 0.5, pass_rate: 0.5, count: 2 },
-      note: "Only 2 trajectories: the intervals are rough.",
+      note: "With 2 trajectories, a kind that makes up 78 % of all may be missing here.",
     });
     expect(strata_left_out).toEqual({ step: 0, trajectory: 0, tag: 0 });
     const brief = Object.fromEntries(
@@ -113,9 +120,42 @@ onEachDatabase((database) => {
       failures: { predictions: { timeout: 1 }, evaluations: { failed: 1 } },
       provenance: {
         ...run.provenance,
+        statistics: 2,
         warnings: ["The model changed while the run was running: one, two."],
       },
     });
+  });
+
+  test("One number has one interval, and the mean is of the verdicts that have a score", async () => {
+    const ungraded = { pass: true, score: null };
+    const [judged = { interval: null }] = (
+      await report(
+        await store({
+          repeats: 2,
+          predictions: [
+            [{ verdicts: [{ pass: true, score: 1 }] }, { verdicts: [{ pass: false, score: 0 }] }],
+            [{ verdicts: [ungraded] }, { verdicts: [{ pass: true, score: 1 }] }],
+            [{ verdicts: [ungraded] }, { failed: "timeout" }],
+            [{ verdicts: [{ status: "not_applicable" }] }, { verdicts: [{ status: "not_applicable" }] }],
+            [{ verdicts: [ungraded] }, { verdicts: [ungraded] }],
+            [{ verdicts: [pass] }, { verdicts: [pass] }],
+          ],
+        }),
+      )
+    ).evaluators;
+    expect(judged).toMatchObject({
+      ...{ samples: 6, count: 5, without_verdict: 1, verdicts: 9, graded: 5, failed: 1, not_applicable: 2 },
+      mean: 2.5 / 3,
+      pass_rate: 0.9,
+      pass_rate_failures_as_zero: 0.8,
+    });
+    const binary = [1, 0, 1, 1, 0, 1].map((score) => [{ verdicts: [{ pass: score === 1, score }] }]);
+    const [{ interval, pass_interval, ...figures } = judged] = (
+      await report(await store({ predictions: binary }))
+    ).evaluators;
+    expect(interval).toEqual(pass_interval ?? null);
+    expect(interval).not.toBeNull();
+    expect(figures).toMatchObject({ mean: 4 / 6, pass_rate: 4 / 6 });
   });
 
   test("A report's figures do not depend on where the database has put the rows", async () => {

@@ -135,7 +135,7 @@ onEachDatabase((database) => {
         "0",
       );
       expect([code, stdout.split("\n").filter(tooWide(100))]).toEqual([0, []]);
-      expect(stdout).toMatch(/^exact-match system:default +80\.0 % \(.+\) +0\.800 \(.+\) +20 +0 +0\.0 %$/m);
+      expect(stdout).toMatch(/^exact-match system:default +80\.0 % \(.+\) +0\.800 \(.+\) +20\/20 +0\.0 %$/m);
       expect(stdout).toMatch(/^state-change system:default +80\.0 %/m);
       expect(stderr).toContain("20/20 predictions");
       expect(upstream.received.at(-1)?.body.temperature).toBe(0);
@@ -161,11 +161,17 @@ onEachDatabase((database) => {
       const baseline = [...args, "--baseline", "no-change", "--name", name("worse")];
       const worse = await presageRun(...baseline, "--against", name("met"), "--max-regression", "1.0");
       expect([worse.code, worse.stderr]).toEqual([
-        2,
+        3,
         expect.stringContaining(
-          "the mean score is 80.0 points lower than the reference's in all 4 trajectories alike",
+          "undecided: 4 trajectories are too few to tell a loss of 80.0 points from chance; at least 6 are needed",
         ),
       ]);
+      const again = ["--resume", name("worse"), "--against", name("met"), "--max-regression", "1.0"];
+      for (const [undecided, code] of [
+        ["pass", 0],
+        ["fail", 2],
+      ] as const)
+        expect(await presageRun(...again, "--undecided", undecided)).toMatchObject({ code });
       const better = await presageRun(
         ...["--resume", name("met"), "--against", name("worse"), "--max-regression", "0"],
       );
@@ -309,7 +315,7 @@ test("in a terminal of 80 columns there is a bar, and the table fits", async () 
   expect(lines).toContainEqual(expect.stringMatching(/=+ 20\/20 predictions/));
   const table = lines.findIndex((line) => line.startsWith("evaluator and"));
   expect(lines.slice(table, table + 2).filter(tooWide(80))).toEqual([]);
-  expect(lines[table + 1]).toMatch(/^exact-match +0\.0 % .+ 20 +0 +0\.0 %$/);
+  expect(lines[table + 1]).toMatch(/^exact-match +0\.0 % .+ 20\/20 +0\.0 %$/);
 });
 
 test.each([
@@ -325,6 +331,11 @@ test.each([
     "--baseline cannot be combined with --seed",
   ],
   ["run --dataset x --evaluator e --max-regression 1", "--max-regression needs --against"],
+  ["run --dataset x --evaluator e --undecided pass", "--undecided needs --max-regression"],
+  [
+    "run --dataset x --evaluator e --against r --max-regression 1 --undecided maybe",
+    "--undecided takes pass or fail",
+  ],
   ["run --dataset x --evaluator e --min-pass-rate f=2", "--min-pass-rate takes EVALUATOR=SHARE"],
   ["run --dataset x --evaluator e --predictions nothing.jsonl", "There is no file nothing.jsonl"],
   ["compare x", "compare needs two or more runs"],

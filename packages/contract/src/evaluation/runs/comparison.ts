@@ -86,9 +86,9 @@ const sideFields = {
   run_id: runId,
   mean: figure(`Mean score of the samples that are compared. ${noVerdicts}`),
   pass_rate: figure("Share of them that pass."),
-  count: count("Samples that are compared: those with a verdict of this evaluator in all runs."),
+  count: count("Samples that are compared: those with what `measure` names in all runs."),
   mean_failures_as_zero: figure(
-    "Mean score if failures score 0, of the samples with a verdict or a failure in all runs.",
+    "Mean score if failures score 0, of the samples with a score or a failure in all runs.",
   ),
 };
 
@@ -195,7 +195,9 @@ export type ComparedSampleListQuery = z.infer<typeof ComparedSampleListQuery>;
 const ComparedSide = z
   .object({
     position: z.int().meta({ description: "The sample's place in the run's revision, from 1." }),
-    score: z.number().meta({ description: "The mean score of its repeats." }),
+    score: z.number().nullable().meta({
+      description: "The mean score of its repeats. Null if no verdict of them has one.",
+    }),
     pass_rate: z.number().meta({ description: "The share of its repeats that pass." }),
     evaluation_result_id: z.string().nullable().meta({
       description: "The evaluation result of the first of these repeats, which has the texts.",
@@ -209,7 +211,7 @@ export const ComparedSample = z
     dataset_sample_id: z.string().meta({ description: "The sample's id in the dataset." }),
     trajectory_id: z.string().meta({ description: "The trajectory that the step belongs to." }),
     step: z.int().meta({ description: "The place in the trajectory." }),
-    difference: z.number().meta({ description: "The candidate's score − the reference's." }),
+    difference: z.number().meta({ description: "The candidate's score − the reference's; of pass rates where one has no score." }),
     reference: ComparedSide.meta({ description: "In the first run." }),
     candidate: ComparedSide.meta({ description: "In the second run." }),
   })

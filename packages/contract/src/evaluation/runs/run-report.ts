@@ -69,7 +69,7 @@ const figures = {
     "The lower end of `interval` if a kind that large is missing and fails whole: lower · (1 − `unseen_share`).",
   ),
   pass_lower_if_missing: figure("The same of `pass_interval`."),
-  mean_failures_as_zero: figure("Mean score if failures score 0. Null without scores and failures."),
+  mean_failures_as_zero: figure("Mean score if failures score 0. Null without verdicts and failures, and if no verdict has a score."),
   pass_rate_failures_as_zero: figure("Pass rate if failures do not pass."),
   no_change: noChange,
   note: z.string().nullable().meta({

@@ -1,4 +1,8 @@
-import { clusteredRateInterval, momentsOfClusters } from "../../evaluation/statistics/clustered-interval.ts";
+import {
+  jackknifeError,
+  momentsOfClusters,
+  rateInterval,
+} from "../../evaluation/statistics/clustered-interval.ts";
 import { printable } from "../../printable.ts";
 import { type Column, textTable } from "../terminal/text-table.ts";
 import type { Outcome } from "./evaluate-line.ts";
@@ -77,7 +81,8 @@ const outcomeColumns: readonly Column<OutcomeCounts>[] = [
 ];
 
 function describeInterval({ clusters }: OutcomeCounts): string {
-  const interval = clusteredRateInterval(momentsOfClusters(clusters.values()));
+  const sums = [...clusters.values()];
+  const interval = rateInterval(momentsOfClusters(sums), jackknifeError(sums));
   return interval === null
     ? "–"
     : `${(100 * interval.lower).toFixed(1)} – ${(100 * interval.upper).toFixed(1)} %`;

@@ -1,4 +1,5 @@
 import type { Comparison } from "@presage/contract";
+import { describeComparison } from "@presage/contract/describe-comparison";
 import { countOf } from "../../count-of.ts";
 import { printable } from "../../printable.ts";
 import { printNotice } from "../terminal/print-notice.ts";
@@ -36,18 +37,18 @@ export function printComparison({ runs, evaluators, evaluators_left_out: leftOut
       })),
     ]),
   );
-  const candidates = evaluators.flatMap((one) => one.candidates);
-  const lacking = evaluators.flatMap((evaluator) =>
-    evaluator.candidates.flatMap(({ run_id, only_in_reference: count }) =>
-      count === 0
-        ? []
-        : `${nameOf(evaluator)}: ${nameOfRun(run_id)} has no verdict for ${countOf(count, "sample")} that the reference has one for`,
-    ),
-  );
   const notes = [
+    ...evaluators.flatMap((evaluator) =>
+      evaluator.candidates.flatMap((candidate) => {
+        const { sentence, caveats } = describeComparison(candidate, {
+          candidate: nameOfRun(candidate.run_id),
+          reference: nameOfRun(evaluator.reference.run_id),
+          evaluator: nameOf(evaluator),
+        });
+        return [sentence, ...caveats].join(" ");
+      }),
+    ),
     ...describeBases(evaluators),
-    ...lacking,
-    ...new Set(candidates.flatMap(({ note }) => note ?? [])),
     ...runs.flatMap(({ name, left_out: count }) =>
       count === 0 ? [] : `${name}: ${count} of its samples are not in every run's revision, and left out`,
     ),

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mersenne } from "pure-rand/generator/mersenne";
-import { holm } from "../../evaluation/statistics/holm.ts";
-import { pairedDifference } from "../../evaluation/statistics/paired-difference.ts";
+import type { ComparisonCandidate } from "@presage/contract";
 import { checkMinimums, findRegressions, findShortfalls, readMaxRegression, readMinimum } from "./gate.ts";
 
 const exact = { evaluator: "exact-match-2026-11-21", profile_name: "system:default" };
@@ -45,12 +43,19 @@ describe("--min-pass-rate", () => {
 });
 
 describe("--max-regression", () => {
-  const tested = { p_value: 0.01, p_permutation: 0.02, trajectories: 200 };
-  const compared = (difference: number | null, p_adjusted: number | null, only_in_reference = 0) => ({
-    evaluators: [
-      { ...exact, candidates: [{ ...tested, difference, p_adjusted, count: 990, only_in_reference }] },
-    ],
-  });
+  const worse = {
+    difference: -0.02,
+    interval: { level: 0.95, lower: -0.03, upper: -0.01 },
+    measure: "score" as const,
+    outcome: "worse" as const,
+    p_adjusted: 0.01,
+    count: 990,
+    trajectories: 200,
+    only_in_reference: 0,
+  };
+  const none = { worse: [], undecided: [] };
+  const check = (candidate: Partial<ComparisonCandidate>, points = 1) =>
+    findRegressions({ evaluators: [{ ...exact, candidates: [{ ...worse, ...candidate }] }] }, points);
 
   test("takes percentage points", () => {
     expect(readMaxRegression("1.0")).toBe(1);
@@ -59,58 +64,45 @@ describe("--max-regression", () => {
   });
 
   test("falls short if the mean is lower by more, and that is no chance", () => {
-    expect(findRegressions(compared(-0.02, 0.01), 1)).toEqual([
-      "exact-match system:default: the mean score is 2.0 points lower than the reference's (p 0.010), more than --max-regression 1",
-    ]);
-    expect(findRegressions(compared(-0.009, 0.0001), 1)).toEqual([]);
-    expect(findRegressions(compared(-0.02, 0.05), 1)).toEqual([]);
-    expect(findRegressions(compared(-0.02, null), 1)).toEqual([]);
-    expect(findRegressions(compared(0.02, 0.01), 0)).toEqual([]);
+    expect(check({})).toEqual({
+      worse: [
+        "exact-match system:default: the mean score is 2.0 points lower than the reference's (p 0.010), more than --max-regression 1",
+      ],
+      undecided: [],
+    });
+    expect(check({ difference: -0.009 })).toEqual(none);
+    expect(check({ outcome: "undecided", p_adjusted: 0.05 })).toEqual(none);
+    expect(check({ difference: 0.02, outcome: "better" }, 0)).toEqual(none);
   });
 
-  test("falls short if too few trajectories for a test are all worse alike", () => {
-    const candidate = { difference: -0.8, count: 20, only_in_reference: 0 };
-    const few = { ...candidate, p_value: 0.125, p_permutation: 0.125, p_adjusted: 0.25, trajectories: 4 };
-    expect(findRegressions({ evaluators: [{ ...exact, candidates: [few] }] }, 1)).toEqual([
-      "exact-match system:default: the mean score is 80.0 points lower than the reference's in all 4 trajectories alike, which are too few to test --max-regression 1",
+  test("is undecided if the mean is lower by more in trajectories too few or too alike to tell", () => {
+    const few = { outcome: "undecided", interval: null, difference: -0.975 } as const;
+    expect(check({ ...few, trajectories: 5 }).undecided).toEqual([
+      "exact-match system:default: undecided: 5 trajectories are too few to tell a loss of 97.5 points from chance; at least 6 are needed",
     ]);
-    const varied = { ...few, p_value: 0.06 };
-    expect(findRegressions({ evaluators: [{ ...exact, candidates: [varied] }] }, 1)).toEqual([]);
-    const many = { ...few, p_value: 2 ** -9, p_permutation: 2 ** -9, p_adjusted: 0.06, trajectories: 10 };
-    expect(findRegressions({ evaluators: [{ ...exact, candidates: [many] }] }, 1)).toEqual([]);
+    expect(check({ ...few, trajectories: 6 }).undecided).toEqual([
+      "exact-match system:default: undecided: all 6 trajectories lose 97.5 points alike, which does not show how far others would",
+    ]);
+    expect(check({ ...few, trajectories: 5, difference: -0.009 })).toEqual(none);
+    // Shown to be worse, whatever its interval.
+    expect(check({ ...few, outcome: "worse" })).toMatchObject({ worse: [expect.any(String)], undecided: [] });
   });
 
   test("falls short if more than 1 % of the samples have a verdict in the reference only", () => {
-    expect(findRegressions(compared(0.02, 0.01, 10), 1)).toEqual([]);
-    expect(findRegressions(compared(0.02, 0.01, 11), 1)).toEqual([
+    const isFine = { difference: 0.02, outcome: "better" } as const;
+    expect(check({ ...isFine, only_in_reference: 10 })).toEqual(none);
+    expect(check({ ...isFine, only_in_reference: 11 }).worse).toEqual([
       "exact-match system:default: 11 of 1001 samples have a verdict in the reference only (1.1 %), more than 1.0 %",
     ]);
   });
 
   test("falls short if nothing could be compared", () => {
-    const candidates = [{ ...tested, difference: null, p_adjusted: null, count: 0, only_in_reference: 0 }];
-    expect(findRegressions({ evaluators: [{ ...exact, candidates }] }, 1)).toEqual([
-      "exact-match system:default: no sample has a verdict in both runs, so --max-regression 1 was not checked",
-    ]);
-  });
-
-  test("of 1,000 comparisons without a difference at most 35 fall short of 0 points", () => {
-    const random = mersenne(20261122);
-    const uniform = () => (random.next() >>> 0) / 2 ** 32;
-    let failed = 0;
-    for (let repetition = 0; repetition < 1000; repetition++) {
-      // Steps of a trajectory succeed and fail together, in both runs alike.
-      const clusters = Array.from({ length: 200 }, () => {
-        const rate = uniform();
-        let sum = 0;
-        for (let step = 0; step < 10; step++) sum += Number(uniform() < rate) - Number(uniform() < rate);
-        return { count: 10, sum };
-      });
-      const { difference, pValue } = pairedDifference(clusters);
-      const [p_adjusted = null] = holm([pValue]);
-      const candidates = [{ ...tested, difference, p_adjusted, count: 2000, only_in_reference: 0 }];
-      failed += findRegressions({ evaluators: [{ ...exact, candidates }] }, 0).length;
-    }
-    expect(failed).toBeWithin(10, 36);
+    const nothing = { difference: null, interval: null, p_adjusted: null, outcome: "undecided" } as const;
+    expect(check({ ...nothing, count: 0, trajectories: 0 })).toEqual({
+      worse: [
+        "exact-match system:default: no sample has a verdict in both runs, so --max-regression 1 was not checked",
+      ],
+      undecided: [],
+    });
   });
 });

@@ -1,4 +1,5 @@
 import type { Comparison, RunReport } from "@presage/contract";
+import { fewestClusters } from "../../evaluation/statistics/paired-difference.ts";
 import { printable } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
 import { outcomeName, percent } from "../evaluate/outcome-table.ts";
@@ -18,7 +19,6 @@ export interface NamedEvaluator {
   profile_name: string | null;
 }
 
-const level = 0.05;
 const maxShareOnlyInReference = 0.01;
 
 /** Reads `--min-pass-rate`: `SHARE`, `FAMILY=SHARE` or `FAMILY=PROFILE=SHARE`. */
@@ -68,52 +68,68 @@ export function findShortfalls(
 type ComparedEvaluator = Pick<Comparison["evaluators"][number], "evaluator" | "profile_name"> & {
   candidates: readonly Pick<
     Comparison["evaluators"][number]["candidates"][number],
-    "difference" | "p_value" | "p_permutation" | "p_adjusted" | "count" | "trajectories" | "only_in_reference"
+    | "difference"
+    | "interval"
+    | "measure"
+    | "outcome"
+    | "p_adjusted"
+    | "count"
+    | "trajectories"
+    | "only_in_reference"
   >[];
 };
 
-/** What is worse than the reference by more than `maxRegression` percentage points of the mean score, in sentences. */
+/** In sentences. */
+export interface Regressions {
+  /** What is shown to be worse than the reference by more than `--max-regression`, and what hides it. */
+  worse: string[];
+  /** What looks worse by more, with too little to tell it from chance. */
+  undecided: string[];
+}
+
+/** What is worse than the reference by more than `maxRegression` percentage points. */
 export function findRegressions(
   { evaluators }: { evaluators: readonly ComparedEvaluator[] },
   maxRegression: number,
-): string[] {
-  return evaluators.flatMap((evaluator) =>
-    evaluator.candidates.flatMap((candidate) => {
-      const { difference, p_adjusted: p, count, trajectories, only_in_reference: lacking } = candidate;
-      const found: string[] = [];
-      const points = 100 * (difference ?? 0);
-      if (points < -maxRegression && p !== null && (p < level || areFewAndAlike(candidate))) {
-        const tested =
-          p < level
-            ? `(p ${describeP(p)}), more than --max-regression ${maxRegression}`
-            : `in all ${trajectories} trajectories alike, which are too few to test --max-regression ${maxRegression}`;
-        found.push(
-          `${nameOf(evaluator)}: the mean score is ${(-points).toFixed(1)} points lower than the reference's ${tested}`,
+): Regressions {
+  const found: Regressions = { worse: [], undecided: [] };
+  for (const evaluator of evaluators) {
+    const name = nameOf(evaluator);
+    for (const candidate of evaluator.candidates) {
+      const { interval, outcome, p_adjusted: p, count, trajectories, only_in_reference: lacking } = candidate;
+      const loss = -100 * (candidate.difference ?? 0);
+      if (loss > maxRegression && outcome === "worse") {
+        const what = candidate.measure === "score" ? "mean score" : "pass rate";
+        found.worse.push(
+          `${name}: the ${what} is ${loss.toFixed(1)} points lower than the reference's (p ${describeP(p ?? 0)}), more than --max-regression ${maxRegression}`,
         );
+      } else if (loss > maxRegression && interval === null) {
+        const what =
+          trajectories < fewestClusters
+            ? `${trajectories === 1 ? "1 trajectory is" : `${trajectories} trajectories are`} too few to tell a loss of ${loss.toFixed(1)} points from chance; at least ${fewestClusters} are needed`
+            : `all ${trajectories} trajectories lose ${loss.toFixed(1)} points alike, which does not show how far others would`;
+        found.undecided.push(`${name}: undecided: ${what}`);
       }
       const judged = count + lacking;
       if (judged === 0) {
-        found.push(
-          `${nameOf(evaluator)}: no sample has a verdict in both runs, so --max-regression ${maxRegression} was not checked`,
+        found.worse.push(
+          `${name}: no sample has a verdict in both runs, so --max-regression ${maxRegression} was not checked`,
         );
       }
       if (lacking > maxShareOnlyInReference * judged) {
-        found.push(
-          `${nameOf(evaluator)}: ${lacking} of ${judged} samples have a verdict in the reference only (${percent(lacking / judged)}), more than ${percent(maxShareOnlyInReference)}`,
+        found.worse.push(
+          `${name}: ${lacking} of ${judged} samples have a verdict in the reference only (${percent(lacking / judged)}), more than ${percent(maxShareOnlyInReference)}`,
         );
       }
-      return found;
-    }),
-  );
+    }
+  }
+  return found;
 }
 
-/** Whether trajectories differ by the same, so that only signs can be tested, and are too few for that. */
-function areFewAndAlike({
-  trajectories,
-  p_value,
-  p_permutation,
-}: ComparedEvaluator["candidates"][number]): boolean {
-  return p_value === p_permutation && 2 ** (1 - trajectories) > level;
+/** Reads `--undecided`: which exit code a gate has that cannot tell. */
+export function readUndecided(text: string | undefined): "pass" | "fail" | undefined {
+  if (text === undefined || text === "pass" || text === "fail") return text;
+  throw new CommandError("--undecided takes pass or fail");
 }
 
 /** A p-value for people. */

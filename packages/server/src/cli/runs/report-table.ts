@@ -1,4 +1,5 @@
 import type { RunReport } from "@presage/contract";
+import { countOf } from "../../count-of.ts";
 import { printable } from "../../printable.ts";
 import { percent } from "../evaluate/outcome-table.ts";
 import { printNotice } from "../terminal/print-notice.ts";
@@ -50,8 +51,7 @@ const columns: readonly Column<Row>[] = [
     text: ({ mean, interval }) => withInterval(mean, interval, 1, 3, ""),
     align: "right",
   },
-  { heading: "count", text: ({ count }) => String(count), align: "right" },
-  { heading: "failed", text: ({ failed }) => String(failed), align: "right" },
+  { heading: "samples", text: ({ count, samples }) => `${count}/${samples}`, align: "right" },
   {
     heading: "no-change",
     text: ({ no_change }) => percent(no_change?.pass_rate),
@@ -75,7 +75,9 @@ function withInterval(
 function describeFailures(row: Row): string[] {
   const { failed, mean_failures_as_zero: mean, pass_rate_failures_as_zero: rate } = row;
   if (failed === 0 || mean === null) return [];
-  return [`${nameOf(row)}: with failures as zero, pass rate ${percent(rate ?? 0)}, mean ${mean.toFixed(3)}`];
+  return [
+    `${nameOf(row)}: ${countOf(failed, "prediction")} without a verdict; with failures as zero, pass rate ${percent(rate ?? 0)}, mean ${mean.toFixed(3)}`,
+  ];
 }
 
 function describeCounts(what: string, counts: Record<string, number>): string[] {

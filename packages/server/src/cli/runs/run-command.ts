@@ -23,20 +23,23 @@ import {
   type Minimum,
   readMaxRegression,
   readMinimum,
+  readUndecided,
 } from "./gate.ts";
 import { hasEnded } from "./has-ended.ts";
 import { protocolOf, readWantedRun } from "./read-wanted-run.ts";
 import { printReport } from "./report-table.ts";
 import { type RunOptions, readNumber, refuseContradictions } from "./run-options.ts";
 
-/** For a gate that falls short. */
+/** For a gate that falls short, and for one that cannot tell. */
 const gateExitCode = 2;
+const undecidedExitCode = 3;
 /** 128 plus the number of SIGINT, as shells report it. */
 const interruptedExitCode = 130;
 
 interface Gates {
   minimums: readonly Minimum[];
   maxRegression: number | undefined;
+  undecided: "pass" | "fail" | undefined;
   against: Run | undefined;
 }
 
@@ -47,6 +50,7 @@ export async function runCommand(config: Config, options: RunOptions): Promise<v
   if (predictions !== undefined) checkFiles(predictions, undefined);
   const minimums = (options.minPassRate ?? []).map(readMinimum);
   const maxRegression = readMaxRegression(options.maxRegression);
+  const undecided = readUndecided(options.undecided);
   const evaluators = wantedEvaluators(options);
   const place = await openWorkplace(config, {
     server,
@@ -61,7 +65,7 @@ export async function runCommand(config: Config, options: RunOptions): Promise<v
         : await resumeRun(place, options.resume, { predictions, minimums });
     place.start(run.id);
     const ended = await followRun(place, run, server);
-    await conclude(place, ended, { minimums, maxRegression, against }, options);
+    await conclude(place, ended, { minimums, maxRegression, undecided, against }, options);
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
     process.exitCode = interruptedExitCode;
@@ -180,13 +184,14 @@ async function resumeRun(
 async function conclude(
   place: Workplace,
   run: Run,
-  { minimums, maxRegression, against }: Gates,
+  { minimums, maxRegression, undecided, against }: Gates,
   { json }: RunOptions,
 ): Promise<void> {
   const report = await place.runs.report(run.id);
   if (json) process.stdout.write(`${printableJson(report)}\n`);
   else printReport(report);
   const missed = findShortfalls(report.evaluators, minimums);
+  const untold: string[] = [];
   if (against !== undefined) {
     const comparison = await place.runs.compare([against.id, run.id]);
     if (comparison.evaluators.length === 0)
@@ -195,14 +200,17 @@ async function conclude(
       process.stdout.write("\n");
       printComparison(comparison);
     }
-    if (maxRegression !== undefined) missed.push(...findRegressions(comparison, maxRegression));
+    if (maxRegression !== undefined) {
+      const found = findRegressions(comparison, maxRegression);
+      missed.push(...found.worse);
+      untold.push(...found.undecided);
+    }
   }
   const origin = await place.runs.findOrigin();
   if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}/runs/${run.id}`);
-  if (missed.length > 0) {
-    printNotice(missed.join("\n"));
-    process.exitCode = gateExitCode;
-  }
+  if (missed.length + untold.length > 0) printNotice([...missed, ...untold].join("\n"));
+  if (missed.length > 0 || (untold.length > 0 && undecided === "fail")) process.exitCode = gateExitCode;
+  else if (untold.length > 0 && undecided === undefined) process.exitCode = undecidedExitCode;
   if (run.status !== "finished") throw new CommandError(`The run is ${run.status}.`);
   if (report.evaluators.every(({ count }) => count === 0)) throw new CommandError("The run has no verdict.");
 }

@@ -26,6 +26,7 @@ export interface RunOptions extends PlaceOptions {
   minPassRate?: string[];
   against?: string;
   maxRegression?: string;
+  undecided?: string;
   resume?: string;
   json?: boolean;
 }
@@ -58,6 +59,8 @@ export function refuseContradictions(options: RunOptions): void {
   }
   if (options.maxRegression !== undefined && options.against === undefined)
     throw new CommandError("--max-regression needs --against, the run to compare with");
+  if (options.undecided !== undefined && options.maxRegression === undefined)
+    throw new CommandError("--undecided needs --max-regression");
 }
 
 /** `--max-tokens` for `maxTokens`. */

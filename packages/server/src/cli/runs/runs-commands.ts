@@ -92,8 +92,9 @@ function addRunCommand(program: Command, configure: Configure): void {
     .option("--against <run>", "also compare with this finished run, given by id or name")
     .option(
       "--max-regression <points>",
-      "exit with 2 if a mean score is lower than that of --against by more percentage points than this and p is under 0.05 or fewer than six trajectories are all lower alike, or if more than 1 % of the samples have a verdict there only",
+      "exit with 2 if a mean score is lower than that of --against by more percentage points than this and p is under 0.05, or if more than 1 % of the samples have a verdict there only; with 3 if it is lower by more and the trajectories are too few to tell that from chance",
     )
+    .option("--undecided <pass|fail>", "exit with 0 or 2 in place of 3")
     .option("--resume <run>", "finish this run, given by id or name, instead of making a new one")
     .option("--json", "print the report as JSON instead of a table")
     .option(...onServer)

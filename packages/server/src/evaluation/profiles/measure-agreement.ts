@@ -1,6 +1,6 @@
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { clusteredRateInterval, momentsOfClusters } from "../statistics/clustered-interval.ts";
+import { clusteredError, momentsOfClusters, rateInterval } from "../statistics/clustered-interval.ts";
 import { wilsonInterval } from "../statistics/wilson-interval.ts";
 import { type AgreementCell, selectAgreementCells } from "./agreement-store.ts";
 import { noSuchProfile } from "./find-profile.ts";
@@ -77,7 +77,7 @@ function intervalOf(
     .flatMap(([clusterId, ofCluster]) => (clusterId === null ? alone(ofCluster) : [addAgreed(ofCluster)]));
   const moments = momentsOfClusters(sums);
   return {
-    agreementInterval: clusteredRateInterval(moments),
+    agreementInterval: rateInterval(moments, clusteredError(moments)),
     intervalMethod: "clustered",
     clusters: moments.clusters,
   };

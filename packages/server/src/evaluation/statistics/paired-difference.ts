@@ -23,7 +23,8 @@ export const strataSigns: SignVectors = { mostClusters: 12, sampled: 999 };
 /** With fewer, no signs have a p-value under 0.05. */
 export const fewestClusters = 6;
 
-const level = 0.05;
+/** Of the test. */
+export const level = 0.05;
 /** Signs that one table covers: a byte of a word. */
 const tableBits = 8;
 /** Additions before other work gets a turn: a few milliseconds. */

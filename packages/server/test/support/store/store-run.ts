@@ -94,7 +94,7 @@ export async function storeRevision(
 
 /** What one evaluator said of one prediction, or why it said nothing. */
 export type StoredVerdict =
-  | { pass: boolean; score: number; unchanged?: { pass: boolean; score: number } }
+  | { pass: boolean; score: number | null; unchanged?: { pass: boolean; score: number } }
   | { status: Exclude<EvaluationStatus, "success"> };
 
 /** A prediction, with the verdicts in the order of the evaluators. */

@@ -1,8 +1,8 @@
+import { describeComparison } from "@presage/contract/describe-comparison";
 import type { Comparison } from "@presage/sdk";
 import { describeP, formatPoints } from "../../format/format-difference.ts";
 import { formatCount, formatScore } from "../../format/format-number.ts";
 import { nameEvaluator } from "./name-evaluator.ts";
-import { describeOutcome } from "./outcome/describe-outcome.ts";
 import { markRuns, nameRun } from "./run-marks.ts";
 
 /** A comparison for a pull request or an appendix: what it says, then its figures. */
@@ -22,7 +22,7 @@ export function comparisonMarkdown({ runs, evaluators }: Comparison, address: st
     })),
   );
   const sentences = compared.map(({ evaluator, name, candidate }) => {
-    const { sentence, caveats } = describeOutcome(candidate, { candidate: name, reference, evaluator });
+    const { sentence, caveats } = describeComparison(candidate, { candidate: name, reference, evaluator });
     return `- ${plain([sentence, ...caveats].join(" "))}`;
   });
   const rows = compared.map(({ evaluator, name, reference: figures, candidate }) => {
@@ -46,7 +46,7 @@ export function comparisonMarkdown({ runs, evaluators }: Comparison, address: st
     "",
     ...tableOf(columns, rows),
     "",
-    "Differences of mean scores in percentage points, paired by sample; intervals at 95 %, clustered by trajectory; p by the t test of trajectories’ sums, with Holm’s correction.",
+    "Differences of mean scores in percentage points, paired by sample; intervals at 95 %, clustered by trajectory; p by flipped signs of trajectories’ sums, with Holm’s correction.",
     "",
     `<${address}>`,
     "",

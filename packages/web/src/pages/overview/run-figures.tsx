@@ -74,7 +74,10 @@ function explain({ pass_interval, count, trajectories, failed, no_change, profil
     pass_interval === null
       ? "No interval: all are in one trajectory."
       : `95 % interval ${describeInterval(pass_interval)}, Wilson’s with the standard error clustered by trajectory.`;
-  const failures = failed === 0 ? "" : ` ${formatCount(failed)} failed and are not counted.`;
+  const failures =
+    failed === 0
+      ? ""
+      : ` ${formatCount(failed)} ${failed === 1 ? "prediction" : "predictions"} failed and ${failed === 1 ? "is" : "are"} not counted.`;
   const baseline =
     no_change === null
       ? ""

@@ -1,9 +1,9 @@
 import {
   type ClusteredMoments,
-  clusteredMeanInterval,
-  clusteredRateInterval,
+  clusteredError,
+  rateInterval,
+  scoreInterval,
 } from "../../statistics/clustered-interval.ts";
-import { tInterval } from "../../statistics/t-interval.ts";
 import { wilsonInterval } from "../../statistics/wilson-interval.ts";
 import { fromThousandths } from "../record/result-rows.ts";
 import type { ClusterTotals } from "./cluster-totals-store.ts";
@@ -92,24 +92,31 @@ const noIntervals: Intervals = {
 };
 
 function intervalsOf(totals: GroupTotals & Partial<ClusterTotals>): Intervals {
+  const scores = momentsOfScores(totals);
   if (!totals.clustered_results) {
-    const { passed, not_passed, scored, score_sum, score_sum_of_squares } = totals;
-    const scores = { count: scored, sum: score_sum, sumOfSquares: score_sum_of_squares };
+    const { passed, not_passed, scored, score_sum } = totals;
     return {
       intervalMethod: "independent",
       clusters: null,
       passRateInterval: wilsonInterval(passed, passed + not_passed),
-      meanScoreInterval: withinScores(tInterval(scores)),
+      meanScoreInterval: areVerdicts(totals)
+        ? wilsonInterval(score_sum, scored)
+        : scoreInterval(scores, clusteredError(scores)),
     };
   }
   const verdicts = momentsOfVerdicts(totals);
-  const scores = momentsOfScores(totals);
+  const intervalOfScores = areVerdicts(totals) ? rateInterval : scoreInterval;
   return {
     intervalMethod: "clustered",
     clusters: verdicts.count > 0 ? verdicts.clusters : scores.clusters,
-    passRateInterval: clusteredRateInterval(verdicts),
-    meanScoreInterval: clusteredMeanInterval(scores),
+    passRateInterval: rateInterval(verdicts, clusteredError(verdicts)),
+    meanScoreInterval: intervalOfScores(scores, clusteredError(scores)),
   };
+}
+
+/** Whether all scores are 0 or 1: one number has one interval. */
+function areVerdicts({ score_sum, score_sum_of_squares }: GroupTotals): boolean {
+  return score_sum === score_sum_of_squares;
 }
 
 /** A result without a cluster is one of its own. */
@@ -139,10 +146,4 @@ function momentsOfScores(totals: GroupTotals & Partial<ClusterTotals>): Clustere
     countSums: (totals.scored_scores ?? 0) + (sum - (totals.score_sum_in_clusters ?? 0)),
     countSquares: (totals.scored_squares ?? 0) + alone,
   };
-}
-
-/** With few values the interval would exceed the range of scores. */
-function withinScores(interval: ReturnType<typeof tInterval>): ReturnType<typeof tInterval> {
-  if (interval === null) return null;
-  return { ...interval, lower: Math.max(0, interval.lower), upper: Math.min(1, interval.upper) };
 }

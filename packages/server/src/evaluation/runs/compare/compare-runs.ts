@@ -2,13 +2,20 @@ import type { Comparison, ComparisonCandidate } from "@presage/contract";
 import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { holm } from "../../statistics/holm.ts";
+import { fewestClusters, level } from "../../statistics/paired-difference.ts";
 import { refuseDeleted } from "../find-run.ts";
 import type { SampleMatch } from "../outcomes/match-samples.ts";
 import type { RunSamples } from "../outcomes/run-samples.ts";
 import { byChanges, byStep, byWhetherChanged } from "../outcomes/strata.ts";
 import { type EvaluatorNames, isExternal, type Run } from "../run.ts";
-import { type ComparisonDimensions, compareValues, permutationSeed } from "./compare-values.ts";
-import { indexesOfAll, meanOf, type Values, valuesOf } from "./paired-values.ts";
+import {
+  type ComparedValues,
+  type ComparisonDimensions,
+  compareValues,
+  meansOf,
+  permutationSeed,
+} from "./compare-values.ts";
+import { indexesOfAll, measureOf, type Values, valuesOf } from "./paired-values.ts";
 import { readSidesByName } from "./read-sides-by-name.ts";
 import { findEvaluator, readSides, type Side } from "./sides.ts";
 
@@ -20,8 +27,9 @@ export interface RunDifferences extends Omit<Comparison, "runs"> {
 
 /** One evaluator's differences, before the p-values of all are adjusted. */
 type Unadjusted = Omit<Comparison["evaluators"][number], "candidates"> & {
-  candidates: Omit<ComparisonCandidate, "p_adjusted">[];
+  candidates: UnadjustedCandidate[];
 };
+type UnadjustedCandidate = ComparedValues & Pick<ComparisonCandidate, "run_id">;
 
 /** How runs differ from the first one, on the samples that all of them have a verdict for. */
 export async function compareRuns(
@@ -53,6 +61,7 @@ export async function compareRuns(
     evaluators_left_out: evaluatorsLeftOut(sides),
     leftOut: matches.map((match) => match.samples - inAll),
     seed: permutationSeed,
+    provenance: { statistics: 2 },
   };
 }
 
@@ -72,16 +81,17 @@ async function compareBy(
   }
   const [reference, ...candidates] = all;
   if (reference === undefined) throw new Error("There is no reference to compare with");
+  const measured = measureOf(all.map(({ values }) => values));
+  const indexesOf = (values: (of: Values) => Float64Array) =>
+    indexesOfAll(
+      samples.order,
+      all.map((one) => values(one.values)),
+    );
   const common = {
     samples,
-    judged: indexesOfAll(
-      samples.order,
-      all.map(({ values }) => values.score),
-    ),
-    ended: indexesOfAll(
-      samples.order,
-      all.map(({ values }) => values.withFailures),
-    ),
+    measured,
+    judged: indexesOf(measured.value),
+    ended: indexesOf(measured.withFailures),
   };
   const compared: Unadjusted["candidates"] = [];
   for (const { run, values, hasPasses } of candidates) {
@@ -92,10 +102,8 @@ async function compareBy(
     ...names,
     reference: {
       run_id: reference.run.id,
-      mean: meanOf(reference.values.score, common.judged),
-      pass_rate: reference.hasPasses ? meanOf(reference.values.pass, common.judged) : null,
-      count: common.judged.length,
-      mean_failures_as_zero: meanOf(reference.values.withFailures, common.ended),
+      ...meansOf(reference.values, common),
+      ...(reference.hasPasses ? {} : { pass_rate: null }),
     },
     candidates: compared,
   };
@@ -109,9 +117,30 @@ function withAdjusted(compared: readonly Unadjusted[]): Comparison["evaluators"]
     ...evaluator,
     candidates: candidates.map((candidate) => {
       place += 1;
-      return { ...candidate, p_adjusted: adjusted[place - 1] ?? null };
+      return decide(candidate, adjusted[place - 1] ?? null);
     }),
   }));
+}
+
+/** What the test says. Without six trajectories that differ, no signs have a p-value under 0.05. */
+function decide(
+  { differing, survives, ...candidate }: UnadjustedCandidate,
+  p: number | null,
+): ComparisonCandidate {
+  const isDecided = p !== null && p < level;
+  const undecided =
+    candidate.trajectories < fewestClusters
+      ? "few_trajectories"
+      : differing < fewestClusters
+        ? "few_differ"
+        : "within_noise";
+  return {
+    ...candidate,
+    p_adjusted: p,
+    outcome: isDecided ? ((candidate.difference ?? 0) > 0 ? "better" : "worse") : "undecided",
+    why: isDecided ? null : undecided,
+    survives_one_failure: isDecided ? survives : null,
+  };
 }
 
 /** What the reference has alone, and what it has not. */

@@ -2,12 +2,20 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ComparisonCandidate, ComparisonStratum } from "@presage/contract";
 import { type ClusterSum, rounding } from "../../statistics/clustered-interval.ts";
 import { detectableDifference } from "../../statistics/detectable-difference.ts";
-import { pairedDifference } from "../../statistics/paired-difference.ts";
-import { signFlipTest } from "../../statistics/sign-flip-test.ts";
+import {
+  areAlike,
+  differenceOf,
+  fewestClusters,
+  level,
+  overallSigns,
+  pairedDifference,
+  strataSigns,
+  survivesOneFailure,
+} from "../../statistics/paired-difference.ts";
 import type { RunSamples } from "../outcomes/run-samples.ts";
 import { type Dimension, together } from "../outcomes/strata.ts";
-import { noteOn } from "../report/figures.ts";
-import { countOnlyIn, meanOf, type Values } from "./paired-values.ts";
+import { unseenShare } from "../report/cluster-sums.ts";
+import { countOnlyIn, type Measured, meanOf, type Values } from "./paired-values.ts";
 
 const samplesAtOnce = 50_000;
 
@@ -17,9 +25,10 @@ export const permutationSeed = 1;
 /** What samples all runs have in common, in the order of trajectories. */
 export interface Common {
   samples: RunSamples;
-  /** With a verdict in all runs. */
+  measured: Measured;
+  /** With a value in all runs. */
   judged: Int32Array;
-  /** With a verdict or a failure in all runs. */
+  /** With a value or a failure in all runs. */
   ended: Int32Array;
 }
 
@@ -29,35 +38,48 @@ export interface ComparisonDimensions {
   changes: Dimension;
 }
 
-/** A candidate beside the reference, but for what depends on the other candidates. */
+/** A candidate beside the reference, before what depends on the p-values of the others. */
+export interface ComparedValues
+  extends Omit<ComparisonCandidate, "run_id" | "p_adjusted" | "outcome" | "why" | "survives_one_failure"> {
+  /** Trajectories in which the runs differ. */
+  differing: number;
+  /** Whether the difference would survive a trajectory in which the better run fails whole. */
+  survives: boolean;
+}
+
 export async function compareValues(
   reference: Values,
   candidate: Values,
   common: Common,
   dimensions: ComparisonDimensions,
-): Promise<Omit<ComparisonCandidate, "run_id" | "p_adjusted">> {
-  const { samples, judged, ended } = common;
-  const [clusters = []] = await clustersBy(together(samples), reference, candidate, common);
-  const differences = clusters.map(({ sum }) => sum);
-  const { difference, pValue, interval } = pairedDifference(clusters);
+): Promise<ComparedValues> {
+  const { samples, judged, measured } = common;
+  const values = { reference: measured.value(reference), candidate: measured.value(candidate) };
+  const [clusters = []] = await clustersBy(together(samples), values, common);
+  const { difference, pValue, interval } = await pairedDifference(clusters, overallSigns, permutationSeed);
   const { minDetectable, trajectoriesFor1Point } = detectableDifference(clusters);
-  const withFailures = meanOf(candidate.withFailures, ended);
-  const strata = (dimension: Dimension) => compareStrata(dimension, reference, candidate, common);
+  const means = meansOf(candidate, common);
+  const withFailures = {
+    reference: meanOf(measured.withFailures(reference), common.ended),
+    candidate: meanOf(measured.withFailures(candidate), common.ended),
+  };
+  const strata = (dimension: Dimension) => compareStrata(dimension, values, common);
   return {
-    mean: meanOf(candidate.score, judged),
-    pass_rate: meanOf(candidate.pass, judged),
-    count: judged.length,
-    mean_failures_as_zero: withFailures,
+    ...means,
     trajectories: clusters.length,
+    measure: measured.measure,
     difference,
     interval,
     p_value: pValue,
-    p_permutation: await signFlipTest(differences, permutationSeed),
-    ...countSides(reference.score, candidate.score, judged),
-    only_in_reference: countOnlyIn(reference.score, candidate.score),
-    only_in_candidate: countOnlyIn(candidate.score, reference.score),
+    p_permutation: pValue,
+    differing: clusters.filter((one) => differenceOf(one) !== 0).length,
+    survives: await survives(clusters, values, judged, pValue),
+    unseen_share: clusters.length === 0 ? null : unseenShare(clusters.length),
+    ...countSides(values.reference, values.candidate, judged),
+    only_in_reference: countOnlyIn(values.reference, values.candidate),
+    only_in_candidate: countOnlyIn(values.candidate, values.reference),
     difference_failures_as_zero:
-      withFailures === null ? null : withFailures - (meanOf(reference.withFailures, ended) ?? 0),
+      withFailures.candidate === null ? null : withFailures.candidate - (withFailures.reference ?? 0),
     min_detectable: minDetectable,
     trajectories_for_1_point: trajectoriesFor1Point,
     strata: {
@@ -66,15 +88,48 @@ export async function compareValues(
       changed: await strata(dimensions.changed),
       changes: await strata(dimensions.changes),
     },
-    note: noteOnTest(clusters.length),
+    note: noteOnTest(clusters),
   };
 }
 
-/** A warning if there are few clusters: of n, no signs have a p-value below 2^(1 − n). */
-function noteOnTest(trajectories: number): string | null {
-  const note = noteOn(trajectories);
-  if (trajectories < 2 || trajectories > 5) return note;
-  return `${note} Flipped signs cannot give a p under ${2 ** (1 - trajectories)}.`;
+/** The means of a run over the samples that all have. */
+export function meansOf(
+  values: Values,
+  { judged, ended, measured }: Common,
+): Pick<ComparisonCandidate, "mean" | "pass_rate" | "count" | "mean_failures_as_zero"> {
+  const hasScores = measured.measure === "score";
+  return {
+    mean: hasScores ? meanOf(values.score, judged) : null,
+    pass_rate: meanOf(values.pass, judged),
+    count: judged.length,
+    mean_failures_as_zero: hasScores ? meanOf(values.scoreWithFailures, ended) : null,
+  };
+}
+
+async function survives(
+  clusters: readonly PairedCluster[],
+  values: PairedValues,
+  judged: Int32Array,
+  pValue: number | null,
+): Promise<boolean> {
+  if (pValue === null || pValue >= level) return false;
+  const means = {
+    reference: meanOf(values.reference, judged) ?? 0,
+    candidate: meanOf(values.candidate, judged) ?? 0,
+  };
+  return await survivesOneFailure(clusters, means, permutationSeed);
+}
+
+/** A warning if trajectories are too few for the test, or do not show how far others would differ. */
+function noteOnTest(clusters: readonly ClusterSum[]): string | null {
+  if (clusters.length === 0) return null;
+  if (clusters.length < fewestClusters) {
+    const trajectories = clusters.length === 1 ? "1 trajectory is" : `${clusters.length} trajectories are`;
+    return `${trajectories} too few to tell a difference from chance: at least ${fewestClusters} are needed.`;
+  }
+  return areAlike(clusters)
+    ? "All trajectories differ alike, which does not show how far others would."
+    : null;
 }
 
 function countSides(
@@ -92,7 +147,13 @@ function countSides(
   return { wins, losses, ties: indexes.length - wins - losses };
 }
 
-/** A cluster of differences, with the sum of the reference's scores. */
+/** What is compared, by the index of a sample. */
+interface PairedValues {
+  reference: Float64Array;
+  candidate: Float64Array;
+}
+
+/** A cluster of differences, with the sum of the reference's values. */
 interface PairedCluster extends ClusterSum {
   trajectory: number;
   reference: number;
@@ -101,8 +162,7 @@ interface PairedCluster extends ClusterSum {
 /** The clusters of each group of a dimension: the differences of each trajectory. */
 async function clustersBy(
   { keys, of }: Dimension,
-  { score: reference }: Values,
-  { score: candidate }: Values,
+  { reference, candidate }: PairedValues,
   { samples, judged }: Common,
 ): Promise<PairedCluster[][]> {
   const groups: PairedCluster[][] = keys.map(() => []);
@@ -127,18 +187,18 @@ async function clustersBy(
 
 async function compareStrata(
   dimension: Dimension,
-  reference: Values,
-  candidate: Values,
+  values: PairedValues,
   common: Common,
 ): Promise<ComparisonStratum[]> {
-  const groups = await clustersBy(dimension, reference, candidate, common);
-  return dimension.keys.flatMap((key, group) => {
+  const groups = await clustersBy(dimension, values, common);
+  const strata: ComparisonStratum[] = [];
+  for (const [group, key] of dimension.keys.entries()) {
     const clusters = groups[group] ?? [];
     const count = clusters.reduce((sum, one) => sum + one.count, 0);
-    if (count === 0) return [];
+    if (count === 0) continue;
     const referenceMean = clusters.reduce((sum, one) => sum + one.reference, 0) / count;
-    const { difference, pValue, interval } = pairedDifference(clusters);
-    return {
+    const { difference, pValue, interval } = await pairedDifference(clusters, strataSigns, permutationSeed);
+    strata.push({
       key,
       count,
       trajectories: clusters.length,
@@ -147,6 +207,7 @@ async function compareStrata(
       difference,
       interval,
       p_value: pValue,
-    };
-  });
+    });
+  }
+  return strata;
 }

@@ -15,11 +15,11 @@ export interface ComparedSampleRow {
   trajectory_id: string;
   step: number;
   reference_position: number;
-  reference_score: number;
+  reference_score: number | null;
   reference_pass_rate: number;
   reference_result_id: number | null;
   candidate_position: number;
-  candidate_score: number;
+  candidate_score: number | null;
   candidate_pass_rate: number;
   candidate_result_id: number | null;
 }
@@ -31,7 +31,7 @@ export interface ComparedSampleCursor {
 }
 
 /**
- * Samples whose mean score is lower or higher in the candidate, the most different first. All verdicts are read for each page: no
+ * Samples whose mean score, or pass rate without one, is lower or higher in the candidate, the most different first. All verdicts are read for each page: no
  * index has differences.
  */
 export async function selectComparedSamples(
@@ -40,8 +40,10 @@ export async function selectComparedSamples(
   direction: "worse" | "better",
   { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
 ): Promise<ComparedSampleRow[]> {
-  const change =
-    direction === "worse" ? sql`reference.score - candidate.score` : sql`candidate.score - reference.score`;
+  const [lower, higher] = direction === "worse" ? ["candidate", "reference"] : ["reference", "candidate"];
+  const of = (side: string, column: string) => sql.ref(`${side}.${column}`);
+  // Of verdicts without a score, those are compared.
+  const change = sql`coalesce(${of(higher, "score")} - ${of(lower, "score")}, ${of(higher, "pass_rate")} - ${of(lower, "pass_rate")})`;
   const afterCursor =
     after === undefined
       ? sql``
@@ -67,8 +69,7 @@ export async function selectComparedSamples(
 function meansOf({ runId, evaluator }: ComparedVerdicts): RawBuilder<unknown> {
   return sql`select position, avg(score) as score, avg(pass * 1.0) as pass_rate, min(result_id) as result_id
     from run_verdicts
-    where run_id = ${runId} and evaluator = ${evaluator} and status = 'success'
-      and score is not null and pass is not null
+    where run_id = ${runId} and evaluator = ${evaluator} and status = 'success' and pass is not null
     group by position`;
 }
 

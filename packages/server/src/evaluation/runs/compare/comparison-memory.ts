@@ -1,7 +1,7 @@
 import type { Run } from "../run.ts";
 
 const bytesPerSample = 200;
-const bytesPerSampleOfRun = 60;
+const bytesPerSampleOfRun = 80;
 const bytesPerRepeat = 2;
 const bytesOfComparison = 4_000_000;
 

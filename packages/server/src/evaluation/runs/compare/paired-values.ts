@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { countRepeats, type Outcomes, type Tally } from "../outcomes/read-outcomes.ts";
+import type { ComparisonCandidate } from "@presage/contract";
+import { countRepeats, createTally, type Outcomes } from "../outcomes/read-outcomes.ts";
 
 const samplesAtOnce = 50_000;
 
@@ -7,15 +8,29 @@ const samplesAtOnce = 50_000;
 export interface Values {
   readonly score: Float64Array;
   readonly pass: Float64Array;
-  /** Of samples with a verdict or a failure, which scores 0. */
-  readonly withFailures: Float64Array;
+  /** Of samples with a value or a failure, which scores 0 and does not pass. */
+  readonly scoreWithFailures: Float64Array;
+  readonly passWithFailures: Float64Array;
+}
+
+/** What is compared: scores, or verdicts where none of the runs has a score. */
+export interface Measured {
+  readonly measure: ComparisonCandidate["measure"];
+  value(values: Values): Float64Array;
+  withFailures(values: Values): Float64Array;
+}
+
+export function measureOf(all: readonly Values[]): Measured {
+  return all.some(({ score }) => score.some((value) => !Number.isNaN(value)))
+    ? { measure: "score", value: ({ score }) => score, withFailures: (of) => of.scoreWithFailures }
+    : { measure: "pass_rate", value: ({ pass }) => pass, withFailures: (of) => of.passWithFailures };
 }
 
 /** A sample's value is the mean of its repeats. */
 export async function valuesOf(outcomes: Outcomes, indexes: Int32Array): Promise<Values> {
   const none = () => new Float64Array(indexes.length).fill(Number.NaN);
-  const values = { score: none(), pass: none(), withFailures: none() };
-  const tally: Tally = { judged: 0, passed: 0, failed: 0 };
+  const values = { score: none(), pass: none(), scoreWithFailures: none(), passWithFailures: none() };
+  const tally = createTally();
   for (let index = 0; index < indexes.length; index++) {
     if (index % samplesAtOnce === 0) await nextTurn();
     const own = indexes[index] ?? -1;
@@ -23,10 +38,11 @@ export async function valuesOf(outcomes: Outcomes, indexes: Int32Array): Promise
     countRepeats(outcomes, own, tally);
     const { judged, passed, failed } = tally;
     const score = outcomes.scores[own] ?? 0;
-    if (judged + failed > 0) values.withFailures[index] = score / (judged + failed);
-    if (judged === 0) continue;
-    values.score[index] = score / judged;
-    values.pass[index] = passed / judged;
+    const graded = outcomes.graded[own] ?? 0;
+    if (graded + failed > 0) values.scoreWithFailures[index] = score / (graded + failed);
+    if (judged + failed > 0) values.passWithFailures[index] = passed / (judged + failed);
+    if (graded > 0) values.score[index] = score / graded;
+    if (judged > 0) values.pass[index] = passed / judged;
   }
   return values;
 }

@@ -58,13 +58,13 @@ export async function readExternalResults(
   };
 }
 
-/** A score with or without a verdict, or why there is none. */
-type Result = { pass: boolean | undefined; score: number } | string;
+/** A verdict, a score or both, or why there is neither. */
+type Result = { pass: boolean | undefined; score: number | null } | string;
 
 /** The evaluator's own verdict, as in other runs: a correction changes no report. */
 function toResult({ pass, score }: ExternalResultRow): Result {
   if (pass === null) return score === null ? "incomplete" : { pass: undefined, score };
-  return { pass: pass === 1, score: score ?? pass };
+  return { pass: pass === 1, score };
 }
 
 /** One evaluator's results, each with the index of its sample. */
@@ -93,19 +93,25 @@ function toOutcomes(
   const next = starts.slice();
   const codes = new Uint8Array(of.length);
   const scores = new Float64Array(count);
+  const graded = new Uint32Array(count);
+  const apart = new Uint8Array(count);
   const failures: Record<string, number> = {};
   for (const [at, index] of of.entries()) {
     const found = results[at] ?? "incomplete";
     const place = next[index] ?? 0;
     next[index] = place + 1;
     // Among verdicts, a score alone says nothing of who passed.
-    if (typeof found === "string" || (hasPasses && found.pass === undefined)) {
+    if (found === "not_applicable") codes[place] = outcome.notApplicable;
+    else if (typeof found === "string" || (hasPasses && found.pass === undefined)) {
       const why = typeof found === "string" ? found : "incomplete";
       failures[why] = (failures[why] ?? 0) + 1;
       codes[place] = outcome.evaluatorFailed;
     } else {
       codes[place] = found.pass === true ? outcome.pass : outcome.fail;
+      if (found.score === null) continue;
       scores[index] = (scores[index] ?? 0) + found.score;
+      graded[index] = (graded[index] ?? 0) + 1;
+      if (found.score !== Number(found.pass)) apart[index] = 1;
     }
   }
   return {
@@ -113,6 +119,8 @@ function toOutcomes(
     starts,
     of: codes,
     scores,
+    graded,
+    apart,
     unchangedScore: new Float64Array(count).fill(Number.NaN),
     unchangedPass: new Uint8Array(count),
     failures,

@@ -45,6 +45,7 @@ const withoutPasses = {
   pass_rate: null,
   pass_standard_error: null,
   pass_interval: null,
+  pass_lower_if_missing: null,
   pass_rate_failures_as_zero: null,
 };
 

@@ -4,7 +4,15 @@ import { selectFailedPredictions, selectVerdicts } from "./outcomes-store.ts";
 import { readInRanges } from "./read-in-ranges.ts";
 
 /** What became of a prediction by one evaluator. */
-export const outcome = { none: 0, pass: 1, fail: 2, evaluatorFailed: 3, predictionFailed: 4 } as const;
+export const outcome = {
+  none: 0,
+  pass: 1,
+  fail: 2,
+  evaluatorFailed: 3,
+  predictionFailed: 4,
+  /** The evaluator has nothing to say of this sample, whatever the prediction. */
+  notApplicable: 5,
+} as const;
 
 /** What one evaluator said of a run's samples, by index. */
 export interface Outcomes {
@@ -13,8 +21,11 @@ export interface Outcomes {
   readonly starts?: Int32Array;
   /** An `outcome` for each repeat of each sample, those of a sample together. */
   readonly of: Uint8Array;
-  /** The sum of the scores of a sample's repeats. */
+  /** The sum of the scores of a sample's repeats, and how many of them have one. */
   readonly scores: Float64Array;
+  readonly graded: Uint32Array;
+  /** 1 where a repeat has a score that is not its verdict, 0 or 1. */
+  readonly apart: Uint8Array;
   /** The verdict on the state before the action; NaN without one. */
   readonly unchangedScore: Float64Array;
   readonly unchangedPass: Uint8Array;
@@ -46,6 +57,8 @@ export async function readOutcomes(
   const samples = failedPredictions.length / repeats;
   const of = new Uint8Array(failedPredictions.length);
   const scores = new Float64Array(samples);
+  const graded = new Uint32Array(samples);
+  const apart = new Uint8Array(samples);
   const unchangedScore = new Float64Array(samples).fill(Number.NaN);
   const unchangedPass = new Uint8Array(samples);
   const failures: Record<string, number> = {};
@@ -54,10 +67,15 @@ export async function readOutcomes(
     for (const row of rows) {
       const index = row.position - 1;
       const repeatIndex = index * repeats + row.repeat;
-      if (row.status === "success" && row.pass !== null && row.score !== null) {
+      if (row.status === "success" && row.pass !== null) {
         of[repeatIndex] = row.pass === 1 ? outcome.pass : outcome.fail;
-        scores[index] = (scores[index] ?? 0) + row.score;
-      } else {
+        if (row.score !== null) {
+          scores[index] = (scores[index] ?? 0) + row.score;
+          graded[index] = (graded[index] ?? 0) + 1;
+          if (row.score !== row.pass) apart[index] = 1;
+        }
+      } else if ((row.status as string) === "not_applicable") of[repeatIndex] = outcome.notApplicable;
+      else {
         of[repeatIndex] = outcome.evaluatorFailed;
         failures[row.status] = (failures[row.status] ?? 0) + 1;
       }
@@ -72,7 +90,7 @@ export async function readOutcomes(
     if (of[index] !== outcome.none) continue;
     if (isFinished || failedPredictions[index] === 1) of[index] = outcome.predictionFailed;
   }
-  return { repeats, of, scores, unchangedScore, unchangedPass, failures };
+  return { repeats, of, scores, graded, apart, unchangedScore, unchangedPass, failures };
 }
 
 /** A sample's outcomes, counted over its repeats. */
@@ -80,6 +98,11 @@ export interface Tally {
   judged: number;
   passed: number;
   failed: number;
+  notApplicable: number;
+}
+
+export function createTally(): Tally {
+  return { judged: 0, passed: 0, failed: 0, notApplicable: 0 };
 }
 
 /** Writes into `tally`, as it is called for each of a million samples. */
@@ -87,6 +110,7 @@ export function countRepeats({ repeats, starts, of }: Outcomes, index: number, t
   tally.judged = 0;
   tally.passed = 0;
   tally.failed = 0;
+  tally.notApplicable = 0;
   const end = starts?.[index + 1] ?? (index + 1) * repeats;
   for (let at = starts?.[index] ?? index * repeats; at < end; at++) {
     const one = of[at];
@@ -94,6 +118,7 @@ export function countRepeats({ repeats, starts, of }: Outcomes, index: number, t
       tally.judged += 1;
       tally.passed += 1;
     } else if (one === outcome.fail) tally.judged += 1;
+    else if (one === outcome.notApplicable) tally.notApplicable += 1;
     else if (one !== outcome.none) tally.failed += 1;
   }
 }

@@ -1,38 +1,30 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunFigures } from "@presage/contract";
-import {
-  clusteredError,
-  clusteredMeanInterval,
-  clusteredRateInterval,
-} from "../../statistics/clustered-interval.ts";
-import { countRepeats, type Outcomes, type Tally } from "../outcomes/read-outcomes.ts";
+import { effectiveClusters, rateInterval, scoreInterval } from "../../statistics/clustered-interval.ts";
+import { countRepeats, createTally, type Outcomes, type Tally } from "../outcomes/read-outcomes.ts";
 import type { RunSamples } from "../outcomes/run-samples.ts";
 import type { Dimension } from "../outcomes/strata.ts";
+import { type ClusterSums, createClusterSums, noteOn, unseenShare } from "./cluster-sums.ts";
 
 /** Other work gets a turn after this many samples, which take a few milliseconds. */
 const samplesAtOnce = 20_000;
-/** With fewer, the t of the intervals assumes too much. */
-const fewTrajectories = 10;
 
 /** Sums of each group of a dimension, by its number. */
 export interface Sums {
-  /** The trajectory that the sums of the current cluster are of. */
-  current: Int32Array;
-  clusterCount: Float64Array;
-  clusterScore: Float64Array;
-  clusterPasses: Float64Array;
-  clusters: Float64Array;
-  count: Float64Array;
-  countSquares: Float64Array;
-  score: Float64Array;
-  scoreSquares: Float64Array;
-  countScores: Float64Array;
-  passes: Float64Array;
-  passSquares: Float64Array;
-  countPasses: Float64Array;
+  /** Of samples with a score, and with a verdict; a sample's value is the mean of its repeats. */
+  scores: ClusterSums;
+  passes: ClusterSums;
+  samples: Float64Array;
+  /** Of predictions. */
+  verdicts: Float64Array;
+  graded: Float64Array;
   failed: Float64Array;
-  /** Of all samples with a verdict or a failure, which scores 0. */
+  notApplicable: Float64Array;
+  /** Samples with a score that is not its verdict. */
+  apart: Float64Array;
+  /** Of all samples with a score, or a verdict, or a failure, which scores 0. */
   countWithFailures: Float64Array;
+  scoreCountWithFailures: Float64Array;
   scoreWithFailures: Float64Array;
   passesWithFailures: Float64Array;
   unchangedCount: Float64Array;
@@ -47,7 +39,7 @@ export async function sumsBy(
   outcomes: Outcomes,
 ): Promise<Sums> {
   const sums = createSums(keys.length);
-  const tally: Tally = { judged: 0, passed: 0, failed: 0 };
+  const tally = createTally();
   for (let start = 0; start < order.length; start += samplesAtOnce) {
     const end = Math.min(order.length, start + samplesAtOnce);
     for (let place = start; place < end; place++) {
@@ -55,35 +47,30 @@ export async function sumsBy(
       const group = of[index] ?? -1;
       if (group < 0) continue;
       countRepeats(outcomes, index, tally);
-      if (tally.judged + tally.failed === 0) continue;
       const trajectory = trajectories.of[index] ?? 0;
       if (sets === undefined) addSample(sums, group, trajectory, index, outcomes, tally);
       else for (const one of sets[group] ?? []) addSample(sums, one, trajectory, index, outcomes, tally);
     }
     await nextTurn();
   }
-  for (let group = 0; group < keys.length; group++) endCluster(sums, group);
+  sums.scores.end();
+  sums.passes.end();
   return sums;
 }
 
 function createSums(groups: number): Sums {
   const numbers = () => new Float64Array(groups);
   return {
-    current: new Int32Array(groups).fill(-1),
-    clusterCount: numbers(),
-    clusterScore: numbers(),
-    clusterPasses: numbers(),
-    clusters: numbers(),
-    count: numbers(),
-    countSquares: numbers(),
-    score: numbers(),
-    scoreSquares: numbers(),
-    countScores: numbers(),
-    passes: numbers(),
-    passSquares: numbers(),
-    countPasses: numbers(),
+    scores: createClusterSums(groups),
+    passes: createClusterSums(groups),
+    samples: numbers(),
+    verdicts: numbers(),
+    graded: numbers(),
     failed: numbers(),
+    notApplicable: numbers(),
+    apart: numbers(),
     countWithFailures: numbers(),
+    scoreCountWithFailures: numbers(),
     scoreWithFailures: numbers(),
     passesWithFailures: numbers(),
     unchangedCount: numbers(),
@@ -92,52 +79,38 @@ function createSums(groups: number): Sums {
   };
 }
 
+/** The samples of a trajectory follow one another. */
 function addSample(
   sums: Sums,
   group: number,
   trajectory: number,
   index: number,
-  { scores, unchangedScore, unchangedPass }: Outcomes,
-  { judged, passed, failed }: Tally,
+  outcomes: Outcomes,
+  { judged, passed, failed, notApplicable }: Tally,
 ): void {
-  const score = scores[index] ?? 0;
+  add(sums.samples, group, 1);
+  add(sums.notApplicable, group, notApplicable);
+  if (judged + failed === 0) return;
+  const score = outcomes.scores[index] ?? 0;
+  const graded = outcomes.graded[index] ?? 0;
   add(sums.failed, group, failed);
   add(sums.countWithFailures, group, 1);
-  add(sums.scoreWithFailures, group, score / (judged + failed));
   add(sums.passesWithFailures, group, passed / (judged + failed));
-  if (judged === 0) return;
-  // The samples of a trajectory follow one another.
-  if (sums.current[group] !== trajectory) {
-    endCluster(sums, group);
-    sums.current[group] = trajectory;
+  if (graded + failed > 0) {
+    add(sums.scoreCountWithFailures, group, 1);
+    add(sums.scoreWithFailures, group, score / (graded + failed));
   }
-  add(sums.clusterCount, group, 1);
-  add(sums.clusterScore, group, score / judged);
-  add(sums.clusterPasses, group, passed / judged);
-  const unchanged = unchangedScore[index] ?? Number.NaN;
+  if (judged === 0) return;
+  add(sums.verdicts, group, judged);
+  add(sums.graded, group, graded);
+  add(sums.apart, group, outcomes.apart[index] ?? 0);
+  sums.passes.add(group, trajectory, passed / judged);
+  if (graded > 0) sums.scores.add(group, trajectory, score / graded);
+  const unchanged = outcomes.unchangedScore[index] ?? Number.NaN;
   if (Number.isNaN(unchanged)) return;
   add(sums.unchangedCount, group, 1);
   add(sums.unchangedScore, group, unchanged);
-  add(sums.unchangedPasses, group, unchangedPass[index] ?? 0);
-}
-
-function endCluster(sums: Sums, group: number): void {
-  const count = sums.clusterCount[group] ?? 0;
-  if (count === 0) return;
-  const score = sums.clusterScore[group] ?? 0;
-  const passes = sums.clusterPasses[group] ?? 0;
-  add(sums.clusters, group, 1);
-  add(sums.count, group, count);
-  add(sums.countSquares, group, count * count);
-  add(sums.score, group, score);
-  add(sums.scoreSquares, group, score * score);
-  add(sums.countScores, group, count * score);
-  add(sums.passes, group, passes);
-  add(sums.passSquares, group, passes * passes);
-  add(sums.countPasses, group, count * passes);
-  sums.clusterCount[group] = 0;
-  sums.clusterScore[group] = 0;
-  sums.clusterPasses[group] = 0;
+  add(sums.unchangedPasses, group, outcomes.unchangedPass[index] ?? 0);
 }
 
 function add(to: Float64Array, group: number, amount: number): void {
@@ -149,12 +122,17 @@ export function hasOutcomes({ countWithFailures }: Sums, group: number): boolean
   return (countWithFailures[group] ?? 0) > 0;
 }
 
-/** A group's mean score if failures score 0. Null without verdicts and failures. */
-export function meanWithFailures(
-  { scoreWithFailures, countWithFailures }: Sums,
-  group: number,
-): number | null {
-  return shareOf(scoreWithFailures[group], countWithFailures[group]);
+/** A group's mean score if failures score 0; its pass rate if no verdict has a score. Null without verdicts and failures. */
+export function meanWithFailures(sums: Sums, group: number): number | null {
+  return (
+    scoreWithFailures(sums, group) ?? shareOf(sums.passesWithFailures[group], sums.countWithFailures[group])
+  );
+}
+
+/** Null also where there are verdicts, and none has a score. */
+function scoreWithFailures(sums: Sums, group: number): number | null {
+  const hasScores = sums.graded[group] !== 0 || sums.verdicts[group] === 0;
+  return hasScores ? shareOf(sums.scoreWithFailures[group], sums.scoreCountWithFailures[group]) : null;
 }
 
 function shareOf(sum = 0, count = 0): number | null {
@@ -164,35 +142,37 @@ function shareOf(sum = 0, count = 0): number | null {
 /** A group's figures; they are null where there is nothing to make them of. */
 export function toFigures(sums: Sums, group: number): RunFigures {
   const at = (values: Float64Array) => values[group] ?? 0;
-  const common = {
-    clusters: at(sums.clusters),
-    count: at(sums.count),
-    countSquares: at(sums.countSquares),
-  };
-  const scores = {
-    ...common,
-    sum: at(sums.score),
-    sumSquares: at(sums.scoreSquares),
-    countSums: at(sums.countScores),
-  };
-  const passes = {
-    ...common,
-    sum: at(sums.passes),
-    sumSquares: at(sums.passSquares),
-    countSums: at(sums.countPasses),
-  };
+  const scores = sums.scores.momentsOf(group);
+  const passes = sums.passes.momentsOf(group);
+  const error = sums.scores.errorOf(group);
+  const passError = sums.passes.errorOf(group);
+  // One number has one interval.
+  const interval = (at(sums.apart) === 0 ? rateInterval : scoreInterval)(scores, error);
+  const passInterval = rateInterval(passes, passError);
+  const unseen = passes.clusters === 0 ? null : unseenShare(passes.clusters);
+  const ifMissing = (bounds: RunFigures["interval"]) =>
+    bounds === null || unseen === null ? null : bounds.lower * (1 - unseen);
   const unchanged = at(sums.unchangedCount);
   return {
-    count: common.count,
+    samples: at(sums.samples),
+    count: passes.count,
+    without_verdict: at(sums.samples) - passes.count,
+    verdicts: at(sums.verdicts),
+    graded: at(sums.graded),
     failed: at(sums.failed),
-    trajectories: common.clusters,
+    not_applicable: at(sums.notApplicable),
+    trajectories: passes.clusters,
+    effective_trajectories: passes.count === 0 ? null : effectiveClusters(passes),
     mean: shareOf(scores.sum, scores.count),
-    standard_error: clusteredError(scores),
-    interval: clusteredMeanInterval(scores),
+    standard_error: error,
+    interval,
     pass_rate: shareOf(passes.sum, passes.count),
-    pass_standard_error: clusteredError(passes),
-    pass_interval: clusteredRateInterval(passes),
-    mean_failures_as_zero: meanWithFailures(sums, group),
+    pass_standard_error: passError,
+    pass_interval: passInterval,
+    unseen_share: unseen,
+    lower_if_missing: ifMissing(interval),
+    pass_lower_if_missing: ifMissing(passInterval),
+    mean_failures_as_zero: scoreWithFailures(sums, group),
     pass_rate_failures_as_zero: shareOf(at(sums.passesWithFailures), at(sums.countWithFailures)),
     no_change:
       unchanged === 0
@@ -202,14 +182,6 @@ export function toFigures(sums: Sums, group: number): RunFigures {
             pass_rate: at(sums.unchangedPasses) / unchanged,
             count: unchanged,
           },
-    note: noteOn(common.clusters),
+    note: noteOn(passes, sums.passes.largestOf(group)),
   };
-}
-
-/** A warning if there are few clusters. */
-export function noteOn(trajectories: number): string | null {
-  if (trajectories === 0 || trajectories >= fewTrajectories) return null;
-  return trajectories === 1
-    ? "One trajectory only: there is no interval."
-    : `Only ${trajectories} trajectories: the intervals are rough.`;
 }

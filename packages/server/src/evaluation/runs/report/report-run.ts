@@ -21,7 +21,7 @@ import { runCost } from "./run-cost.ts";
 export type RunFindings = Omit<RunReport, "run">;
 
 /** Of the arrays by sample, and by repeat; and of what is small. */
-const bytesPerSample = 120;
+const bytesPerSample = 180;
 const bytesPerRepeat = 10;
 const bytesOfReport = 4_000_000;
 
@@ -71,7 +71,7 @@ export async function reportRun(
     tokens: predictions.tokens,
     cost: runCost(run, predictions, prices),
     failures: { predictions: predictions.failures, evaluations },
-    provenance: { ...run.provenance, warnings: warningsOf(run) },
+    provenance: { ...run.provenance, statistics: 2, warnings: warningsOf(run) },
   };
 }
 
@@ -85,7 +85,7 @@ async function externalFindings(reader: Database, run: Run): Promise<RunFindings
     tokens: { prompt: 0, cached: 0, completion: 0 },
     cost: null,
     failures: { predictions: {}, evaluations: failures },
-    provenance: { ...run.provenance, warnings: [] },
+    provenance: { ...run.provenance, statistics: 2, warnings: [] },
   };
 }
 

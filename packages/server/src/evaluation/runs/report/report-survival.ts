@@ -74,7 +74,9 @@ function stepsByRepeat(
   for (let repeat = 0; repeat < repeats; repeat++) {
     const steps: StepOutcome[] = [];
     for (const index of indexes) {
-      const name = nameOf(of[index * repeats + repeat]);
+      const code = of[index * repeats + repeat];
+      if (code === outcome.notApplicable) continue;
+      const name = nameOf(code);
       if (name === undefined) break;
       steps.push({ step: step[index] ?? 0, outcome: name });
       if (name !== "pass") break;

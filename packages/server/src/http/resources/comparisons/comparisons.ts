@@ -80,7 +80,10 @@ function toComparedSample(row: ComparedSampleRow): ComparedSample {
     dataset_sample_id: row.sample_id,
     trajectory_id: row.trajectory_id,
     step: row.step,
-    difference: row.candidate_score - row.reference_score,
+    difference:
+      row.candidate_score === null || row.reference_score === null
+        ? row.candidate_pass_rate - row.reference_pass_rate
+        : row.candidate_score - row.reference_score,
     reference: {
       position: row.reference_position,
       score: row.reference_score,

@@ -1,9 +1,17 @@
 import type { EpisodeFigures, EpisodeGrouping, TaskSplitName } from "@presage/contract";
 import type { EpisodeCounts } from "../../../environments/episodes/episode-figures-store.ts";
-import { clusteredRateInterval } from "../../../evaluation/statistics/clustered-interval.ts";
+import { clusteredError, rateInterval } from "../../../evaluation/statistics/clustered-interval.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 
 export function toEpisodeFigures(by: EpisodeGrouping, counts: EpisodeCounts): EpisodeFigures {
+  const moments = {
+    clusters: counts.tasks,
+    count: counts.finished,
+    sum: counts.successes,
+    sumSquares: counts.success_squares,
+    countSums: counts.count_successes,
+    countSquares: counts.count_squares,
+  };
   const { environment, part, episodes, open, finished, successes, failures, tasks, rewarded, rewards } =
     counts;
   return {
@@ -20,14 +28,7 @@ export function toEpisodeFigures(by: EpisodeGrouping, counts: EpisodeCounts): Ep
     tasks,
     success_rate: finished === 0 ? null : successes / finished,
     // Episodes of one task are not independent.
-    success_interval: clusteredRateInterval({
-      clusters: tasks,
-      count: finished,
-      sum: successes,
-      sumSquares: counts.success_squares,
-      countSums: counts.count_successes,
-      countSquares: counts.count_squares,
-    }),
+    success_interval: rateInterval(moments, clusteredError(moments)),
     mean_steps: finished === 0 ? null : counts.finished_steps / finished,
     rewarded,
     mean_reward: rewarded === 0 || rewards === null ? null : rewards / rewarded,

@@ -10,19 +10,28 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { noSuch, operation } from "../docs/describe.ts";
 
 const figures: RunFigures = {
+  samples: 394,
   count: 388,
+  without_verdict: 6,
+  verdicts: 388,
+  graded: 388,
   failed: 6,
+  not_applicable: 0,
   trajectories: 12,
+  effective_trajectories: 11.2,
   mean: 0.8,
   standard_error: 0.04,
-  interval: { level: 0.95, lower: 0.712, upper: 0.888 },
+  interval: { level: 0.95, lower: 0.694, upper: 0.876 },
   pass_rate: 0.75,
   pass_standard_error: 0.05,
-  pass_interval: { level: 0.95, lower: 0.63, upper: 0.841 },
+  pass_interval: { level: 0.95, lower: 0.624, upper: 0.844 },
+  unseen_share: 0.221,
+  lower_if_missing: 0.541,
+  pass_lower_if_missing: 0.486,
   mean_failures_as_zero: 0.788,
   pass_rate_failures_as_zero: 0.739,
   no_change: { mean: 0.31, pass_rate: 0.3, count: 388 },
-  note: null,
+  note: "With 12 trajectories, a kind that makes up 22 % of all may be missing here.",
 };
 const provenance = {
   presage_version: "0.1.0",
@@ -96,7 +105,7 @@ export const exampleReport = {
     ],
   },
   failures: { predictions: { timeout: 4 }, evaluations: { failed: 2 } },
-  provenance: { ...provenance, warnings: [] },
+  provenance: { ...provenance, statistics: 2, warnings: [] },
 } satisfies RunReport;
 
 export const runReportPaths: ZodOpenApiPathsObject = {

@@ -8,7 +8,6 @@ import { domainWithZero, type Range } from "../../../ui/charts/plot/scale.ts";
 import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-evaluator.ts";
-import { significance } from "../outcome/describe-outcome.ts";
 import { RunName } from "../run-mark.tsx";
 import type { MarkedRun } from "../run-marks.ts";
 import { explainDifference } from "./explain-difference.ts";
@@ -105,6 +104,12 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
   );
 }
 
+const outcomeClasses: Record<ComparisonCandidate["outcome"], string | undefined> = {
+  better: "text-pass",
+  worse: "text-fail",
+  undecided: undefined,
+};
+
 interface CandidateRowProps {
   candidate: ComparisonCandidate;
   marked: MarkedRun;
@@ -112,8 +117,7 @@ interface CandidateRowProps {
 }
 
 function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
-  const { difference, interval, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
-  const isShown = p !== null && p < significance && difference !== null;
+  const { difference, interval, outcome, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
   return (
     <tr>
       <RowHeader className="max-w-60 max-sm:max-w-36">
@@ -122,7 +126,7 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
       <Cell isNumber>
         <Figure
           text={explainDifference(candidate)}
-          className={clsx("font-semibold", isShown && (difference > 0 ? "text-pass" : "text-fail"))}
+          className={clsx("font-semibold", outcomeClasses[outcome])}
         >
           {formatPoints(difference)}
         </Figure>

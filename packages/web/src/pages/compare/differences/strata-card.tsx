@@ -40,7 +40,7 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
         label="Differences by what changed"
         rowLabel="Samples and run"
         valueLabel="Difference"
-        explanation="Mean difference of the scores from the reference’s, in percentage points, on such samples. The interval has what the t test of the trajectories’ sums of differences does not reject."
+        explanation="Mean difference of the scores from the reference’s, in percentage points, on such samples. The interval has every difference that flipped signs of the trajectories’ sums do not reject."
         most={24}
         format={formatPoints}
         rows={rows.map(({ stratum, label, name }) => ({

@@ -1,4 +1,5 @@
-import type { Comparison } from "@presage/sdk";
+import { describeComparison } from "@presage/contract/describe-comparison";
+import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { Card } from "../../../ui/card.tsx";
@@ -6,7 +7,6 @@ import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-evaluator.ts";
 import { type MarkedRun, nameRun } from "../run-marks.ts";
-import { describeOutcome, type Verdict } from "./describe-outcome.ts";
 
 interface OutcomeCardProps {
   evaluators: Comparison["evaluators"];
@@ -15,10 +15,10 @@ interface OutcomeCardProps {
   onChooseEvaluator(key: string): void;
 }
 
-const looks: Record<Verdict, { icon: typeof CircleCheck; className: string }> = {
+const looks: Record<ComparisonCandidate["outcome"], { icon: typeof CircleCheck; className: string }> = {
   better: { icon: CircleCheck, className: "text-pass" },
   worse: { icon: CircleX, className: "text-fail" },
-  open: { icon: CircleHelp, className: "text-ink-3" },
+  undecided: { icon: CircleHelp, className: "text-ink-3" },
 };
 
 /** What the comparison says, in plain words: a sentence for each compared run. */
@@ -46,12 +46,12 @@ export function OutcomeCard({ evaluators, evaluator, marked, onChooseEvaluator }
         {evaluator.candidates.map((candidate) => {
           const one = marked.find(({ run }) => run.id === candidate.run_id);
           if (one === undefined || reference === undefined) return null;
-          const { verdict, sentence, caveats } = describeOutcome(candidate, {
+          const { sentence, caveats } = describeComparison(candidate, {
             candidate: nameRun(one, marked),
             reference: nameRun(reference, marked),
             evaluator: nameEvaluator(evaluator, evaluators),
           });
-          const { icon: Icon, className } = looks[verdict];
+          const { icon: Icon, className } = looks[candidate.outcome];
           return (
             <li key={candidate.run_id} className="flex gap-3 px-4 py-3">
               <Icon className={clsx("mt-0.5 size-4 shrink-0", className)} aria-hidden />

@@ -24,7 +24,7 @@ interface AnswerCardProps {
 const looks: Record<Answer["outcome"], { tone: Tone; icon: typeof CircleCheck }> = {
   better: { tone: "pass", icon: CircleCheck },
   worse: { tone: "fail", icon: CircleX },
-  open: { tone: "warn", icon: CircleMinus },
+  undecided: { tone: "warn", icon: CircleMinus },
   unknown: { tone: "neutral", icon: CircleMinus },
 };
 

@@ -2,22 +2,31 @@ import { expect, test } from "bun:test";
 import { answerOf } from "./answer-of.ts";
 
 const figures = { pass_rate: 0.8, no_change: { mean: 0.5, pass_rate: 0.5, count: 10 } };
-const compared = (difference: number, p_adjusted: number | null) => ({
-  difference,
-  interval: { level: 0.95, lower: difference - 0.1, upper: difference + 0.1 },
-  p_adjusted,
-  min_detectable: null,
+const compared = {
+  difference: 0.3,
+  interval: { level: 0.95, lower: 0.2, upper: 0.4 },
+  measure: "score" as const,
+  outcome: "better" as const,
+  p_adjusted: 0.0001,
+  survives_one_failure: true,
+};
+
+test("the answer is the outcome of the test, whatever the figures are", () => {
+  expect(answerOf(figures, compared)).toMatchObject({ outcome: "better" });
+  expect(answerOf(figures, { ...compared, outcome: "undecided" })).toMatchObject({
+    outcome: "undecided",
+    title: "Not shown to be better than no change",
+  });
 });
 
-test("better or worse needs a small adjusted p", () => {
-  expect(answerOf(figures, compared(0.3, 0.001)).outcome).toBe("better");
-  expect(answerOf(figures, compared(-0.3, 0.001)).outcome).toBe("worse");
-  expect(answerOf(figures, compared(0.3, 0.2)).outcome).toBe("open");
-  expect(answerOf(figures, compared(0.3, null)).outcome).toBe("open");
+test("a difference that one more failure would undo says so", () => {
+  expect(answerOf(figures, { ...compared, survives_one_failure: false }).detail).toEndWith(
+    "p < 0.001). One trajectory in which the model fails whole would undo this.",
+  );
 });
 
 test("the difference is said with its interval", () => {
-  expect(answerOf(figures, compared(0.3, 0.0001)).detail).toBe(
+  expect(answerOf(figures, compared).detail).toBe(
     "The mean score differs by +30.0 points (95 % interval +20.0 to +40.0, p < 0.001).",
   );
 });

@@ -2,15 +2,22 @@ import type { ComparisonCandidate, RunFigures } from "@presage/sdk";
 import { describeP, formatPoints } from "../../../format/format-difference.ts";
 
 export interface Answer {
-  /** `open`: the data does not show a difference. `unknown`: there is nothing to compare with. */
-  outcome: "better" | "worse" | "open" | "unknown";
+  /** `unknown`: there is nothing to compare with. */
+  outcome: ComparisonCandidate["outcome"] | "unknown";
   title: string;
   detail: string;
 }
 
-type Compared = Pick<ComparisonCandidate, "difference" | "interval" | "p_adjusted" | "min_detectable">;
+type Compared = Pick<
+  ComparisonCandidate,
+  "difference" | "interval" | "measure" | "outcome" | "p_adjusted" | "survives_one_failure"
+>;
 
-const significant = 0.05;
+const titles: Record<ComparisonCandidate["outcome"], string> = {
+  better: "Better than predicting no change",
+  worse: "Worse than predicting no change",
+  undecided: "Not shown to be better than no change",
+};
 
 /** Whether the model is shown to be better than predicting that nothing changes. */
 export function answerOf(
@@ -20,23 +27,24 @@ export function answerOf(
   if (compared === undefined || compared.difference === null) {
     if (pass_rate === null || no_change === null)
       return { outcome: "unknown", title: "No baseline to compare with", detail: "" };
-    const points = formatPoints(pass_rate - no_change.pass_rate);
     return {
       outcome: "unknown",
       title: "Difference from no change not tested",
-      detail: `That is ${points} points, of which a run of the baseline tells how certain they are.`,
+      detail: `The difference is ${formatPoints(pass_rate - no_change.pass_rate)} points; whether that is more than chance takes a run of the baseline.`,
     };
   }
-  const { difference, interval, p_adjusted } = compared;
+  const { difference, interval, measure, outcome, p_adjusted } = compared;
   const range =
     interval === null
       ? "no interval"
       : `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   const p = p_adjusted === null ? "" : `, ${describeP(p_adjusted)}`;
-  const detail = `The mean score differs by ${formatPoints(difference)} points (${range}${p}).`;
-  if (p_adjusted === null || p_adjusted >= significant)
-    return { outcome: "open", title: "Not shown to be better than no change", detail };
-  return difference > 0
-    ? { outcome: "better", title: "Better than predicting no change", detail }
-    : { outcome: "worse", title: "Worse than predicting no change", detail };
+  const what = measure === "score" ? "mean score" : "pass rate";
+  const better = outcome === "better" ? "the model" : "no change";
+  const undone =
+    compared.survives_one_failure === false
+      ? ` One trajectory in which ${better} fails whole would undo this.`
+      : "";
+  const detail = `The ${what} differs by ${formatPoints(difference)} points (${range}${p}).${undone}`;
+  return { outcome, title: titles[outcome], detail };
 }

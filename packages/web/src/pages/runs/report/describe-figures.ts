@@ -1,6 +1,6 @@
 import type { RunFigures } from "@presage/sdk";
 import { describeInterval } from "../../../format/describe-rate.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { formatCount, formatShare } from "../../../format/format-number.ts";
 import type { IntervalRow } from "../../../ui/charts/plot/interval-table.tsx";
 
 export const measures = ["pass_rate", "mean"] as const;
@@ -10,18 +10,19 @@ export const measureLabels: Record<Measure, string> = { pass_rate: "Pass rate", 
 
 type Counted = Pick<RunFigures, "count" | "trajectories" | "failed">;
 
-/** “120 samples in 12 trajectories, 3 failed” */
+/** “120 samples in 12 trajectories, 3 failed predictions” */
 export function describeBasis({ count, trajectories, failed }: Counted): string {
   const trajectoryWord = trajectories === 1 ? "trajectory" : "trajectories";
-  const failures = failed === 0 ? "" : `, ${formatCount(failed)} failed`;
+  const failures =
+    failed === 0 ? "" : `, ${formatCount(failed)} failed ${failed === 1 ? "prediction" : "predictions"}`;
   return `${formatCount(count)} ${count === 1 ? "sample" : "samples"} in ${formatCount(trajectories)} ${trajectoryWord}${failures}`;
 }
 
 /** What each figure of a measure is, and how its interval was made. */
 export const measureExplanations: Record<Measure, string> = {
   pass_rate:
-    "Share of the samples with a verdict that pass; failed ones are not in it. Interval at 95 %: Wilson’s with Student’s t, from a standard error clustered by trajectory.",
-  mean: "Mean score of the samples with a verdict, from 0 to 1; failed ones are not in it. Interval at 95 %: Student’s t with a standard error clustered by trajectory.",
+    "Share of the samples with a verdict that pass; failed ones are not in it. Interval at 95 %: Wilson’s with Student’s t, clustered by trajectory.",
+  mean: "Mean score of the samples whose verdict has one, from 0 to 1; failed ones are not in it. Interval at 95 %: Wilson’s with Student’s t, clustered by trajectory.",
 };
 
 /** The value of a measure with its interval, the baseline beside it, and what it was made from. */
@@ -36,8 +37,18 @@ export function figureOf(
     upper: interval?.upper ?? null,
     reference: figures.no_change?.[measure] ?? null,
     count: figures.count,
-    basis: describeBasis(figures),
+    basis: [`${describeBasis(figures)}.`, describeUnseen(figures, measure)].filter(Boolean).join(" "),
   };
+}
+
+/** What so few trajectories may not show. */
+function describeUnseen(
+  { trajectories, unseen_share: unseen, ...figures }: Omit<RunFigures, "mean_failures_as_zero">,
+  measure: Measure,
+): string | undefined {
+  const lower = measure === "mean" ? figures.lower_if_missing : figures.pass_lower_if_missing;
+  if (unseen === null || lower === null) return undefined;
+  return `With ${formatCount(trajectories)} trajectories, a kind that makes up ${formatShare(unseen)} of all may be missing here; if it fails whole, the lower end is ${formatShare(lower)}.`;
 }
 
 export function explainFigures(figures: Omit<RunFigures, "mean_failures_as_zero">, measure: Measure): string {
@@ -46,5 +57,5 @@ export function explainFigures(figures: Omit<RunFigures, "mean_failures_as_zero"
     interval === null
       ? "There is no interval: the samples are in fewer than two trajectories."
       : `95 % interval: ${describeInterval(interval)}.`;
-  return `${measureExplanations[measure]} ${range}`;
+  return [measureExplanations[measure], range, describeUnseen(figures, measure)].filter(Boolean).join(" ");
 }

@@ -28,7 +28,7 @@ const strataTitles = [
 const mostRows = 100;
 
 const howIntervals =
-  "Intervals are at 95 % and take trajectories, not samples, as independent (cluster-robust standard error with Student's t; Wilson's interval for pass rates). With failures: the mean if each failure scores 0. No change: the score of predicting that nothing changes, on the same samples.";
+  "Intervals are at 95 % and take trajectories, not samples, as independent (Wilson's with Student's t and the standard error of leaving out one trajectory at a time). With failures: the mean if each failure scores 0. No change: the score of predicting that nothing changes, on the same samples.";
 
 /** A report as headings, texts and tables. */
 export function reportDocument(report: RunReport): ReportPart[] {
@@ -209,6 +209,7 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
     ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
     ["Models", provenance.models.join(", ")],
     ["Presage", provenance.presage_version],
+    ["Statistics", `${provenance.statistics}, as in docs/statistics.md`],
     ["Prompt", provenance.prompt_version ?? "unknown"],
     ["Created", run.created_at],
     ["Finished", run.finished_at ?? "not yet"],
