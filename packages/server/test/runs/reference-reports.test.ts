@@ -118,7 +118,7 @@ onEachDatabase((database) => {
     for (const { revision, run } of line.runs) {
       ids.push(await storeRun(opened.database, accountId, revisions[revision], toStoredRun(run)));
     }
-    const byKey = (one: { key: unknown }, other: { key: unknown }) =>
+    const byKey = (one: { key?: unknown }, other: { key?: unknown }) =>
       `${one.key}` < `${other.key}` ? -1 : 1;
     for (const [place, { report }] of line.runs.entries()) {
       const { evaluators } = RunReport.parse(await read(`/v1/runs/${ids[place]}/report`));
@@ -132,13 +132,13 @@ onEachDatabase((database) => {
     const comparison = Comparison.parse(await read(`/v1/comparisons?runs=${ids.join(",")}`));
     const { reference, candidates } = comparison.evaluators[0] as Comparison["evaluators"][number];
     expect(reference).toEqual({
-      run_id: ids[0] ?? "",
       ...(near(line.comparison.reference) as typeof reference),
+      run_id: ids[0] ?? "",
     });
     expect(candidates).toHaveLength(line.comparison.candidates.length);
     for (const [place, { strata, ...expected }] of line.comparison.candidates.entries()) {
       const { strata: found, ...candidate } = candidates[place] as ComparisonCandidate;
-      expect(candidate).toEqual({ run_id: ids[place + 1], ...(near(expected) as typeof candidate) });
+      expect(candidate).toEqual({ ...(near(expected) as typeof candidate), run_id: ids[place + 1] ?? "" });
       for (const name of ["step", "changed", "changes"] as const) {
         expect(found[name].toSorted(byKey)).toEqual(
           near(strata[name].toSorted(byKey)) as (typeof found)[typeof name],
