@@ -53,10 +53,11 @@ def test_from_a_dataset_to_a_table(presage: Presage) -> None:
     assert repr(comparison) == table
     lines = table.splitlines()
     assert len(lines) == 6
-    # The exact matches of all four differ alike: 2 of 2^4 signs.
-    assert " 0.125 " in lines[2]
-    assert lines[5] == "Only 4 trajectories: the intervals are rough. Flipped signs cannot give a p under 0.125."
-    assert " ".join(lines[0].split()) == "evaluator run samples mean difference 95 % interval p better worse"
+    # Of both evaluators all four differ: 2 of 2^4 signs, twice by Holm.
+    assert " 0.250 " in lines[2]
+    assert " undecided " in lines[2]
+    assert lines[5] == "4 trajectories are too few to tell a difference from chance: at least 6 are needed."
+    assert " ".join(lines[0].split()) == "evaluator run samples mean difference 95 % interval p outcome wins losses"
     assert hostile in lines[2]
     difference = comparison.data["evaluators"][0]["candidates"][0]["difference"]
     assert f"{difference * 100:+.1f}" in lines[2]
@@ -77,6 +78,7 @@ def test_a_comparison_says_what_qualifies_it() -> None:
     names = {"evaluator": "external:mine", "profile_name": None}
     side = {"count": 3, "mean": 0.5}
     candidate = {**side, "difference": 0.1, "interval": None, "p_adjusted": None, "wins": 2, "losses": 1}
+    candidate |= {"outcome": "better", "survives_one_failure": False}
     comparison = Comparison(
         {
             "runs": [{"id": "a", "name": "A", "left_out": 0}, {"id": "b", "name": None, "left_out": 4}],
@@ -95,9 +97,10 @@ def test_a_comparison_says_what_qualifies_it() -> None:
         "b: 2 sample(s) lack external:mine.",
         "b: 4 sample(s) not in all runs.",
         "A: external:mine has no counterpart.",
+        "b: one whole failure undoes it.",
     ]
     assert str(comparison).splitlines()[1].startswith("external:mine  A ")
-    assert comparison._repr_html_().count("<p>") == 4  # pyright: ignore[reportPrivateUsage]
+    assert comparison._repr_html_().count("<p>") == 5  # pyright: ignore[reportPrivateUsage]
     assert "<p>&lt;Rough.&gt;</p>" in comparison._repr_html_()  # pyright: ignore[reportPrivateUsage]
 
 

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-_HEADINGS = ("evaluator", "run", "samples", "mean", "difference", "95 % interval", "p", "better", "worse")
+_HEADINGS = ("evaluator", "run", "samples", "mean", "difference", "95 % interval", "p", "outcome", "wins", "losses")
 
 
 class Comparison:
@@ -27,8 +27,9 @@ class Comparison:
         gaps = [(at["run_id"], f"{n} sample(s) lack {name}") for name, at in sides if (n := at["only_in_reference"])]
         gaps += [(run["id"], f"{n} sample(s) not in all runs") for run in self.data["runs"] if (n := run["left_out"])]
         gaps += [(one["run_id"], f"{_named(one)} has no counterpart") for one in self.data["evaluators_left_out"]]
-        rough = [side["note"] for _, side in sides if side["note"]]
-        return [*dict.fromkeys(rough), *(f"{self._names[run]}: {gap}." for run, gap in gaps)]
+        gaps += [(s["run_id"], "one whole failure undoes it") for _, s in sides if s["survives_one_failure"] is False]
+        rough = dict.fromkeys(side["note"] for _, side in sides if side["note"])
+        return [*rough, *(f"{self._names[run]}: {gap}." for run, gap in gaps)]
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(_HEADINGS, *self.rows(), strict=True)]
@@ -38,7 +39,7 @@ class Comparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(heading)}</th>" for heading in _HEADINGS)
+        head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows())
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}"
@@ -51,11 +52,10 @@ def _named(evaluator: dict[str, Any]) -> str:
 def _figures(side: dict[str, Any]) -> tuple[str, ...]:
     figures = (str(side["count"]), _in_points(side["mean"], ""))
     if "difference" not in side:
-        return (*figures, "reference", "", "", "", "")
-    at = side["interval"]
-    between = f"{_in_points(at['lower'])} to {_in_points(at['upper'])}" if at else ""
+        return (*figures, "reference", "", "", "", "", "")
+    between = " to ".join(_in_points(at[end]) for end in ("lower", "upper")) if (at := side["interval"]) else ""
     tested = (between, "" if (p := side["p_adjusted"]) is None else "< 0.001" if p < 0.001 else f"{p:.3f}")
-    return (*figures, _in_points(side["difference"]), *tested, str(side["wins"]), str(side["losses"]))
+    return (*figures, _in_points(side["difference"]), *tested, side["outcome"], str(side["wins"]), str(side["losses"]))
 
 
 def _in_points(share: float | None, sign: str = "+") -> str:
