@@ -22,7 +22,7 @@ const databaseNames: Readonly<Record<string, DatabaseName>> = { sqlite: "SQLite"
 export interface ExactnessArguments {
   /** Transitions as JSON lines. Undefined: made ones. */
   readonly data: string | undefined;
-  /** The interpreter that has numpy. */
+  /** The interpreter that has numpy and scipy. */
   readonly python: string;
 }
 

@@ -13,6 +13,7 @@ import { resultsFile, workDirectory } from "./paths.ts";
 import { createProcessGroup } from "./processes.ts";
 import { replaceSection, writeSection } from "./report/results-file.ts";
 import { fullRetentionPlan } from "./retention/plan-retention.ts";
+import { compareRandomDataSets } from "./runs/exactness/random-data-sets.ts";
 import { runExactness } from "./runs/exactness/run-exactness.ts";
 import { writeExactness } from "./runs/exactness/write-exactness.ts";
 import { startUpstream, type Upstream } from "./targets/start-upstream.ts";
@@ -25,7 +26,10 @@ const checkFigures = async (wanted: ExactnessArguments): Promise<boolean> => {
   rmSync(workDirectory, { recursive: true, force: true });
   const results = await runExactness(group, wanted);
   process.stdout.write(writeExactness(results));
-  const agrees = results.every((one) => one.disagreements + one.by_command_line.length === 0);
+  const random = await compareRandomDataSets(group, wanted.python);
+  process.stdout.write(random.text);
+  const agrees =
+    random.agrees && results.every((one) => one.disagreements + one.by_command_line.length === 0);
   if (agrees) rmSync(workDirectory, { recursive: true, force: true });
   return agrees;
 };

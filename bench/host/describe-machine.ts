@@ -12,7 +12,9 @@ export interface MachineDescription {
   readonly versions: Readonly<Record<string, string | undefined>>;
 }
 
-const firstMatch = (argv: string[], pattern: RegExp): string | undefined => {
+/** Undefined too where the program is not there: not every part needs each. */
+const firstMatch = (argv: [string, ...string[]], pattern: RegExp): string | undefined => {
+  if (Bun.which(argv[0]) === null) return undefined;
   const { stdout, stderr } = Bun.spawnSync(argv, { cwd: rootDirectory, stdout: "pipe", stderr: "pipe" });
   return pattern.exec(`${stdout}${stderr}`)?.[1];
 };

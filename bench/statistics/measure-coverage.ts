@@ -1,45 +1,135 @@
 import {
-  clusteredMeanInterval,
-  clusteredRateInterval,
+  type ClusterSum,
+  clusteredError,
+  jackknifeError,
   momentsOfClusters,
+  rateInterval,
+  scoreInterval,
 } from "../../packages/server/src/evaluation/statistics/clustered-interval.ts";
-import { wilsonInterval } from "../../packages/server/src/evaluation/statistics/wilson-interval.ts";
-import { type Design, fiftyEqual, recorded } from "./designs.ts";
-import { createDraws, type Dependence, dependences } from "./draws.ts";
+import { tQuantile } from "../../packages/server/src/evaluation/statistics/student-t.ts";
+import {
+  wilsonBounds,
+  wilsonInterval,
+} from "../../packages/server/src/evaluation/statistics/wilson-interval.ts";
+import { allLengths, fewLengths, type Lengths, trajectoryCounts } from "./designs.ts";
+import { createDraws, type Dependence, type Draws, dependences } from "./draws.ts";
+
+/** Product: as in reports. Before: with CR1 and G − 1 degrees of freedom, as they were. Other: what it says beside them. */
+export type Method = "product" | "before" | "other";
 
 export interface Coverage {
-  readonly design: Design;
-  readonly rate: number;
-  readonly dependence: Dependence;
-  /** Shares of the data sets whose interval contains the true rate. */
-  readonly clustered: number;
-  /** The interval of scores, on the same verdicts. */
-  readonly mean: number;
-  /** Wilson's interval of as many independent verdicts. */
-  readonly naive: number;
+  readonly trajectories: number;
+  readonly lengths: Lengths;
+  /** How verdicts depend on each other, or the kind of scores. */
+  readonly kind: string;
+  readonly truth: number;
+  readonly correlation: number;
+  /** The share of the data sets whose interval contains the truth. */
+  readonly covered: Readonly<Record<Method, number>>;
+  /** The mean width of the intervals. */
+  readonly width: Readonly<Record<Method, number>>;
 }
 
-const measure = (design: Design, rate: number, dependence: Dependence, sets: number): Coverage => {
-  const draws = createDraws(20261122);
-  const covers = (interval: { lower: number; upper: number } | null) =>
-    Number(interval !== null && interval.lower <= rate && rate <= interval.upper);
-  let [clustered, mean, naive] = [0, 0, 0];
-  for (let set = 0; set < sets; set++) {
-    const moments = momentsOfClusters(
-      design.sizes.map((count) => ({ count, sum: dependences[dependence](draws, count, rate) })),
-    );
-    clustered += covers(clusteredRateInterval(moments));
-    mean += covers(clusteredMeanInterval(moments));
-    naive += covers(wilsonInterval(moments.sum, moments.count));
-  }
-  return { design, rate, dependence, clustered: clustered / sets, mean: mean / sets, naive: naive / sets };
+type Design = Omit<Coverage, "covered" | "width">;
+type Interval = { lower: number; upper: number };
+type IntervalOf = (clusters: readonly ClusterSum[]) => Interval | null;
+
+/** The other: Wilson's of as many independent verdicts. */
+const rateMethods: Record<Method, IntervalOf> = {
+  product: (clusters) => rateInterval(momentsOfClusters(clusters), jackknifeError(clusters)),
+  before: (clusters) => {
+    const moments = momentsOfClusters(clusters);
+    const [rate, error] = [moments.sum / moments.count, clusteredError(moments) ?? 0];
+    const trials = error === 0 ? clusters.length : Math.min(moments.count, (rate * (1 - rate)) / error ** 2);
+    return wilsonBounds(rate, trials, tQuantile(0.975, clusters.length - 1));
+  },
+  other: (clusters) => {
+    const { sum, count } = momentsOfClusters(clusters);
+    return wilsonInterval(sum, count);
+  },
 };
 
-export const measureCoverage = (sets: number): Coverage[] =>
-  [fiftyEqual, ...recorded].flatMap((design) =>
-    [0.5, 0.8, 0.95].flatMap((rate) =>
-      (["beta-binomial", "common verdict"] as const).map((dependence) =>
-        measure(design, rate, dependence, sets),
+/** The other: from `lower_if_missing` on. */
+const scoreMethods: Record<Method, IntervalOf> = {
+  product: (clusters) => scoreInterval(momentsOfClusters(clusters), jackknifeError(clusters)),
+  before: (clusters) => {
+    const moments = momentsOfClusters(clusters);
+    const reach = tQuantile(0.975, clusters.length - 1) * (clusteredError(moments) ?? 0);
+    const mean = moments.sum / moments.count;
+    return { lower: Math.max(0, mean - reach), upper: Math.min(1, mean + reach) };
+  },
+  other: (clusters) => {
+    const { lower, upper } = scoreMethods.product(clusters) ?? { lower: 0, upper: 1 };
+    return { lower: lower * 0.05 ** (1 / clusters.length), upper };
+  },
+};
+
+const measure = (
+  sets: number,
+  design: Design,
+  methods: Record<Method, IntervalOf>,
+  drawSum: (draws: Draws, count: number) => number,
+): Coverage => {
+  const draws = createDraws(20261122);
+  const covered = { product: 0, before: 0, other: 0 };
+  const width = { product: 0, before: 0, other: 0 };
+  for (let set = 0; set < sets; set++) {
+    const sizes = design.lengths.draw(draws, design.trajectories);
+    const clusters = sizes.map((count) => ({ count, sum: drawSum(draws, count) }));
+    for (const method of ["product", "before", "other"] as const) {
+      const { lower, upper } = methods[method](clusters) ?? { lower: 0, upper: 1 };
+      covered[method] += Number(lower <= design.truth && design.truth <= upper) / sets;
+      width[method] += (upper - lower) / sets;
+    }
+  }
+  return { ...design, covered, width };
+};
+
+/** Pass rates, in all designs. */
+export const measureRates = (sets: number): Coverage[] =>
+  (Object.keys(dependences) as Dependence[]).flatMap((kind) =>
+    trajectoryCounts.flatMap((trajectories) =>
+      allLengths.flatMap((lengths) =>
+        [0.5, 0.8, 0.95, 0.99].flatMap((truth) =>
+          [0, 0.1, 0.3, 0.5].map((correlation) =>
+            measure(sets, { trajectories, lengths, kind, truth, correlation }, rateMethods, (draws, count) =>
+              dependences[kind](draws, count, truth, correlation),
+            ),
+          ),
+        ),
       ),
+    ),
+  );
+
+/** One trajectory in twenty fails whole. */
+export const rareKind = "a rare kind";
+
+/** Scores of samples that are right and of others are uniform between two numbers each. */
+const scoreKinds = [
+  { kind: "right or partly right", right: 0.7, scores: [1, 1], others: [0, 0.8] },
+  { kind: "mostly right", right: 0.95, scores: [1, 1], others: [0, 0.9] },
+  { kind: "around a middle", right: 0.6, scores: [0.4, 1], others: [0, 0.6] },
+  { kind: "mostly low", right: 0.2, scores: [0.6, 1], others: [0, 0.1] },
+  { kind: rareKind, right: 0.95, scores: [0.8, 1], others: [0, 0] },
+] as const;
+
+/** Mean scores. */
+export const measureScores = (sets: number): Coverage[] =>
+  trajectoryCounts.flatMap((trajectories) =>
+    scoreKinds.flatMap(({ kind, right, scores, others }) =>
+      fewLengths.map((lengths) => {
+        const truth = (right * (scores[0] + scores[1]) + (1 - right) * (others[0] + others[1])) / 2;
+        const correlation = kind === rareKind ? 1 : 0.3;
+        const design = { trajectories, lengths, kind, truth, correlation };
+        return measure(sets, design, scoreMethods, (draws, count) => {
+          const rights = dependences["beta-binomial"](draws, count, right, correlation);
+          let sum = 0;
+          for (let index = 0; index < count; index++) {
+            const [least, most] = index < rights ? scores : others;
+            sum += least + (most - least) * draws.uniform();
+          }
+          return sum;
+        });
+      }),
     ),
   );

@@ -10,6 +10,6 @@ export const statisticsPart: Part = {
   measure: async ({ quick }) => {
     const plan = quick ? quickStatisticsPlan : fullStatisticsPlan;
     const result = await runStatistics(plan);
-    return { goals: judgeStatistics(result), problems: [], text: writeStatistics(result, plan) };
+    return { goals: judgeStatistics(result, plan), problems: [], text: writeStatistics(result, plan) };
   },
 };

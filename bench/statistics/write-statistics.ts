@@ -1,5 +1,8 @@
 import { showPercent, table } from "../report/markdown.ts";
-import { intraClusterCorrelation } from "./draws.ts";
+import { coverageRows, type Summary, summarize } from "./coverage-rows.ts";
+import type { Dependence } from "./draws.ts";
+import type { Coverage, Method } from "./measure-coverage.ts";
+import type { ErrorRates } from "./measure-error-rates.ts";
 import { repeats, type SurvivalCoverage, trajectories } from "./measure-survival.ts";
 import type { StatisticsPlan } from "./plan-statistics.ts";
 import type { StatisticsResult } from "./run-statistics.ts";
@@ -18,42 +21,102 @@ const survivalTable = (rows: readonly SurvivalCoverage[], naive: string): string
 
 const show = (count: number): string => count.toLocaleString("en-US");
 
-export const writeStatistics = (result: StatisticsResult, plan: StatisticsPlan): string => `
+const showSummary = ([mean, worst, width]: Summary): string =>
+  `${(100 * mean).toFixed(1)} / ${(100 * worst).toFixed(0)}, ${width.toFixed(3)}`;
+
+const rateTable = (rates: readonly Coverage[]): string =>
+  table(
+    ["trajectories", "lengths, rates", "before", "Presage", "when it was chosen", "naive"],
+    coverageRows.map(({ trajectories, name, has, chosenBy }) => {
+      const of = (method: Method) => showSummary(summarize(rates.filter(has), method));
+      return [String(trajectories), name, of("before"), of("product"), showSummary(chosenBy), of("other")];
+    }),
+  );
+
+const worstTable = (rates: readonly Coverage[]): string =>
+  table(
+    ["trajectories", "lengths", "true rate", "correlation", "before", "Presage"],
+    rates
+      .toSorted((one, other) => one.covered.product - other.covered.product)
+      .slice(0, 6)
+      .map(({ trajectories, lengths, truth, correlation, covered }) => [
+        ...[String(trajectories), lengths.name, String(truth), String(correlation)],
+        ...[showPercent(covered.before), showPercent(covered.product)],
+      ]),
+  );
+
+/** A row for each of what `name` says, with the range of each figure. */
+const rangeTable = <Item>(
+  head: readonly string[],
+  items: readonly Item[],
+  name: (item: Item) => string,
+  figures: readonly ((item: Item) => number)[],
+): string =>
+  table(
+    head,
+    [...Map.groupBy(items, name)].map(([key, some]) => [
+      ...key.split("|"),
+      ...figures.map((figure) => {
+        const [least, most] = [Math.min(...some.map(figure)), Math.max(...some.map(figure))];
+        return least === most ? showPercent(most) : `${(100 * least).toFixed(1)} to ${showPercent(most)}`;
+      }),
+    ]),
+  );
+
+const scoreTable = (scores: readonly Coverage[]): string =>
+  rangeTable(
+    ["trajectories", "scores", "before", "Presage", "from `lower_if_missing` on"],
+    scores,
+    ({ trajectories, kind }) => `${trajectories}|${kind}`,
+    (["before", "product", "other"] as const).map((method) => (one) => one.covered[method]),
+  );
+
+const testTable = (errorRates: readonly ErrorRates[]): string =>
+  rangeTable(
+    ["runs", "trajectories", "lengths", "t test", "flipped signs", "as worse", "survives", "interval covers"],
+    errorRates,
+    ({ pair, trajectories, lengths }) =>
+      `${pair.name}|${trajectories}|${lengths.areLike ? "like" : "one has half"}`,
+    (["tTest", "flips", "worse", "survives", "covered"] as const).map((of) => (one) => one[of]),
+  );
+
+export const writeStatistics = (result: StatisticsResult, plan: StatisticsPlan): string => {
+  const ofKind = (dependence: Dependence) => result.rates.filter(({ kind }) => kind === dependence);
+  return `
 The seeds are fixed, so the figures are the same on every machine with the same Bun. What is
-simulated are the functions that reports and comparisons call ([formulas](../docs/statistics.md)).
+simulated are the functions that reports and comparisons call ([formulas](../docs/statistics.md)). Goals of coverage and of tests allow two standard errors of the simulation.
 
 ### Intervals of a pass rate
-The share of ${show(plan.coverageSets)} simulated data sets in which the interval at 95 % contains the true rate. Verdicts of a trajectory are correlated by ${intraClusterCorrelation}:
-each trajectory has its own rate (beta-binomial), or some verdicts are the trajectory's common one. Rates of 0.95 are shown and have no goal.
-The naive interval is Wilson's for as many independent verdicts.
+${show(plan.coverageSets)} simulated data sets of each design: true rates of 0.5, 0.8, 0.95 and 0.99, verdicts of a trajectory correlated by 0, 0.1, 0.3 and 0.5. Lengths that are like: 10 each,
+geometric with mean 10, drawn from AppWorld's, from ScienceWorld's. Unlike: one trajectory with a third or half of the samples and the others with 10 each, log-normal (σ = 1). Each cell is the mean and
+the worst coverage of its designs at 95 %, and the mean width. "Before" is Wilson's interval with CR1 and G − 1 degrees of freedom, "when it was chosen" another simulation of the formula
+(800 data sets a design; lengths of these kinds, whose means are not known), naive is Wilson's for as many independent verdicts.
 
-${table(
-  ["trajectories", "true rate", "correlated by", "Presage: pass rate", "Presage: mean score", "naive"],
-  result.coverage.map(({ design, rate, dependence, clustered, mean, naive }) => [
-    design.name,
-    String(rate),
-    dependence,
-    showPercent(clustered),
-    showPercent(mean),
-    showPercent(naive),
-  ]),
-)}
+Each trajectory has its own rate (beta-binomial):
 
-### Tests of two runs that do not differ
-The share of ${show(plan.testSets)} simulated pairs of runs in which a test says at 5 % that they differ. Both pass 70 % of the samples; each has its own rate in
-each trajectory (beta-binomial, ${intraClusterCorrelation}). Permutations are exact for 20 trajectories and sampled for more. The naive test is that of the
-differences of as many independent samples.
+${rateTable(ofKind("beta-binomial"))}
 
-${table(
-  ["trajectories", "t test", "permutation test", "t test, and worse", "naive"],
-  result.errorRates.map(({ design, tTest, permutation, worse, naive }) => [
-    design.name,
-    showPercent(tTest),
-    showPercent(permutation),
-    showPercent(worse),
-    showPercent(naive),
-  ]),
-)}
+Where it covers worst:
+
+${worstTable(ofKind("beta-binomial"))}
+
+Some verdicts are the trajectory's common one, the others independent, which is harder and has no goal. Where it covers worst:
+
+${worstTable(ofKind("common verdict"))}
+
+### Intervals of a mean score
+The range over 10 each, geometric, ScienceWorld's, and one trajectory with half of the samples; ${show(plan.coverageSets)} data sets each, correlated by 0.3. "Before" is mean ± t · CR1.
+A rare kind: one trajectory in twenty fails whole, the others score 0.8 to 1. No interval sees what did not happen; the last column is the same interval from \`lower_if_missing\` on.
+
+${scoreTable(result.scores)}
+
+### Tests of two runs
+Shares of ${show(plan.testSets)} pairs of runs that are the same, and of ${show(plan.otherSets)} others, that a test at 5 % says differ; the range over 10 each, geometric and ScienceWorld's.
+Runs are independent, each with its own rate in each trajectory (beta-binomial, 0.3); those that are "nowhere worse" or "better elsewhere" have the reference's verdicts and some more. Where B fails whole, it is as
+good as the reference in truth. The t test of the trajectories' sums was used before. "Survives" is a difference that flipped signs find and one failure does not undo. Signs are all up to 12 trajectories,
+10,000 random ones beyond.
+
+${testTable(result.errorRates)}
 
 ### Survival of free-running trajectories
 The share of ${show(plan.survivalSets)} simulated data sets in which the interval at 95 % contains the true survival (1 − p)^k after k steps, of those that have one. ${trajectories}
@@ -66,3 +129,4 @@ bootstrap's over trajectories; the naive one takes all repeats as independent.
 
 ${survivalTable(result.repeatedSurvival, "naive")}
 `;
+};

@@ -3,8 +3,8 @@
     python3 check_figures.py JOB.json
 
 The job names files by their paths: `runs`, each with its `label`, `samples` (its revision's export), `export` and `report`, and
-`comparisons`, each with the labels of its `runs` and its `answer`. Counts have to be equal, everything else within 1e-9. Needs numpy; with
-statsmodels, standard errors are compared with its CR1 as well. Writes a summary as JSON, and the first disagreements.
+`comparisons`, each with the labels of its `runs` and its `answer`. Counts have to be equal, everything else within 1e-9. Needs numpy and
+scipy. Writes a summary as JSON, and the first disagreements.
 """
 
 import json
@@ -13,24 +13,9 @@ import sys
 from datetime import datetime
 
 import numpy as np
-from formulas import (
-    bootstrap_curve,
-    clustered_error,
-    detectable,
-    first_divergence,
-    holm,
-    mean_interval,
-    paired_difference,
-    permutation_p,
-    rate_interval,
-    survival_curve,
-)
+from figures import compare, decide, figures, tally
+from formulas import bootstrap_curve, first_divergence, survival_curve
 from run_data import Run, Samples, action_of, baseline_predictions, changed_lines, exact_match, read_lines, verb_of
-
-try:
-    import statsmodels.api as sm
-except ImportError:
-    sm = None
 
 TOLERANCE = 1e-9
 MOST_TRAJECTORIES = 200
@@ -39,7 +24,7 @@ FIXED = ("changed", "changes")
 
 class Check:
     def __init__(self):
-        self.compared, self.largest, self.statsmodels, self.problems = 0, 0.0, 0, []
+        self.compared, self.largest, self.problems = 0, 0.0, []
 
     def equal(self, where, wanted, found):
         if isinstance(wanted, dict):
@@ -60,57 +45,9 @@ class Check:
     def keys(self, where, wanted, found):
         self.equal(f"{where}, keys", list(wanted), [one["key"] for one in found])
 
-    def error(self, where, values, groups, error):
-        if sm is None or not error:
-            return
-        fit = sm.OLS(values, np.ones(len(values))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
-        self.statsmodels += 1
-        if abs(float(fit.bse[0]) - error) > TOLERANCE:
-            self.problems.append(f"{where}: statsmodels has {float(fit.bse[0])!r}, the formula {error!r}")
-
 
 def names_of(one):
     return one["evaluator"], one["profile_name"]
-
-
-def note_on(trajectories):
-    if trajectories == 0 or trajectories >= 10:
-        return None
-    if trajectories == 1:
-        return "One trajectory only: there is no interval."
-    return f"Only {trajectories} trajectories: the intervals are rough."
-
-
-def note_on_test(trajectories):
-    note = note_on(trajectories)
-    return f"{note} Flipped signs cannot give a p under {2.0 ** (1 - trajectories):g}." if 2 <= trajectories <= 5 else note
-
-
-def figures(check, where, run, values, unchanged, places):
-    places = np.array(places, dtype=int)
-    score, passed, zero, zero_passed, failed = values[:, places]
-    there = ~np.isnan(score)
-    groups = np.unique(run.samples.trajectory_number[places][there], return_inverse=True)[1]
-    y, p = score[there], passed[there]
-    known = [unchanged[place] for place in places[there] if place in unchanged]
-    trajectories = len(np.unique(groups))
-    found = {
-        "count": len(y), "failed": int(failed.sum()), "trajectories": trajectories,
-        "mean": None, "standard_error": None, "interval": None, "pass_rate": None, "pass_standard_error": None, "pass_interval": None,
-        "mean_failures_as_zero": float(zero.mean()) if len(places) else None,
-        "pass_rate_failures_as_zero": float(zero_passed.mean()) if len(places) else None,
-        "no_change": None, "note": note_on(trajectories),
-    }  # fmt: skip
-    if known:
-        scores, passes = zip(*known)
-        found["no_change"] = {"mean": float(np.mean(scores)), "pass_rate": float(np.mean(passes)), "count": len(known)}
-    if len(y):
-        found["mean"], found["pass_rate"] = float(y.mean()), float(p.mean())
-        found["standard_error"], found["pass_standard_error"] = clustered_error(y, groups), clustered_error(p, groups)
-        found["interval"], found["pass_interval"] = mean_interval(y, groups), rate_interval(p, groups)
-        check.error(f"{where}.standard_error", y, groups, found["standard_error"])
-        check.error(f"{where}.pass_standard_error", p, groups, found["pass_standard_error"])
-    return found
 
 
 def unchanged_of(run, baseline, evaluator):
@@ -125,28 +62,30 @@ def unchanged_of(run, baseline, evaluator):
 
 
 def check_outcomes(check, where, run, evaluator, found, baseline):
-    values, unchanged = run.values(evaluator), unchanged_of(run, baseline, evaluator)
-    check.equal(where, figures(check, where, run, values, unchanged, range(run.samples.count)), found)
+    of, unchanged, trajectory = tally(run.outcomes(evaluator)), unchanged_of(run, baseline, evaluator), run.samples.trajectory_number
+    check.equal(where, figures(of, trajectory, range(run.samples.count), unchanged), found)
     for name, places_of in run.samples.dimensions().items():
+        # Groups of samples that an evaluator says nothing of are not shown.
+        known = {key: places for key, places in places_of.items() if (of["verdicts"] + of["failed"])[places].sum() > 0}
         if name == "trajectory":
-            ranked = sorted(places_of, key=lambda key: (values[2][places_of[key]].mean(), key))
-            check.equal(f"{where}.strata_left_out.trajectory", max(0, len(ranked) - MOST_TRAJECTORIES), found["strata_left_out"]["trajectory"])
+            check.equal(f"{where}.strata_left_out.trajectory", max(0, len(known) - MOST_TRAJECTORIES), found["strata_left_out"]["trajectory"])
             strata = found["strata"]["trajectory"]
             means = [one["mean_failures_as_zero"] for one in strata]
-            check.equal(f"{where}.trajectory, worst first", True, means == sorted(means) and len(strata) == min(len(ranked), MOST_TRAJECTORIES))
+            check.equal(f"{where}.trajectory, worst first", True, means == sorted(means) and len(strata) == min(len(known), MOST_TRAJECTORIES))
         else:
-            shown = [key for key, places in places_of.items() if places or (name in FIXED and key != "unknown")]
+            shown = [key for key in places_of if key in known or (name in FIXED and key != "unknown")]
             check.keys(f"{where}.{name}", shown, found["strata"][name])
         for one in found["strata"][name]:
             part = f"{where}.{name}={one['key']}"
-            check.equal(part, figures(check, part, run, values, unchanged, places_of.get(one["key"], [])), one)
+            check.equal(part, figures(of, trajectory, places_of.get(one["key"], []), unchanged), one)
 
 
 def check_survival(check, where, run, evaluator, found):
     endings, bound = [], []
     for places in run.samples.trajectories.values():
         repeats = [
-            [(run.samples.step[place], run.outcome(evaluator, place, repeat)) for place in places] for repeat in range(run.repeats)
+            [(run.samples.step[place], how) for place in places if (how := run.outcome(evaluator, place, repeat)) != "not_applicable"]
+            for repeat in range(run.repeats)
         ]
         endings.append([first_divergence(one) for one in repeats])
         bound.append([first_divergence(one, failures_diverge=True) for one in repeats])
@@ -178,7 +117,7 @@ def check_predictions(check, run):
         asked += details["error_category"] not in ("missing", "not_reached")
         tokens[0] += details["usage"]["prompt_tokens"]
         tokens[1] += details["usage"]["completion_tokens"]
-        without = [one["status"] for one in line["verdicts"] if one["status"] != "success"]
+        without = [one["status"] for one in line["verdicts"] if one["status"] not in ("success", "not_applicable")]
         bad += details["status"] == "failed" or len(without) > 0
         for status in without:
             evaluations[status] = evaluations.get(status, 0) + 1
@@ -235,14 +174,8 @@ def check_run(check, run, runs):
         check.equal(f"{run.label}.teacher_forced.step", own["strata"]["step"], one["step"])
 
 
-def clusters(samples, places, differences):
-    groups = np.unique(samples.trajectory_number[places], return_inverse=True)[1]
-    return np.bincount(groups, weights=differences[places]), np.bincount(groups).astype(float), groups
-
-
 def check_comparison(check, where, runs, answer):
-    reference = runs[0]
-    samples = reference.samples
+    samples = runs[0].samples
     matches = []
     for run in runs:
         place = {text: index for index, text in enumerate(run.samples.equal)}
@@ -251,55 +184,26 @@ def check_comparison(check, where, runs, answer):
     for run, one in zip(runs, answer["runs"]):
         check.equal(f"{where} {run.label}", {"id": run.id, "left_out": run.samples.count - in_all}, one)
     dimensions = {name: places for name, places in samples.dimensions().items() if name in ("step", "changed", "changes")}
-    p_values, adjusted = [], []
+    wanted = []
     for found in answer["evaluators"]:
-        evaluator, at = names_of(found), f"{where} {' '.join(names_of(found))}"
-        values = []
-        for run, match in zip(runs, matches):
-            own = np.where(match >= 0, run.values(evaluator)[:, match], np.nan)
-            values.append(own)
-        judged = np.flatnonzero(~np.any([np.isnan(own[0]) for own in values], axis=0))
-        ended = np.flatnonzero(~np.any([np.isnan(own[2]) for own in values], axis=0))
-        mean = lambda own, places: float(own[places].mean()) if len(places) else None  # noqa: E731
-        first = values[0]
-        check.equal(
-            f"{at} reference",
-            {"run_id": reference.id, "mean": mean(first[0], judged), "pass_rate": mean(first[1], judged), "count": len(judged), "mean_failures_as_zero": mean(first[2], ended)},
-            found["reference"],
-        )
-        for run, own, candidate in zip(runs[1:], values[1:], found["candidates"]):
-            part = f"{at} {run.label}"
-            differences = own[0] - first[0]
-            sums, sizes, groups = clusters(samples, judged, differences)
-            flat = differences[judged]
-            error = clustered_error(flat, groups) if len(flat) else None
-            check.error(part, flat, groups, error)
-            reach, needed = detectable(error, len(sums))
-            paired = paired_difference(sums, sizes)
-            p_values.append(paired["p_value"])
-            adjusted.append((part, candidate["p_adjusted"]))
-            with_failures = mean(own[2], ended)
-            check.equal(part, {
-                "run_id": run.id, "mean": mean(own[0], judged), "pass_rate": mean(own[1], judged), "count": len(judged),
-                "mean_failures_as_zero": with_failures, "trajectories": len(sums), **paired, "p_permutation": permutation_p(sums),
-                "wins": int((flat > 1e-12).sum()), "losses": int((flat < -1e-12).sum()), "ties": int((np.abs(flat) <= 1e-12).sum()),
-                "only_in_reference": int((~np.isnan(first[0]) & np.isnan(own[0])).sum()),
-                "only_in_candidate": int((np.isnan(first[0]) & ~np.isnan(own[0])).sum()),
-                "difference_failures_as_zero": None if with_failures is None else mean(own[2] - first[2], ended),
-                "min_detectable": reach, "trajectories_for_1_point": needed, "note": note_on_test(len(sums)),
-            }, candidate)  # fmt: skip
-            for name, places_of in dimensions.items():
-                chosen = {key: some for key, places in places_of.items() if len(some := np.intersect1d(places, judged).astype(int))}
-                check.keys(f"{part}.{name}", chosen, candidate["strata"][name])
-                for one in candidate["strata"][name]:
-                    some = chosen.get(one["key"], judged[:0])
-                    stratum_sums, stratum_sizes, _ = clusters(samples, some, differences)
-                    check.equal(f"{part}.{name}={one['key']}", {
-                        "count": len(some), "trajectories": len(stratum_sums), "reference_mean": mean(first[0], some),
-                        "mean": mean(own[0], some), **paired_difference(stratum_sums, stratum_sizes),
-                    }, one)  # fmt: skip
-    for wanted, (part, its) in zip(holm(p_values), adjusted):
-        check.equal(f"{part}.p_adjusted", wanted, its)
+        tallies = [tally(run.outcomes(names_of(found))) for run in runs]
+        matched = [
+            {name: np.where(match >= 0, values[match], np.nan) for name, values in of.items()} for of, match in zip(tallies, matches)
+        ]
+        reference, candidates = compare(matched, samples.trajectory_number, dimensions)
+        check.equal(f"{where} {' '.join(names_of(found))} reference", {"run_id": runs[0].id, **reference}, found["reference"])
+        wanted.extend(candidates)
+    decide(wanted)
+    remaining = iter(wanted)
+    for found in answer["evaluators"]:
+        for run, candidate, mine in zip(runs[1:], found["candidates"], remaining):
+            part = f"{where} {' '.join(names_of(found))} {run.label}"
+            strata = mine.pop("strata")
+            check.equal(part, {"run_id": run.id, **mine}, candidate)
+            for name, rows in strata.items():
+                check.keys(f"{part}.{name}", [row["key"] for row in rows], candidate["strata"][name])
+                for row, its in zip(rows, candidate["strata"][name]):
+                    check.equal(f"{part}.{name}={row['key']}", row, its)
 
 
 def check_changed(check, where, runs, files):
@@ -307,7 +211,7 @@ def check_changed(check, where, runs, files):
     reference, candidate = runs
     evaluator = next(names_of(one) for one in reference.run["evaluators"] if one["evaluator"].startswith("token-f1"))
     place = {text: index for index, text in enumerate(candidate.samples.equal)}
-    first, other = reference.values(evaluator)[0], candidate.values(evaluator)[0]
+    first, other = (tally(run.outcomes(evaluator))["score"] for run in runs)
     change = {
         reference.samples.ids[index]: other[place[text]] - first[index]
         for index, text in enumerate(reference.samples.equal)
@@ -343,7 +247,7 @@ def main():
         check_changed(check, " | ".join(one["runs"][:2]), [runs[label] for label in one["runs"][:2]], one["changed"])
     print(json.dumps({
         "compared": check.compared, "largest_difference": check.largest, "disagreements": len(check.problems),
-        "first_disagreements": check.problems[:20], "statsmodels": check.statsmodels if sm else None,
+        "first_disagreements": check.problems[:20],
     }))  # fmt: skip
 
 

@@ -1,109 +1,88 @@
-"""The formulas of docs/statistics.md with numpy alone, in other ways than the server's where there are any."""
+"""The formulas of docs/statistics.md with numpy and scipy, in other ways than the server's where there are any."""
 
 import functools
 import math
 import statistics
-from fractions import Fraction
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import t as student
 
 Z = statistics.NormalDist().inv_cdf(0.975)
 RESAMPLES = 2000
 MOST_RESAMPLED_STEPS = 1000
-FLIPS = 10_000
 SEED = 1
 ROUNDING = 1e-12
-
-
-def two_sided(t, df):
-    """P(|T| >= |t|), by the series of Abramowitz and Stegun 26.7.3 and 26.7.4."""
-    theta = math.atan(abs(t) / math.sqrt(df))
-    cos, sin = math.cos(theta), math.sin(theta)
-    if df % 2 == 1:
-        term, inner = cos, 0.0
-        for k in range(1, (df - 1) // 2 + 1):
-            inner += term
-            term *= 2 * k / (2 * k + 1) * cos * cos
-        return 1 - 2 / math.pi * (theta + sin * inner)
-    term, inner = 1.0, 0.0
-    for k in range(1, df // 2 + 1):
-        inner += term
-        term *= (2 * k - 1) / (2 * k) * cos * cos
-    return 1 - sin * inner
-
-
-@functools.cache
-def t_quantile(p, df):
-    low, high = 0.0, 1e4
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if two_sided(middle, df) > 2 * (1 - p) else (low, middle)
-    return (low + high) / 2
-
-
-def clustered_error(values, groups):
-    """Null for fewer than two clusters; what rounding leaves of clusters that do not differ is 0."""
-    count = len(np.unique(groups))
-    if count < 2:
-        return None
-    sums = np.bincount(groups, weights=values - values.mean())
-    error = math.sqrt(count / (count - 1) * np.sum(sums**2)) / len(values)
-    return 0.0 if error < 1e-10 else error
+LEVEL = 0.05
+FEWEST = 6
+# All signs of up to so many clusters, otherwise so many random ones.
+OVERALL, STRATA = (20, 10_000), (12, 999)
 
 
 def bounds(lower, upper):
     return {"level": 0.95, "lower": float(lower), "upper": float(upper)}
 
 
-def mean_interval(values, groups):
-    error = clustered_error(values, groups)
+def in_clusters(values, groups):
+    """Number and sum of each cluster's values."""
+    numbers = np.unique(groups, return_inverse=True)[1]
+    return np.bincount(numbers).astype(float), np.bincount(numbers, weights=values)
+
+
+def jackknife_error(sizes, sums):
+    """By leaving out each cluster. Null for fewer than two; what rounding leaves of a cluster that does not differ is 0."""
+    if len(sizes) < 2:
+        return None
+    mean = sums.sum() / sizes.sum()
+    others = sizes.sum() - sizes
+    moved = np.array([np.delete(sums, g).sum() / others[g] - mean for g in range(len(sizes))])
+    moved[np.abs(moved) * others <= 1e-9 * sizes] = 0.0
+    return math.sqrt((len(sizes) - 1) / len(sizes) * np.sum(moved**2))
+
+
+def effective(sizes):
+    return float(1 / np.sum((sizes / sizes.sum()) ** 2))
+
+
+def wilson(rate, trials, degrees):
+    """Both r at which |rate - r| = t * sqrt(r (1 - r) / trials)."""
+    if degrees < 0.01:
+        return bounds(0, 1)
+    critical = student.ppf(0.975, degrees)
+    if rate in (0, 1):
+        end = trials / (trials + critical**2)
+        return bounds(0, 1 - end) if rate == 0 else bounds(end, 1)
+    # Divided by t, which may be large.
+    off = lambda r: ((rate - r) / critical) ** 2 - r * (1 - r) / trials  # noqa: E731
+    return bounds(brentq(off, 0, rate, xtol=1e-15), brentq(off, rate, 1, xtol=1e-15))
+
+
+def rate_interval(sizes, sums, error):
     if error is None:
         return None
-    margin = t_quantile(0.975, len(np.unique(groups)) - 1) * error
-    return bounds(max(0.0, values.mean() - margin), min(1.0, values.mean() + margin))
+    count, rate, weigh = sizes.sum(), sums.sum() / sizes.sum(), effective(sizes)
+    rarer = sums if rate < 0.5 - ROUNDING else sizes - sums
+    seen_in = 1 / np.sum((rarer / rarer.sum()) ** 2) if rarer.sum() > 0 else 0.0
+    # How much more the rate varies than that of independent verdicts.
+    seen = error**2 / (rate * (1 - rate) / count) if 0 < rate < 1 else 0.0
+    effect = np.average([seen, count / weigh], weights=[seen_in, 0.2])
+    return wilson(rate, count / max(1.0, effect), weigh - 1)
 
 
-def rate_interval(values, groups):
-    """Both θ with (rate − θ)² = c² θ (1 − θ) / trials."""
-    error = clustered_error(values, groups)
+def score_interval(sizes, sums, error):
     if error is None:
         return None
-    clusters, rate = len(np.unique(groups)), values.mean()
-    trials = clusters if error == 0 else min(len(values), rate * (1 - rate) / error**2)
-    c = t_quantile(0.975, clusters - 1) ** 2 / trials
-    lower, upper = sorted(np.roots([1 + c, -2 * rate - c, rate * rate]).real)
-    return bounds(lower, upper)
+    mean, weigh = min(1.0, sums.sum() / sizes.sum()), effective(sizes)
+    return wilson(mean, mean * (1 - mean) / error**2 if error else weigh, weigh - 1)
 
 
-def paired_difference(sums, sizes):
-    """`sums` are the clusters' sums of differences."""
-    clusters, count = len(sums), sizes.sum()
-    if count == 0:
-        return {"difference": None, "p_value": None, "interval": None}
-    sums = np.where(np.abs(sums) <= ROUNDING * sizes, 0.0, sums)
-    difference = sums.sum() / count
-    if clusters < 2:
-        return {"difference": difference, "p_value": None, "interval": None}
-    are_alike = any(np.ptp(one) <= ROUNDING * np.abs(one).max() for one in (sums, sums / sizes))
-    if are_alike:
-        p_value = 1.0 if sums[0] == 0 else 2.0 ** (1 - clusters)
-    else:
-        p_value = two_sided(sums.mean() / (sums.std(ddof=1) / math.sqrt(clusters)), clusters - 1)
-    # (Σ(D − θ n))² = c · Σ((D − θ n) − its mean)², as a θ² − 2 b θ + d = 0. In fractions, since b² − a d may be a rounding error.
-    c = Fraction(t_quantile(0.975, clusters - 1)) ** 2 / (clusters - 1)
-    dd, dn, nn = (moment(*one, clusters) for one in ((sums, sums), (sums, sizes), (sizes, sizes)))
-    d_sum, n_sum = (sum(map(Fraction, one.tolist())) for one in (sums, sizes))
-    a, b, d = n_sum**2 - c * nn, d_sum * n_sum - c * dn, d_sum**2 - c * dd
-    if a <= 0 or (clusters < 6 and are_alike):
-        return {"difference": difference, "p_value": p_value, "interval": None}
-    root = math.sqrt(max(0, b * b - a * d))
-    return {"difference": difference, "p_value": p_value, "interval": bounds((float(b) - root) / float(a), (float(b) + root) / float(a))}
+def without_rounding(sizes, sums):
+    return np.where(np.abs(sums) <= ROUNDING * sizes, 0.0, sums)
 
 
-def moment(one, other, clusters):
-    """clusters · Σ(one − its mean)(other − its mean)"""
-    one, other = (list(map(Fraction, values.tolist())) for values in (one, other))
-    return clusters * sum(a * b for a, b in zip(one, other)) - sum(one) * sum(other)
+def are_alike(sizes, sums):
+    means = without_rounding(sizes, sums) / sizes
+    return bool(np.all(np.abs(means - means[0]) <= ROUNDING * abs(means[0])))
 
 
 def signed_sums(values):
@@ -113,21 +92,51 @@ def signed_sums(values):
     return sums
 
 
-def permutation_p(sums):
-    """Of all sign vectors for up to 20 clusters, otherwise of 10,000 whose signs are the bits of the Mersenne Twister's words."""
-    if len(sums) == 0:
-        return None
-    reached = abs(sums.sum()) - ROUNDING * max(1.0, np.abs(sums).sum())
-    if len(sums) <= 20:
-        return float(np.mean(np.abs(signed_sums(sums)) >= reached))
-    words = -(-len(sums) // 32)
-    random = np.random.RandomState(SEED).randint(0, 2**32, size=(FLIPS, words), dtype=np.uint32)
-    extreme = 0
-    for rows in np.array_split(random, 20):
-        bits = (rows[:, :, None] >> np.arange(32, dtype=np.uint32)) & 1
-        signs = 2.0 * bits.reshape(len(rows), -1)[:, : len(sums)] - 1
-        extreme += int(np.sum(np.abs(signs @ sums) >= reached))
-    return (1 + extreme) / (1 + FLIPS)
+@functools.lru_cache(maxsize=200)
+def random_signs(clusters, sampled):
+    """The bits of the Mersenne Twister's words, the lowest first; and the signs that change nothing."""
+    words = -(-clusters // 32)
+    random = np.random.RandomState(SEED).randint(0, 2**32, size=(sampled, words), dtype=np.uint32)
+    bits = (random[:, :, None] >> np.arange(32, dtype=np.uint32)) & 1
+    return np.vstack([np.ones(clusters), 2.0 * bits.reshape(sampled, -1)[:, :clusters] - 1])
+
+
+def paired_difference(sizes, sums, vectors):
+    """`sums` are the clusters' sums of differences. The interval is searched for: the last differences with a p-value over 0.05."""
+    if len(sizes) == 0:
+        return {"difference": None, "p_value": None, "interval": None}
+    sums, (most, sampled) = without_rounding(sizes, sums), vectors
+    if len(sizes) <= most:
+        signed, signed_sizes = signed_sums(sums), signed_sums(sizes)
+    else:
+        signs = random_signs(len(sizes), sampled)
+        signed, signed_sizes = signs @ sums, signs @ sizes
+    tie = ROUNDING * max(1.0, np.abs(sums).sum())
+
+    def p_at(theta):
+        return float(np.mean(np.abs(signed - theta * signed_sizes) >= abs(sums.sum() - theta * sizes.sum()) - tie))
+
+    def last_kept(rejected, kept):
+        if p_at(rejected) > LEVEL:
+            return rejected
+        while abs(rejected - kept) > 1e-13:
+            middle = (rejected + kept) / 2
+            rejected, kept = (rejected, middle) if p_at(middle) > LEVEL else (middle, kept)
+        return kept
+
+    difference = float(sums.sum() / sizes.sum())
+    has_interval = len(sizes) >= FEWEST and not are_alike(sizes, sums)
+    return {
+        "difference": difference, "p_value": p_at(0.0),
+        "interval": bounds(last_kept(-1.0, difference), last_kept(1.0, difference)) if has_interval else None,
+    }  # fmt: skip
+
+
+def survives_one_failure(sizes, sums, reference, candidate):
+    """With one more cluster of the mean length, in which the better run scores 0 and the other its mean."""
+    lost = sizes.mean() * (-reference if sums.sum() > 0 else candidate)
+    one = paired_difference(np.append(sizes, sizes.mean()), np.append(sums, lost), OVERALL)
+    return one["difference"] * sums.sum() > 0 and one["p_value"] < LEVEL
 
 
 def holm(values):
@@ -141,7 +150,7 @@ def holm(values):
 def detectable(error, clusters):
     if not error:
         return None, None
-    reach = (t_quantile(0.975, clusters - 1) + t_quantile(0.8, clusters - 1)) * error
+    reach = float((student.ppf(0.975, clusters - 1) + student.ppf(0.8, clusters - 1)) * error)
     return reach, max(2, math.ceil(clusters * (reach / 0.01) ** 2))
 
 

@@ -29,8 +29,6 @@ export interface ExactnessResult {
   readonly largest_difference: number;
   readonly disagreements: number;
   readonly first_disagreements: readonly string[];
-  /** Standard errors compared with statsmodels'; null if it is not installed. */
-  readonly statsmodels: number | null;
   readonly runs: number;
   readonly comparisons: number;
   readonly samples: number;
@@ -73,7 +71,7 @@ export const runExactness = async (
   group: ProcessGroup,
   { data, python }: { data: string | undefined; python: string },
 ): Promise<ExactnessResult[]> => {
-  await requireNumpy(group, python);
+  await requireLibraries(group, python);
   const text = data === undefined ? toLines(makeTransitions(madeTrajectories)) : await Bun.file(data).text();
   const postgres = await startPostgres(group, 1);
   const results = [];
@@ -161,7 +159,7 @@ const checkOn = async (
 
 type ComputedAgain = Pick<
   ExactnessResult,
-  "compared" | "largest_difference" | "disagreements" | "first_disagreements" | "statsmodels"
+  "compared" | "largest_difference" | "disagreements" | "first_disagreements"
 >;
 
 /** The samples that got worse and better between two runs, by one evaluator. */
@@ -180,14 +178,14 @@ const saveChanged = async (
   return files;
 };
 
-const requireNumpy = async (group: ProcessGroup, python: string): Promise<void> => {
+const requireLibraries = async (group: ProcessGroup, python: string): Promise<void> => {
   const isThere = await group
-    .runCommand({ argv: [python, "-c", "import numpy"] })
+    .runCommand({ argv: [python, "-c", "import numpy, scipy"] })
     .then(({ exitCode }) => exitCode === 0)
     .catch(() => false);
   if (!isThere)
     throw new Error(
-      `${python} has no numpy. Make an environment: python3 -m venv .venv && .venv/bin/pip install numpy; then add --python .venv/bin/python`,
+      `${python} has no numpy or no scipy. Make an environment: python3 -m venv .venv && .venv/bin/pip install numpy scipy; then add --python .venv/bin/python`,
     );
 };
 

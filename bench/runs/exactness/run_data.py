@@ -150,20 +150,18 @@ class Run:
         if one is None:
             return "prediction_failed"
         if one["status"] != "success":
-            return "evaluator_failed"
+            return "not_applicable" if one["status"] == "not_applicable" else "evaluator_failed"
         return "pass" if one["pass"] else "fail"
 
-    def values(self, evaluator):
-        """Of each sample: score and pass, NaN without a verdict; both if failures are zero; how many repeats failed."""
-        found = np.full((5, self.samples.count), np.nan)
-        for place in range(self.samples.count):
-            all_verdicts = [self.verdict(evaluator, place, repeat) for repeat in range(self.repeats)]
-            judged = [one for one in all_verdicts if one is not None and one["status"] == "success"]
-            scores, passes = [one["score"] for one in judged], [bool(one["pass"]) for one in judged]
-            if judged:
-                found[:2, place] = np.mean(scores), np.mean(passes)
-            found[2:, place] = sum(scores) / self.repeats, sum(passes) / self.repeats, self.repeats - len(judged)
-        return found
+    def outcomes(self, evaluator):
+        """Of each sample and repeat, as `tally` reads them."""
+        return [[self.told(evaluator, place, repeat) for repeat in range(self.repeats)] for place in range(self.samples.count)]
+
+    def told(self, evaluator, place, repeat):
+        one = self.verdict(evaluator, place, repeat)
+        if one is None:
+            return "prediction_failed"
+        return [one["score"], int(one["pass"])] if one["status"] == "success" else one["status"]
 
     def predicted(self, place, repeat):
         return self.lines[place, repeat]["prediction"]

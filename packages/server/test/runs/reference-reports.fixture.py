@@ -1,102 +1,55 @@
 """Makes `reference-reports.fixture.jsonl`: seeded runs with the figures that reports and comparisons have to show for them.
 
-    python3 -m venv /tmp/statistics && /tmp/statistics/bin/pip install numpy==2.4.6 statsmodels==0.15.0
+    python3 -m venv /tmp/statistics && /tmp/statistics/bin/pip install numpy==2.4.6 scipy==1.17.1
     /tmp/statistics/bin/python reference-reports.fixture.py > reference-reports.fixture.jsonl
 
-Everything is computed from the verdicts with numpy, statsmodels' CR1 and scipy's t, and with matrices of signs for the permutation test.
+With a number, so many random data sets: `npm run bench -- --only exactness` compares 200. The figures are computed from the verdicts by
+`bench/runs/exactness/figures.py`.
 """
 
-import itertools
 import json
-import math
+import pathlib
+import sys
 
 import numpy as np
-import statsmodels.api as sm
-from scipy.stats import t as student
-from statsmodels.stats.multitest import multipletests
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[4] / "bench" / "runs" / "exactness"))
+from figures import compare, decide, figures, tally  # noqa: E402
 
 SEED = 20261123
-PERMUTATION_SEED = 1
 VERBS = ["look", "open", "take", "go", "other"] + [f"verb{i}" for i in range(50)]
 
 
-def draw_samples(draw, trajectories, longest):
+def draw_samples(draw, lengths, verbs=VERBS[:5]):
     rows = []
-    for number in range(trajectories):
-        for step in range(int(draw.integers(1, longest + 1))):
+    for number, length in enumerate(lengths):
+        for step in range(int(length)):
             changes = None if draw.random() < 0.05 else int(draw.choice([0, 0, 1, 2, 3, 6, 7, 12]))
             tags = {"split": str(draw.choice(["train", "test"]))}
             if draw.random() < 0.2:
                 tags["rare"] = "yes"
-            rows.append({"trajectory": f"t{number}", "step": step, "changes": changes, "verb": str(draw.choice(VERBS)), "tags": tags})
+            rows.append({"trajectory": f"t{number}", "step": step, "changes": changes, "verb": str(draw.choice(verbs)), "tags": tags})
     return rows
 
 
-def draw_run(draw, samples, repeats, shift):
-    """For each sample and repeat: [score, pass], "failed" for a prediction, "error" for an evaluator. And the unchanged state's."""
+def draw_run(draw, samples, repeats, shift, kind="scores", failing=0.07, ungraded=0.1, not_applicable=0.04):
+    """For each sample and repeat: [score, pass], "failed" for a prediction, or a status of the evaluator. And the unchanged state's."""
     centres = {}
     outcomes, unchanged = [], []
     for sample in samples:
-        centre = centres.setdefault(sample["trajectory"], draw.beta(2, 1.5))
+        centre = centres.setdefault(sample["trajectory"], draw.beta(2, 1.5)) + shift
         own = []
         for _ in range(repeats):
-            luck = draw.random()
-            score = round(float(np.clip(centre + shift + 0.3 * draw.standard_normal(), 0, 1)), 3)
-            own.append("failed" if luck < 0.04 else "error" if luck < 0.07 else [score, int(score >= 0.5)])
+            luck, known = draw.random(), draw.random() >= ungraded
+            score = round(float(np.clip(centre + 0.3 * draw.standard_normal(), 0, 1)), 3)
+            passed = int(kind == "all pass" or score >= 0.5)
+            # Scores with a verdict of their own, those that say the same as the verdict, and verdicts alone.
+            graded = {"scores": score, "alike": 0.5, "ungraded": None}.get(kind, float(passed))
+            verdict = [graded if known else None, passed]
+            own.append("failed" if luck < failing / 2 else "error" if luck < failing else "not_applicable" if luck < failing + not_applicable else verdict)
         outcomes.append(own)
         unchanged.append(None if draw.random() < 0.1 else [round(float(draw.random()), 3), int(draw.integers(0, 2))])
     return {"repeats": repeats, "outcomes": outcomes, "unchanged": unchanged}
-
-
-def values(run):
-    """Score and pass of each sample with a verdict, and both if failures are zero."""
-    score, passed, zero, zero_passed, failed = [], [], [], [], []
-    for own in run["outcomes"]:
-        judged = [one for one in own if isinstance(one, list)]
-        failed.append(len(own) - len(judged))
-        score.append(np.mean([one[0] for one in judged]) if judged else np.nan)
-        passed.append(np.mean([one[1] for one in judged]) if judged else np.nan)
-        zero.append(sum(one[0] for one in judged) / len(own))
-        zero_passed.append(sum(one[1] for one in judged) / len(own))
-    return tuple(np.array(one, dtype=float) for one in (score, passed, zero, zero_passed, failed))
-
-
-def error_of(flat, groups):
-    fit = sm.OLS(flat, np.ones(len(flat))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
-    return float(fit.bse[0])
-
-
-def figures(samples, run, chosen):
-    score, passed, zero, zero_passed, failed = (one[chosen] for one in values(run))
-    names = np.array([samples[i]["trajectory"] for i in chosen])
-    there = ~np.isnan(score)
-    groups = np.unique(names[there], return_inverse=True)[1]
-    count, clusters = int(there.sum()), len(np.unique(groups))
-    unchanged = [run["unchanged"][i] for i, has in zip(chosen, there) if has and run["unchanged"][i] is not None and isinstance(run["outcomes"][i][0], list)]
-    found = {
-        "count": count, "failed": int(failed.sum()), "trajectories": clusters,
-        "mean": None, "standard_error": None, "interval": None, "pass_rate": None, "pass_standard_error": None, "pass_interval": None,
-        "mean_failures_as_zero": zero.mean(), "pass_rate_failures_as_zero": zero_passed.mean(),
-        "no_change": [np.mean([one[0] for one in unchanged]), np.mean([one[1] for one in unchanged]), len(unchanged)] if unchanged else None,
-    }  # fmt: skip
-    if count == 0:
-        return found
-    y, p = score[there], passed[there]
-    found["mean"], found["pass_rate"] = y.mean(), p.mean()
-    if clusters < 2:
-        return found
-    c = student.ppf(0.975, clusters - 1)
-    error = error_of(y, groups)
-    found["standard_error"] = error
-    found["interval"] = [max(0, y.mean() - c * error), min(1, y.mean() + c * error)]
-    error, rate = error_of(p, groups), p.mean()
-    # What is left of no difference between clusters is rounding.
-    error = 0.0 if error < 1e-10 else error
-    found["pass_standard_error"] = error
-    trials = clusters if error == 0 else min(count, rate * (1 - rate) / error**2)
-    roots = np.roots([1 + c**2 / trials, -2 * rate - c**2 / trials, rate * rate]).real
-    found["pass_interval"] = sorted(float(root) for root in roots)
-    return found
 
 
 def change_key(changes):
@@ -105,136 +58,118 @@ def change_key(changes):
     return "0" if changes == 0 else "1-2" if changes < 3 else "3-6" if changes < 7 else "7+"
 
 
-def report(samples, run):
-    counts = {}
-    for sample in samples:
-        counts[sample["verb"]] = counts.get(sample["verb"], 0) + 1
-    counts.pop("other", None)
+def group(samples, keys_of):
+    places = {}
+    for place, sample in enumerate(samples):
+        for key in keys_of(sample):
+            places.setdefault(key, []).append(place)
+    return places
+
+
+def dimensions(samples):
+    counts = {verb: len(places) for verb, places in group(samples, lambda s: [s["verb"]]).items() if verb != "other"}
     frequent = sorted(counts, key=lambda verb: (-counts[verb], verb))[:50]
-    keys = {
-        "step": lambda s: [s["step"]],
-        "trajectory": lambda s: [s["trajectory"]],
-        "changed": lambda s: ["unknown" if s["changes"] is None else "changed" if s["changes"] else "unchanged"],
-        "changes": lambda s: [change_key(s["changes"])],
-        "verb": lambda s: [s["verb"] if s["verb"] in frequent else "other"],
-        "tag": lambda s: [f"{name}={text}" for name, text in s["tags"].items()],
-    }
-    strata = {}
-    for name, keys_of in keys.items():
-        chosen = {}
-        for index, sample in enumerate(samples):
-            for key in keys_of(sample):
-                chosen.setdefault(key, []).append(index)
-        strata[name] = [[key, figures(samples, run, some)] for key, some in chosen.items()]
-    return {"overall": figures(samples, run, list(range(len(samples)))), "strata": strata}
-
-
-def paired(sums, sizes):
-    g, n = len(sums), sizes.sum()
-    difference = sums.sum() / n
-    if g < 2:
-        return {"difference": difference, "p_value": None, "interval": None}
-    alike = np.ptp(sums) < 1e-12 or np.ptp(sums / sizes) < 1e-12
-    if alike:
-        p_value = 1.0 if abs(sums[0]) < 1e-12 else 2.0 ** (1 - g)
-    else:
-        p_value = float(2 * student.sf(abs(sums.mean()) / (sums.std(ddof=1) / math.sqrt(g)), g - 1))
-    c = student.ppf(0.975, g - 1) ** 2 * g / (g - 1)
-    dd, dn, nn = np.cov(sums, sizes, bias=True)[[0, 0, 1], [0, 1, 1]] * g
-    square = n**2 - c * nn
-    if square <= 0 or (g < 6 and alike):
-        return {"difference": difference, "p_value": p_value, "interval": None}
-    # The roots of square θ² − 2 half θ + rest.
-    half, rest = n * sums.sum() - c * dn, sums.sum() ** 2 - c * dd
-    root = math.sqrt(max(0.0, half**2 - square * rest))
-    return {"difference": difference, "p_value": p_value, "interval": [(half - root) / square, (half + root) / square]}
-
-
-def permutation(sums):
-    reached = abs(sums.sum()) - 1e-12 * max(1, np.abs(sums).sum())
-    if len(sums) <= 20:
-        signs = np.array(list(itertools.product([-1, 1], repeat=len(sums))))
-        return float(np.mean(np.abs(signs @ sums) >= reached))
-    words = -(-len(sums) // 32)
-    random = np.random.RandomState(PERMUTATION_SEED).randint(0, 2**32, size=(10_000, words), dtype=np.uint32)
-    bits = (random[:, :, None] >> np.arange(32, dtype=np.uint32)) & 1
-    signs = 2.0 * bits.reshape(10_000, -1)[:, : len(sums)] - 1
-    return float((1 + np.sum(np.abs(signs @ sums) >= reached)) / 10_001)
-
-
-def in_clusters(samples, difference, chosen):
-    names = list(dict.fromkeys(samples[i]["trajectory"] for i in chosen))
-    sums = np.array([sum(difference[i] for i in chosen if samples[i]["trajectory"] == name) for name in names])
-    sizes = np.array([sum(samples[i]["trajectory"] == name for i in chosen) for name in names], dtype=float)
-    return sums, sizes
-
-
-def compare(samples, reference, candidates, matches):
-    """`matches` has for each candidate the place of each sample in its own revision, or None."""
-    first = values(reference)
-    others = []
-    for candidate, match in zip(candidates, matches):
-        own = values(candidate)
-        others.append([np.array([np.nan if place is None else one[place] for place in match]) for one in own])
-    every = [first, *others]
-    judged = [i for i in range(len(samples)) if not any(np.isnan(one[0][i]) for one in every)]
-    ended = [i for i in range(len(samples)) if not any(np.isnan(one[2][i]) for one in every)]
-    found = []
-    for own in others:
-        difference = own[0] - first[0]
-        sums, sizes = in_clusters(samples, difference, judged)
-        flat = difference[judged]
-        groups = np.unique([samples[i]["trajectory"] for i in judged], return_inverse=True)[1]
-        reach = (student.ppf(0.975, len(sums) - 1) + student.ppf(0.8, len(sums) - 1)) * error_of(flat, groups)
-        strata = {}
-        for name, key_of in (("step", lambda s: s["step"]), ("changes", lambda s: change_key(s["changes"]))):
-            strata[name] = []
-            for key in dict.fromkeys(key_of(samples[i]) for i in judged):
-                some = [i for i in judged if key_of(samples[i]) == key]
-                strata[name].append([key, {"count": len(some), "reference_mean": first[0][some].mean(), "mean": own[0][some].mean(), **paired(*in_clusters(samples, difference, some))}])
-        found.append({
-            "mean": own[0][judged].mean(), "pass_rate": own[1][judged].mean(), "count": len(judged), "trajectories": len(sums),
-            **paired(sums, sizes), "p_permutation": permutation(sums),
-            "wins": int((flat > 1e-12).sum()), "losses": int((flat < -1e-12).sum()), "ties": int((np.abs(flat) <= 1e-12).sum()),
-            "only_in_reference": int((~np.isnan(first[0]) & np.isnan(own[0])).sum()),
-            "only_in_candidate": int((np.isnan(first[0]) & ~np.isnan(own[0])).sum()),
-            "mean_failures_as_zero": own[2][ended].mean(), "difference_failures_as_zero": (own[2] - first[2])[ended].mean(),
-            "min_detectable": reach, "trajectories_for_1_point": max(2, math.ceil(len(sums) * (reach / 0.01) ** 2)), "strata": strata,
-        })  # fmt: skip
-    for one, adjusted in zip(found, multipletests([one["p_value"] for one in found], method="holm")[1]):
-        one["p_adjusted"] = float(adjusted)
     return {
-        "reference": {"mean": first[0][judged].mean(), "pass_rate": first[1][judged].mean(), "count": len(judged), "mean_failures_as_zero": first[2][ended].mean()},
-        "candidates": found,
-    }  # fmt: skip
+        "step": group(samples, lambda s: [s["step"]]),
+        "trajectory": group(samples, lambda s: [s["trajectory"]]),
+        "changed": group(samples, lambda s: ["unknown" if s["changes"] is None else "changed" if s["changes"] else "unchanged"]),
+        "changes": group(samples, lambda s: [change_key(s["changes"])]),
+        "verb": group(samples, lambda s: [s["verb"] if s["verb"] in frequent else "other"]),
+        "tag": group(samples, lambda s: [f"{name}={text}" for name, text in s["tags"].items()]),
+    }
 
 
-def main():
+def trajectories_of(samples):
+    """Numbers, in the order in which trajectories come first, by which their signs go."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(sample["trajectory"] for sample in samples))}
+    return np.array([numbers[sample["trajectory"]] for sample in samples])
+
+
+def report(samples, run):
+    of, trajectory = tally(run["outcomes"]), trajectories_of(samples)
+    # Stored with the first repeat's verdict.
+    unchanged = {
+        place: one for place, one in enumerate(run["unchanged"]) if one is not None and isinstance(run["outcomes"][place][0], list)
+    }
+    strata = {
+        name: [
+            {"key": key, **figures(of, trajectory, places, unchanged)}
+            for key, places in places_of.items()
+            if of["verdicts"][places].sum() + of["failed"][places].sum() > 0
+        ]
+        for name, places_of in dimensions(samples).items()
+    }
+    return {"overall": figures(of, trajectory, range(len(samples)), unchanged), "strata": strata}
+
+
+def compared(samples, runs, matches):
+    """`matches` has for each run the place of each sample in its own revision, or None."""
+    tallies = []
+    for run, match in zip(runs, matches):
+        there = np.array([place is not None for place in match])
+        places = np.array([place or 0 for place in match])
+        tallies.append({name: np.where(there, values[places], np.nan) for name, values in tally(run["outcomes"]).items()})
+    chosen = {name: places for name, places in dimensions(samples).items() if name in ("step", "changed", "changes")}
+    reference, candidates = compare(tallies, trajectories_of(samples), chosen)
+    decide(candidates)
+    return {"reference": reference, "candidates": candidates}
+
+
+def case(name, base, runs, matches):
+    """`runs` are pairs of a revision's samples and a run."""
+    revisions = [base] + [own for own, _ in runs if own is not base][:1]
+    return {
+        "name": name,
+        "revisions": revisions,
+        "runs": [{"revision": int(own is not base), "run": run, "report": report(own, run)} for own, run in runs],
+        "comparison": compared(base, [run for _, run in runs], matches),
+    }
+
+
+def fixed_cases():
     draw = np.random.default_rng(SEED)
-    samples = draw_samples(draw, 24, 7)
-    reference, second, third = draw_run(draw, samples, 1, 0.1), draw_run(draw, samples, 1, 0), draw_run(draw, samples, 3, 0.05)
+    samples = draw_samples(draw, draw.integers(1, 8, 24), VERBS)
+    reference, second = draw_run(draw, samples, 1, 0.1), draw_run(draw, samples, 3, 0.05)
     same = list(range(len(samples)))
     # Another revision: in another order, without some samples and with one that is new.
     order = [int(place) for place in draw.permutation(len(samples))[10:]]
     moved = [samples[place] for place in order] + [{"trajectory": "new", "step": 0, "changes": 0, "verb": "go", "tags": {}}]
-    fourth = draw_run(draw, moved, 2, -0.1)
+    third = draw_run(draw, moved, 2, -0.1)
     match = [order.index(place) if place in order else None for place in same]
-    few = draw_samples(draw, 8, 4)
-    rare = [draw_run(draw, few, 1, 0), draw_run(draw, few, 1, 0.1)]
-    cases = [
-        ("three runs of one revision", samples, [[samples, reference], [samples, second], [samples, third]], [same, same]),
-        ("runs of two revisions", samples, [[samples, reference], [moved, fourth]], [match]),
-        ("few trajectories", few, [[few, rare[0]], [few, rare[1]]], [list(range(len(few)))]),
-    ]
-    for name, base, runs, matches in cases:
-        revisions = [base] + [own for own, _ in runs if own is not base][:1]
-        line = {
-            "name": name,
-            "revisions": revisions,
-            "runs": [{"revision": int(own is not base), "run": run, "report": report(own, run)} for own, run in runs],
-            "comparison": compare(base, runs[0][1], [run for _, run in runs[1:]], matches),
-        }
-        print(json.dumps(line, separators=(",", ":")))
+    yield case("three runs of two revisions", samples, [(samples, reference), (samples, second), (moved, third)], [same, same, match])
+    few = draw_samples(draw, [4, 1, 40, 3, 2, 2, 1, 5])
+    for kind in ("verdicts", "ungraded"):
+        runs = [(few, draw_run(draw, few, 2, shift, kind)) for shift in (0, 0.3)]
+        yield case(f"one long trajectory, {kind}", few, runs, [list(range(len(few)))] * 2)
 
 
-main()
+def random_cases(count):
+    draw = np.random.default_rng(SEED + 1)
+    for number in range(count):
+        trajectories = int(draw.choice([1, 2, 3, 5, 6, 7, 8, 10, 12, 13, 17, 20, 21, 33, 60, 70]))
+        lengths = draw.integers(1, 7, trajectories)
+        shape = draw.choice(["like", "one is long", "log-normal"])
+        if shape == "one is long":
+            lengths[0] = 1 + lengths.sum()
+        if shape == "log-normal":
+            lengths = np.maximum(1, np.minimum(60, np.round(3 * np.exp(draw.standard_normal(trajectories)))))
+        samples = draw_samples(draw, lengths, VERBS)
+        kind = str(draw.choice(["scores", "verdicts", "ungraded", "all pass", "alike"], p=[0.4, 0.3, 0.1, 0.1, 0.1]))
+        rates = {name: float(draw.choice([0, 0.1, 0.4])) for name in ("failing", "ungraded", "not_applicable")}
+        runs = [
+            (samples, draw_run(draw, samples, int(draw.integers(1, 4)), float(draw.choice([-0.3, 0, 0.1, 0.3])), kind, **rates))
+            for _ in range(int(draw.integers(2, 4)))
+        ]
+        yield case(f"{number}: {trajectories} trajectories ({shape}), {kind}", samples, runs, [list(range(len(samples)))] * len(runs))
+
+
+def rounded(value):
+    if isinstance(value, dict):
+        return {key: rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return round(value, 12) if isinstance(value, float) else value
+
+
+for line in random_cases(int(sys.argv[1])) if len(sys.argv) > 1 else fixed_cases():
+    print(json.dumps(rounded(line), separators=(",", ":"), allow_nan=False))

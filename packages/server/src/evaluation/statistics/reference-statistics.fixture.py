@@ -1,11 +1,12 @@
 """Makes `reference-statistics.fixture.jsonl`: seeded data with the figures that `docs/statistics.md` defines for them.
 
-    python3 -m venv /tmp/statistics && /tmp/statistics/bin/pip install numpy==2.4.6 statsmodels==0.15.0 lifelines==0.30.3
+    python3 -m venv /tmp/statistics && /tmp/statistics/bin/pip install numpy==2.4.6 scipy==1.17.1 statsmodels==0.15.0 lifelines==0.30.3
     /tmp/statistics/bin/python reference-statistics.fixture.py > reference-statistics.fixture.jsonl
 
-All figures are computed with numpy alone, in other ways than the server's where there are any: t from its finite series, the interval of
-a difference from the roots of its quadratic, permutations and resamples as matrices. `statsmodels_error` is statsmodels' CR1. The script
-stops if statsmodels or lifelines, which has log-log Greenwood intervals, differ by more than 1e-9.
+The figures are computed in other ways than the server's where there are any: t by scipy, the jackknife by leaving clusters out, bounds of
+a rate by searching for Wilson's equation, those of a difference by searching for the last one that flipped signs do not reject, and signs
+and resamples as matrices. `moments_error` is statsmodels' CR1. The script stops if lifelines' log-log Greenwood intervals differ by more
+than 1e-9.
 """
 
 import itertools
@@ -16,119 +17,127 @@ import statistics
 import numpy as np
 import statsmodels.api as sm
 from lifelines import KaplanMeierFitter
+from scipy.optimize import brentq
+from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
 SEED = 20261122
 Z = statistics.NormalDist().inv_cdf(0.975)
 
 
-def two_sided(t, df):
-    """P(|T| >= |t|), by the series of Abramowitz and Stegun 26.7.3 and 26.7.4."""
-    theta = math.atan(abs(t) / math.sqrt(df))
-    cos, sin = math.cos(theta), math.sin(theta)
-    if df % 2 == 1:
-        term, inner = cos, 0.0
-        for k in range(1, (df - 1) // 2 + 1):
-            inner += term
-            term *= 2 * k / (2 * k + 1) * cos * cos
-        return 1 - 2 / math.pi * (theta + sin * inner)
-    term, inner = 1.0, 0.0
-    for k in range(1, df // 2 + 1):
-        inner += term
-        term *= (2 * k - 1) / (2 * k) * cos * cos
-    return 1 - sin * inner
+def jackknife_error(clusters):
+    flat, count = np.concatenate(clusters), len(clusters)
+    without = [np.concatenate(clusters[:i] + clusters[i + 1 :]).mean() for i in range(count)]
+    error = math.sqrt((count - 1) / count * sum((mean - flat.mean()) ** 2 for mean in without))
+    return 0.0 if error < 1e-10 else error
 
 
-def t_quantile(p, df):
-    low, high = 0.0, 1e4
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if two_sided(middle, df) > 2 * (1 - p) else (low, middle)
-    return (low + high) / 2
+def moments_error(clusters):
+    flat, groups = np.concatenate(clusters), np.repeat(np.arange(len(clusters)), [len(one) for one in clusters])
+    fit = sm.OLS(flat, np.ones(len(flat))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+    return 0.0 if fit.bse[0] < 1e-10 else float(fit.bse[0])
 
 
-def clustered_error(values, groups):
-    count = len(np.unique(groups))
-    residuals = values - values.mean()
-    sums = np.array([residuals[groups == g].sum() for g in np.unique(groups)])
-    return math.sqrt(count / (count - 1) * np.sum(sums**2)) / len(values)
+def wilson(rate, trials, critical):
+    """Both r at which |rate - r| = critical * sqrt(r (1 - r) / trials)."""
+    if rate in (0, 1):
+        end = trials / (trials + critical**2)
+        return [0.0, 1 - end] if rate == 0 else [end, 1.0]
+    off = lambda r: (rate - r) ** 2 - critical**2 * r * (1 - r) / trials  # noqa: E731
+    return [brentq(off, 0, rate, xtol=1e-15), brentq(off, rate, 1, xtol=1e-15)]
 
 
-def statsmodels_error(values, groups):
-    fit = sm.OLS(values, np.ones(len(values))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
-    return float(fit.bse[0])
+def effective(clusters):
+    shares = np.array([len(one) for one in clusters]) / sum(len(one) for one in clusters)
+    return float(1 / np.sum(shares**2))
 
 
-def mean_interval(values, groups):
-    reach = t_quantile(0.975, len(np.unique(groups)) - 1) * clustered_error(values, groups)
-    return [max(0.0, values.mean() - reach), min(1.0, values.mean() + reach)]
+def rate_interval(clusters, error):
+    flat, weigh = np.concatenate(clusters), effective(clusters)
+    rate, count = flat.mean(), len(flat)
+    rarer = np.array([one.sum() if rate < 0.5 - 1e-12 else (1 - one).sum() for one in clusters])
+    seen_in = 1 / np.sum((rarer / rarer.sum()) ** 2) if rarer.sum() > 0 else 0.0
+    # How much more the rate varies than that of independent verdicts.
+    seen = error**2 / (rate * (1 - rate) / count) if 0 < rate < 1 else 0.0
+    effect = np.average([seen, count / weigh], weights=[seen_in, 0.2])
+    return wilson(rate, count / max(1.0, effect), student.ppf(0.975, weigh - 1))
 
 
-def rate_interval(values, groups):
-    count, p, error = len(np.unique(groups)), values.mean(), clustered_error(values, groups)
-    trials = count if error < 1e-12 else min(len(values), p * (1 - p) / error**2)
-    t2 = t_quantile(0.975, count - 1) ** 2
-    # |p - r| = t sqrt(r (1 - r) / n), squared.
-    return sorted(float(root) for root in np.roots([1 + t2 / trials, -2 * p - t2 / trials, p * p]).real)
+def score_interval(clusters, error):
+    mean, weigh = np.concatenate(clusters).mean(), effective(clusters)
+    return wilson(mean, mean * (1 - mean) / error**2 if error else weigh, student.ppf(0.975, weigh - 1))
 
 
-def figures(name, sizes, draw, binary):
-    values = []
-    for size in sizes:
-        centre = draw.beta(2, 1)
-        values.append((draw.random(size) < centre).astype(float) if binary else np.round(draw.beta(5 * centre, 5 - 5 * centre, size), 3))
-    flat, groups = np.concatenate(values), np.repeat(np.arange(len(sizes)), sizes)
-    error, reference = clustered_error(flat, groups), statsmodels_error(flat, groups)
-    assert abs(error - reference) < 1e-12
+def figures(name, clusters, binary):
+    clusters = [np.asarray(one, dtype=float) for one in clusters]
+    error = jackknife_error(clusters)
     return {
-        "kind": "figures", "name": name, "clusters": [one.tolist() for one in values], "mean": flat.mean(), "error": error,
-        "statsmodels_error": reference, "mean_interval": mean_interval(flat, groups),
-        "rate_interval": rate_interval(flat, groups) if binary else None,
+        "kind": "figures", "name": name, "clusters": [one.tolist() for one in clusters], "mean": np.concatenate(clusters).mean(),
+        "effective": effective(clusters), "error": error, "moments_error": moments_error(clusters),
+        "score_interval": score_interval(clusters, error), "rate_interval": rate_interval(clusters, error) if binary else None,
     }  # fmt: skip
 
 
-def fieller(sums, sizes):
-    """All theta for which the t test of D - theta n does not reject, or None if there is no bound."""
-    count, n = len(sums), sizes.sum()
-    c = t_quantile(0.975, count - 1) ** 2 * count / (count - 1)
-    dd, dn, nn = np.cov(sums, sizes, bias=True)[[0, 0, 1], [0, 1, 1]] * count
-    square = n**2 - c * nn
-    if square <= 0:
-        return None
-    roots = np.roots([square, -2 * (n * sums.sum() - c * dn), sums.sum() ** 2 - c * dd])
-    for theta in roots.real:
-        rest = sums - theta * sizes
-        t = rest.mean() / (rest.std(ddof=1) / math.sqrt(count))
-        assert abs(two_sided(t, count - 1) - 0.05) < 1e-9
-    return sorted(float(root) for root in roots.real)
+def drawn(sizes, draw, binary, a=2, b=1):
+    for size in sizes:
+        centre = draw.beta(a, b)
+        yield (draw.random(size) < centre).astype(float) if binary else np.round(draw.beta(5 * centre, 5 - 5 * centre, size), 3)
 
 
-def permutation(sums, seed):
-    reached = abs(sums.sum()) - 1e-12 * max(1, np.abs(sums).sum())
-    if len(sums) <= 20:
-        signs = np.array(list(itertools.product([-1, 1], repeat=len(sums))))
-        return float(np.mean(np.abs(signs @ sums) >= reached))
-    words = -(-len(sums) // 32)
-    random = np.random.RandomState(seed).randint(0, 2**32, size=(10_000, words), dtype=np.uint32)
+def sign_vectors(count, exact, sampled):
+    if count <= exact:
+        return np.array(list(itertools.product([1, -1], repeat=count)), dtype=float)
+    words = -(-count // 32)
+    random = np.random.RandomState(SEED).randint(0, 2**32, size=(sampled, words), dtype=np.uint32)
     bits = (random[:, :, None] >> np.arange(32, dtype=np.uint32)) & 1
-    signs = 2.0 * bits.reshape(10_000, -1)[:, : len(sums)] - 1
-    return float((1 + np.sum(np.abs(signs @ sums) >= reached)) / 10_001)
+    return np.vstack([np.ones(count), 2.0 * bits.reshape(sampled, -1)[:, :count] - 1])
 
 
-def paired(name, sizes, draw, shift, unequal=0.0):
+def flips(sums, sizes, exact, sampled):
+    """The p-value, and the first and the last difference that has one over 0.05."""
+    signs = sign_vectors(len(sums), exact, sampled)
+    signed_sums, signed_sizes = signs @ sums, signs @ sizes
+    tie = 1e-12 * max(1, np.abs(sums).sum())
+
+    def p_at(theta):
+        return np.mean(np.abs(signed_sums - theta * signed_sizes) >= abs(sums.sum() - theta * sizes.sum()) - tie)
+
+    def last_kept(rejected, kept):
+        if p_at(rejected) > 0.05:
+            return rejected
+        for _ in range(60):
+            middle = (rejected + kept) / 2
+            rejected, kept = (rejected, middle) if p_at(middle) > 0.05 else (middle, kept)
+        return kept
+
+    mean, means = sums.sum() / sizes.sum(), sums / sizes
+    if len(sums) < 6 or np.ptp(means) <= 1e-12 * abs(means[0]):
+        return {"p_value": float(p_at(0)), "interval": None}
+    return {"p_value": float(p_at(0)), "interval": [last_kept(-1.0, mean), last_kept(1.0, mean)]}
+
+
+def paired(name, sizes, draw, shift, unequal=0.0, digits=3):
     clusters = []
     for index, size in enumerate(sizes):
         centre = 0.15 * draw.standard_normal() + shift + unequal * index
-        clusters.append(np.round(np.clip(centre + 0.3 * draw.standard_normal(size), -1, 1), 3))
-    flat, groups = np.concatenate(clusters), np.repeat(np.arange(len(sizes)), sizes)
-    sums = np.array([one.sum() for one in clusters])
-    df = len(sums) - 1
-    reach = (t_quantile(0.975, df) + t_quantile(0.8, df)) * clustered_error(flat, groups)
+        clusters.append(np.round(np.clip(centre + 0.3 * draw.standard_normal(size), -1, 1), digits))
+    return compared(name, clusters)
+
+
+def compared(name, clusters):
+    clusters = [np.asarray(one, dtype=float) for one in clusters]
+    flat, df = np.concatenate(clusters), len(clusters) - 1
+    sums, sizes = np.array([one.sum() for one in clusters]), np.array([len(one) for one in clusters], dtype=float)
+    reach = (student.ppf(0.975, df) + student.ppf(0.8, df)) * jackknife_error(clusters) if df else 0.0
+    means = [0.6 + flat.mean() / 2, 0.6 - flat.mean() / 2]
+    lost = -means[1] if flat.mean() > 0 else means[0]
+    after = flips(np.append(sums, lost * sizes.mean()), np.append(sizes, sizes.mean()), 20, 10_000)
+    keeps_sign = flat.sum() * (sums.sum() + lost * sizes.mean()) > 0
     return {
         "kind": "paired", "name": name, "seed": SEED, "clusters": [one.tolist() for one in clusters], "difference": flat.mean(),
-        "p_value": two_sided(sums.mean() / (sums.std(ddof=1) / math.sqrt(len(sums))), df),
-        "interval": fieller(sums, np.array(sizes, dtype=float)), "p_permutation": permutation(sums, SEED),
-        "min_detectable": reach, "trajectories_for_1_point": max(2, math.ceil(len(sums) * (reach / 0.01) ** 2)),
+        **flips(sums, sizes, 20, 10_000), "stratum": flips(sums, sizes, 12, 999), "means": means,
+        "survives": bool(keeps_sign and after["p_value"] < 0.05),
+        "min_detectable": reach or None, "trajectories_for_1_point": max(2, math.ceil(len(sums) * (reach / 0.01) ** 2)) if reach else None,
     }  # fmt: skip
 
 
@@ -204,20 +213,36 @@ def main():
     for _ in range(30):
         chance = float(draw.beta(2, 8))
         repeated.append(list(endings(4, draw, 15, max(chance, 0.01))))
+    dominated = [np.repeat([1.0, 0.0], 20), *[[1.0, 1.0, 0.0]] * 7]
     lines = [
-        {"kind": "t", "quantiles": [[p, df, t_quantile(p, df)] for p in (0.8, 0.975) for df in (1, 2, 9, 21, 24, 49, 199, 2000)],
-         "two_sided": [[t, df, two_sided(t, df)] for t in (1e-6, 0.3, 1.0, 2.1, 8.0) for df in (1, 2, 9, 21, 24, 49, 199, 2000)]},
-        figures("verdicts of unequal trajectories", unequal, draw, True),
-        figures("verdicts of equal trajectories", [8] * 12, draw, True),
-        figures("scores of unequal trajectories", unequal, draw, False),
-        figures("scores of two trajectories", [5, 9], draw, False),
+        {"kind": "t", "quantiles": [[p, df, float(student.ppf(p, df))] for p in (0.8, 0.975) for df in (0.5, 1, 1.2375, 2, 3.16, 9.5, 21, 24.99, 199, 2000.5)]},
+        figures("verdicts of unequal trajectories", drawn(unequal, draw, True), True),
+        figures("verdicts of equal trajectories", drawn([8] * 12, draw, True), True),
+        figures("verdicts that seldom pass", drawn(unequal, draw, True, 1, 15), True),
+        figures("verdicts that mostly pass", drawn(unequal, draw, True, 60, 1), True),
+        figures("verdicts that all pass", [[1.0] * size for size in (3, 9, 1, 4, 4, 2)], True),
+        figures("trajectories that are all alike", [[1.0, 1.0, 0.0]] * 12, True),
+        figures("one trajectory that fails whole", [*[[1.0] * 4] * 11, [0.0] * 4], True),
+        figures("half of the verdicts", [[1.0, 0.0], [1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0, 0.0], [0.0]], True),
+        figures("one trajectory with most samples", dominated, True),
+        figures("means of three repeats", [np.round(draw.integers(0, 4, size) / 3, 15) for size in unequal], True),
+        figures("scores of unequal trajectories", drawn(unequal, draw, False), False),
+        figures("scores of two trajectories", drawn([5, 9], draw, False), False),
+        figures("scores that are all alike", [[0.25, 0.5], [0.5, 0.25, 0.375]], False),
         paired("a clear difference of 25 trajectories", unequal, draw, 0.12),
         paired("no difference of 60 trajectories", draw.integers(1, 12, 60).tolist(), draw, 0.0),
+        paired("a loss of 70 trajectories", draw.integers(1, 12, 70).tolist(), draw, -0.2),
         paired("12 trajectories", draw.integers(1, 12, 12).tolist(), draw, -0.1),
+        paired("13 trajectories that often tie", [4] * 13, draw, 0.2, digits=0),
         paired("20 equal trajectories", [4] * 20, draw, 0.05),
         paired("33 trajectories, the longer the better", list(range(1, 34)), draw, -0.3, 0.02),
-        paired("three trajectories, one of them long", [2, 3, 90], draw, 0.1),
+        paired("eight trajectories, one of them long", [2, 3, 90, 4, 2, 2, 6, 3], draw, 0.3),
+        paired("six trajectories", [3, 4, 5, 3, 2, 6], draw, 0.4),
         paired("two trajectories", [4, 5], draw, 0.2),
+        compared("one trajectory", [[0.5, 0.25]]),
+        compared("trajectories that all differ alike", [[0.25] * size for size in (1, 2, 3, 4, 5, 6, 7)]),
+        compared("runs that do not differ", [[0.0] * size for size in (1, 2, 3, 4, 5, 6, 7)]),
+        compared("four of forty that differ", [*[[1.0, 1.0]] * 4, *[[0.0, 0.0]] * 36]),
         holm([0.04, 0.001, 0.03, 0.9, 0.03, 0.5]),
         survival("60 trajectories", list(endings(60, draw, 25, 0.1))),
         survival("trajectories that seldom diverge", list(endings(40, draw, 12, 0.03))),

@@ -4,20 +4,22 @@ import { z } from "zod";
 import { bootstrapSurvival } from "./bootstrap-survival.ts";
 import {
   clusteredError,
-  clusteredMeanInterval,
-  clusteredRateInterval,
+  effectiveClusters,
+  jackknifeError,
   momentsOfClusters,
+  rateInterval,
+  scoreInterval,
 } from "./clustered-interval.ts";
 import { detectableDifference } from "./detectable-difference.ts";
 import type { FirstDivergence } from "./first-divergence.ts";
 import { holm } from "./holm.ts";
-import { pairedDifference } from "./paired-difference.ts";
-import { signFlipTest } from "./sign-flip-test.ts";
-import { tQuantile, tTwoSided } from "./student-t.ts";
+import { overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "./paired-difference.ts";
+import { tQuantile } from "./student-t.ts";
 import { survival } from "./survival.ts";
 
 /** Made by `reference-statistics.fixture.py`, which describes them. */
 const bounds = z.tuple([z.number(), z.number()]).nullable();
+const flips = { p_value: z.number(), interval: bounds };
 const figure = z.tuple([z.number(), z.number(), z.number()]);
 const values = z.array(z.array(z.number()));
 const ending = z.tuple([z.number(), z.literal([0, 1])]).transform(
@@ -27,15 +29,16 @@ const ending = z.tuple([z.number(), z.literal([0, 1])]).transform(
   }),
 );
 const Line = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("t"), quantiles: z.array(figure), two_sided: z.array(figure) }),
+  z.strictObject({ kind: z.literal("t"), quantiles: z.array(figure) }),
   z.strictObject({
     kind: z.literal("figures"),
     name: z.string(),
     clusters: values,
     mean: z.number(),
+    effective: z.number(),
     error: z.number(),
-    statsmodels_error: z.number(),
-    mean_interval: bounds,
+    moments_error: z.number(),
+    score_interval: bounds,
     rate_interval: bounds,
   }),
   z.strictObject({
@@ -44,11 +47,12 @@ const Line = z.discriminatedUnion("kind", [
     seed: z.number(),
     clusters: values,
     difference: z.number(),
-    p_value: z.number(),
-    interval: bounds,
-    p_permutation: z.number(),
-    min_detectable: z.number(),
-    trajectories_for_1_point: z.number(),
+    ...flips,
+    stratum: z.strictObject(flips),
+    means: z.tuple([z.number(), z.number()]),
+    survives: z.boolean(),
+    min_detectable: z.number().nullable(),
+    trajectories_for_1_point: z.number().nullable(),
   }),
   z.strictObject({
     kind: z.literal("holm"),
@@ -99,38 +103,42 @@ test("the fixture has all kinds of figures", () => {
   );
 });
 
-test("quantiles and probabilities of t are those of its series", () => {
-  for (const { quantiles, two_sided } of linesOf("t")) {
+test("quantiles of t are scipy's, of fractional degrees of freedom too", () => {
+  for (const { quantiles } of linesOf("t")) {
     for (const [probability, degrees, value] of quantiles) {
       expect(tQuantile(probability, degrees)).toBeCloseTo(value, 9);
     }
-    for (const [t, degrees, value] of two_sided) expect(tTwoSided(t, degrees)).toBeCloseTo(value, 9);
   }
 });
 
-test.each(linesOf("figures"))("$name: errors and intervals are the reference's and statsmodels'", (line) => {
-  const moments = momentsOfClusters(sumsOf(line.clusters));
+test.each(linesOf("figures"))("$name: errors and intervals are the reference's", (line) => {
+  const sums = sumsOf(line.clusters);
+  const moments = momentsOfClusters(sums);
+  const error = jackknifeError(sums);
   expect(moments.sum / moments.count).toBeCloseTo(line.mean, 9);
-  expect(clusteredError(moments)).toBeCloseTo(line.error, 9);
-  expect(clusteredError(moments)).toBeCloseTo(line.statsmodels_error, 9);
-  expect(clusteredMeanInterval(moments)).toEqual(nearBounds(line.mean_interval));
-  if (line.rate_interval) expect(clusteredRateInterval(moments)).toEqual(nearBounds(line.rate_interval));
+  expect(effectiveClusters(moments)).toBeCloseTo(line.effective, 9);
+  expect(error).toBeCloseTo(line.error, 9);
+  expect(clusteredError(moments)).toBeCloseTo(line.moments_error, 9);
+  expect(scoreInterval(moments, error)).toEqual(nearBounds(line.score_interval));
+  if (line.rate_interval) expect(rateInterval(moments, error)).toEqual(nearBounds(line.rate_interval));
 });
 
 test.each(linesOf("paired"))("$name: the comparison is the reference's", async (line) => {
   const sums = sumsOf(line.clusters);
-  expect(pairedDifference(sums)).toEqual({
-    difference: near(line.difference),
-    pValue: near(line.p_value),
-    interval: nearBounds(line.interval),
-  });
-  const p = await signFlipTest(
-    sums.map(({ sum }) => sum),
-    line.seed,
-  );
-  expect(p).toBeCloseTo(line.p_permutation, 12);
+  for (const [vectors, { p_value, interval }] of [
+    [overallSigns, line],
+    [strataSigns, line.stratum],
+  ] as const) {
+    expect(await pairedDifference(sums, vectors, line.seed)).toEqual({
+      difference: near(line.difference),
+      pValue: expect.closeTo(p_value, 12),
+      interval: nearBounds(interval),
+    });
+  }
+  const [candidate, reference] = line.means;
+  expect(await survivesOneFailure(sums, { reference, candidate }, line.seed)).toBe(line.survives);
   expect(detectableDifference(sums)).toEqual({
-    minDetectable: near(line.min_detectable),
+    minDetectable: line.min_detectable && near(line.min_detectable),
     trajectoriesFor1Point: line.trajectories_for_1_point,
   });
 });

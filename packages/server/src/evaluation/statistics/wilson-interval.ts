@@ -15,14 +15,10 @@ export function wilsonBounds(
   trials: number,
   critical: number,
 ): { level: number; lower: number; upper: number } {
-  const square = critical * critical;
-  // One cluster has nearly all values.
-  if (!Number.isFinite(square)) return { level: 0.95, lower: 0, upper: 1 };
-  const centre = rate + square / (2 * trials);
-  const margin = critical * Math.sqrt((rate * (1 - rate)) / trials + square / (4 * trials * trials));
-  const scale = 1 + square / trials;
-  // Exact ends in spite of rounding.
-  const lower = rate === 0 ? 0 : (centre - margin) / scale;
-  const upper = rate === 1 ? 1 : (centre + margin) / scale;
+  const half = (critical * critical) / (2 * trials);
+  const margin = critical * Math.sqrt((rate * (1 - rate)) / trials + (critical / (2 * trials)) ** 2);
+  // By the product of the equation's two roots: their difference may be rounded to less than 0 or more than 1.
+  const lower = rate ** 2 / (rate + half + margin);
+  const upper = 1 - (1 - rate) ** 2 / (1 - rate + half + margin);
   return { level: 0.95, lower, upper };
 }
