@@ -25,6 +25,11 @@ export interface ClusteredMoments {
   countSquares: number;
 }
 
+export const noMoments: Readonly<ClusteredMoments> = {
+  ...{ clusters: 0, count: 0, sum: 0 },
+  ...{ sumSquares: 0, countSums: 0, countSquares: 0 },
+};
+
 /** What rounding may leave of a difference, in relation to the numbers. */
 export const rounding = 1e-12;
 /** What rounding may leave of a cluster's mean less the mean of all, after sums of a million values. */
@@ -40,16 +45,18 @@ interface Interval {
 
 /** The moments of clusters by the number and the sum of their values. */
 export function momentsOfClusters(clusters: Iterable<ClusterSum>): ClusteredMoments {
-  const moments = { clusters: 0, count: 0, sum: 0, sumSquares: 0, countSums: 0, countSquares: 0 };
-  for (const { count, sum } of clusters) {
-    moments.clusters += 1;
-    moments.count += count;
-    moments.sum += sum;
-    moments.sumSquares += sum * sum;
-    moments.countSums += count * sum;
-    moments.countSquares += count * count;
-  }
+  const moments = { ...noMoments };
+  for (const { count, sum } of clusters) addCluster(moments, count, sum);
   return moments;
+}
+
+export function addCluster(moments: ClusteredMoments, count: number, sum: number): void {
+  moments.clusters += 1;
+  moments.count += count;
+  moments.sum += sum;
+  moments.sumSquares += sum * sum;
+  moments.countSums += count * sum;
+  moments.countSquares += count * count;
 }
 
 /**

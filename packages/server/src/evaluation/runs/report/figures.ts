@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunFigures } from "@presage/contract";
-import { effectiveClusters, rateInterval, scoreInterval } from "../../statistics/clustered-interval.ts";
+import {
+  effectiveClusters,
+  noMoments,
+  rateInterval,
+  scoreInterval,
+} from "../../statistics/clustered-interval.ts";
 import { countRepeats, createTally, type Outcomes, type Tally } from "../outcomes/read-outcomes.ts";
 import type { RunSamples } from "../outcomes/run-samples.ts";
 import type { Dimension } from "../outcomes/strata.ts";
-import { type ClusterSums, createClusterSums, noteOn, unseenShare } from "./cluster-sums.ts";
+import { createClusterSums, type GroupSums, noteOn, unseenShare } from "./cluster-sums.ts";
 
 /** Other work gets a turn after this many samples, which take a few milliseconds. */
 const samplesAtOnce = 20_000;
@@ -12,8 +17,8 @@ const samplesAtOnce = 20_000;
 /** Sums of each group of a dimension, by its number. */
 export interface Sums {
   /** Of samples with a score, and with a verdict; a sample's value is the mean of its repeats. */
-  scores: ClusterSums;
-  passes: ClusterSums;
+  scores: ReadonlyMap<number, GroupSums>;
+  passes: ReadonlyMap<number, GroupSums>;
   samples: Float64Array;
   /** Of predictions. */
   verdicts: Float64Array;
@@ -32,6 +37,10 @@ export interface Sums {
   unchangedPasses: Float64Array;
 }
 
+type PlainSums = Omit<Sums, "scores" | "passes">;
+
+const none: GroupSums = { ...noMoments, error: null, largest: 0 };
+
 /** Sums the outcomes of each group of a dimension. */
 export async function sumsBy(
   { keys, of, sets }: Dimension,
@@ -39,6 +48,16 @@ export async function sumsBy(
   outcomes: Outcomes,
 ): Promise<Sums> {
   const sums = createSums(keys.length);
+  const scores = createClusterSums(keys.length);
+  const passes = createClusterSums(keys.length);
+  const addTo = (group: number, index: number) => {
+    addSample(sums, group, index, outcomes, tally);
+    if (tally.judged === 0) return;
+    const trajectory = trajectories.of[index] ?? 0;
+    passes.add(group, trajectory, tally.passed / tally.judged);
+    const graded = outcomes.graded[index] ?? 0;
+    if (graded > 0) scores.add(group, trajectory, (outcomes.scores[index] ?? 0) / graded);
+  };
   const tally = createTally();
   for (let start = 0; start < order.length; start += samplesAtOnce) {
     const end = Math.min(order.length, start + samplesAtOnce);
@@ -47,22 +66,17 @@ export async function sumsBy(
       const group = of[index] ?? -1;
       if (group < 0) continue;
       countRepeats(outcomes, index, tally);
-      const trajectory = trajectories.of[index] ?? 0;
-      if (sets === undefined) addSample(sums, group, trajectory, index, outcomes, tally);
-      else for (const one of sets[group] ?? []) addSample(sums, one, trajectory, index, outcomes, tally);
+      if (sets === undefined) addTo(group, index);
+      else for (const one of sets[group] ?? []) addTo(one, index);
     }
     await nextTurn();
   }
-  sums.scores.end();
-  sums.passes.end();
-  return sums;
+  return { ...sums, scores: scores.end(), passes: passes.end() };
 }
 
-function createSums(groups: number): Sums {
+function createSums(groups: number): PlainSums {
   const numbers = () => new Float64Array(groups);
   return {
-    scores: createClusterSums(groups),
-    passes: createClusterSums(groups),
     samples: numbers(),
     verdicts: numbers(),
     graded: numbers(),
@@ -79,11 +93,9 @@ function createSums(groups: number): Sums {
   };
 }
 
-/** The samples of a trajectory follow one another. */
 function addSample(
-  sums: Sums,
+  sums: PlainSums,
   group: number,
-  trajectory: number,
   index: number,
   outcomes: Outcomes,
   { judged, passed, failed, notApplicable }: Tally,
@@ -104,8 +116,6 @@ function addSample(
   add(sums.verdicts, group, judged);
   add(sums.graded, group, graded);
   add(sums.apart, group, outcomes.apart[index] ?? 0);
-  sums.passes.add(group, trajectory, passed / judged);
-  if (graded > 0) sums.scores.add(group, trajectory, score / graded);
   const unchanged = outcomes.unchangedScore[index] ?? Number.NaN;
   if (Number.isNaN(unchanged)) return;
   add(sums.unchangedCount, group, 1);
@@ -142,13 +152,11 @@ function shareOf(sum = 0, count = 0): number | null {
 /** A group's figures; they are null where there is nothing to make them of. */
 export function toFigures(sums: Sums, group: number): RunFigures {
   const at = (values: Float64Array) => values[group] ?? 0;
-  const scores = sums.scores.momentsOf(group);
-  const passes = sums.passes.momentsOf(group);
-  const error = sums.scores.errorOf(group);
-  const passError = sums.passes.errorOf(group);
+  const scores = sums.scores.get(group) ?? none;
+  const passes = sums.passes.get(group) ?? none;
   // One number has one interval.
-  const interval = (at(sums.apart) === 0 ? rateInterval : scoreInterval)(scores, error);
-  const passInterval = rateInterval(passes, passError);
+  const interval = (at(sums.apart) === 0 ? rateInterval : scoreInterval)(scores, scores.error);
+  const passInterval = rateInterval(passes, passes.error);
   const unseen = passes.clusters === 0 ? null : unseenShare(passes.clusters);
   const ifMissing = (bounds: RunFigures["interval"]) =>
     bounds === null || unseen === null ? null : bounds.lower * (1 - unseen);
@@ -164,10 +172,10 @@ export function toFigures(sums: Sums, group: number): RunFigures {
     trajectories: passes.clusters,
     effective_trajectories: passes.count === 0 ? null : effectiveClusters(passes),
     mean: shareOf(scores.sum, scores.count),
-    standard_error: error,
+    standard_error: scores.error,
     interval,
     pass_rate: shareOf(passes.sum, passes.count),
-    pass_standard_error: passError,
+    pass_standard_error: passes.error,
     pass_interval: passInterval,
     unseen_share: unseen,
     lower_if_missing: ifMissing(interval),
@@ -182,6 +190,6 @@ export function toFigures(sums: Sums, group: number): RunFigures {
             pass_rate: at(sums.unchangedPasses) / unchanged,
             count: unchanged,
           },
-    note: noteOn(passes, sums.passes.largestOf(group)),
+    note: noteOn(passes),
   };
 }
