@@ -196,7 +196,7 @@ onEachDatabase((database) => {
     );
     const leftOut = ["not_applicable", null, null];
     const right = ["success", true, 1];
-    expect(found).toEqual([
+    expect(found as unknown).toEqual([
       [leftOut, ["success", false, 0]],
       [leftOut, leftOut],
       [right, right],
