@@ -77,7 +77,8 @@ const setUnlessEmpty: TextMapSetter<Record<string, string>> = {
 };
 
 function endEvaluation(span: Span, name: string, { status, pass, score, errorMessage }: EvaluationEnd): void {
-  const errorType = status === "success" ? undefined : (errorMessage?.split(":", 1)[0] ?? status);
+  const hasNone = status === "success" || status === "not_applicable";
+  const errorType = hasNone ? undefined : (errorMessage?.split(":", 1)[0] ?? status);
   const result = {
     "gen_ai.evaluation.name": name,
     "gen_ai.evaluation.score.value": score,

@@ -176,6 +176,33 @@ onEachDatabase((database) => {
     expect(found).toEqual(["error", "skipped", "error", null]);
   });
 
+  test("a sample that an evaluator leaves out has a verdict of no kind, and is no failure", async () => {
+    const dataset_id = await datasets.create();
+    const next = ["...", "", "a door"];
+    await datasets.uploadNew(
+      dataset_id,
+      samples.map((sample, step) => ({ ...sample, next_state: next[step] })),
+    );
+    const { id } = await create({
+      dataset_id,
+      mode: "free-running",
+      target: { predictions: "imported" },
+      evaluators: [{ evaluator: "rouge-l" }, { evaluator: "exact-match", profile_name: "system:mdlm-exact" }],
+    });
+    await upload(id, toLines([0, 1, 2].map((index) => ({ index, prediction: "a door" }))));
+    expect((await end(id)).progress).toEqual({ samples: 3, predicted: 3, evaluated: 3, failed: 0 });
+    const found = (await list(id)).map(({ verdicts }) =>
+      verdicts.map(({ status, pass, score }) => [status, pass, score]),
+    );
+    const leftOut = ["not_applicable", null, null];
+    const right = ["success", true, 1];
+    expect(found as unknown).toEqual([
+      [leftOut, ["success", false, 0]],
+      [leftOut, leftOut],
+      [right, right],
+    ]);
+  });
+
   test("a number names the sample with this id, if there is one, otherwise the sample at this place", async () => {
     const dataset_id = await datasets.create();
     const ids = ["2", "0", "other"];

@@ -107,7 +107,7 @@ dashboardTest(
     const worst = other.getByRole("figure", { name: "Worst trajectories" });
     const link = worst.getByRole("link", { name: "thing-7" });
     expect(await link.getAttribute("href")).toBe(`/runs/${run.id}/trajectories/thing-7`);
-    await other.getByRole("region", { name: "Errors by kind" }).getByText("Missing").waitFor();
+    await other.getByRole("region", { name: "Errors by kind" }).getByText("Error", { exact: true }).waitFor();
   },
 );
 
