@@ -190,7 +190,7 @@ onEachDatabase((database) => {
       evaluators: [{ evaluator: "rouge-l" }, { evaluator: "exact-match", profile_name: "system:mdlm-exact" }],
     });
     await upload(id, toLines([0, 1, 2].map((index) => ({ index, prediction: "a door" }))));
-    expect((await end(id)).progress).toEqual({ samples: 3, predicted: 3, evaluated: 3, failed: 0 });
+    expect((await end(id)).progress).toMatchObject({ samples: 3, predicted: 3, evaluated: 3, failed: 0 });
     const found = (await list(id)).map(({ verdicts }) =>
       verdicts.map(({ status, pass, score }) => [status, pass, score]),
     );
