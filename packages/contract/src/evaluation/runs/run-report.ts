@@ -230,7 +230,7 @@ const RunFailures = z
   .object({
     predictions: z.record(z.string(), z.int()).meta({
       description:
-        "Failed predictions by category, as in errors. `missing`: it was not uploaded. `not_reached`: its free-running trajectory had ended.",
+        "Failed predictions by category, as in errors. `missing`: it was not uploaded. `error`, `skipped`: its line says so. `not_reached`: its free-running trajectory had ended.",
     }),
     evaluations: z.record(z.string(), z.int()).meta({
       description:
