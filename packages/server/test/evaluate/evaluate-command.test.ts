@@ -27,7 +27,7 @@ test("evaluates every line, stores the results and prints a table at the end", a
     ...["--out", out, "--app", "cli", "--tag", "model=m 1", "--run-id", "run-1"],
   );
   expect([ran.code, ran.stdout]).toEqual([0, ""]);
-  expect(ran.stderr).toMatch(/^exact-match system:default +3\/4 +75\.0 % +13\.1 – 98\.4 % +0\.750 +0$/m);
+  expect(ran.stderr).toMatch(/^exact-match system:default +3\/4 +75\.0 % +13\.5 – 98\.3 % +0\.750 +0$/m);
   expect(ran.stderr).toEndWith(
     `Run run-1, in the dashboard:\n  ${command.presage.url}/evaluations?run=run-1\n`,
   );

@@ -276,7 +276,7 @@ test("what is shown of a replica has its failures and latencies, and no query", 
     PRESAGE_UPSTREAM_URL: `${good.url},${bad}`,
     PRESAGE_UPSTREAM_MODEL: "m",
   });
-  for (let step = 0; step < 16; step += 1) {
+  for (let step = 0; step < 40; step += 1) {
     const headers = { "x-api-key": testKey, "x-session-id": `rollout-${step}` };
     expect((await presage.call("POST", "/v1/predict", prediction, headers)).status).toBe(200);
   }

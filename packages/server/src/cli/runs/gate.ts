@@ -1,4 +1,5 @@
 import type { Comparison, RunReport } from "@presage/contract";
+import { countOf } from "../../count-of.ts";
 import { fewestClusters } from "../../evaluation/statistics/paired-difference.ts";
 import { printable } from "../../printable.ts";
 import { CommandError } from "../command-error.ts";
@@ -58,7 +59,8 @@ export function findShortfalls(
     evaluators
       .filter((one) => isMeant(minimum, one) && (one.pass_rate_failures_as_zero ?? 0) < minimum.share)
       .map((one) => {
-        const counted = one.failed === 0 ? "" : `, with ${one.failed} failed that count as not passed,`;
+        const counted =
+          one.failed === 0 ? "" : `, with ${countOf(one.failed, "failed prediction")} as not passed,`;
         const rate = percent(one.pass_rate_failures_as_zero ?? 0);
         return `${nameOf(one)}: the pass rate ${rate}${counted} is below --min-pass-rate ${percent(minimum.share)}`;
       }),

@@ -150,7 +150,7 @@ class EvaluationResultFilter(Lenient):
     evaluator_family: Optional[str] = None
     profile_name: Optional[str] = None
     explain_strategy: Optional[Strategy] = None
-    status: Optional[Literal["success", "validation_error", "failed"]] = None
+    status: Optional[Literal["success", "validation_error", "failed", "contradictory", "not_applicable"]] = None
     after_datetime: Optional[Instant] = None
     before_datetime: Optional[Instant] = None
     tags: Optional[Tags] = None
