@@ -113,7 +113,7 @@ ${scoreTable(result.scores)}
 ### Tests of two runs
 Shares of ${show(plan.testSets)} pairs of runs that are the same, and of ${show(plan.otherSets)} others, that a test at 5 % says differ; the range over 10 each, geometric and ScienceWorld's.
 Runs are independent, each with its own rate in each trajectory (beta-binomial, 0.3); those that are "nowhere worse" or "better elsewhere" have the reference's verdicts and some more. Where B fails whole, it is as
-good as the reference in truth. The t test of the trajectories' sums was used before. "Survives" is a difference that flipped signs find and one failure does not undo. Signs are all up to 12 trajectories,
+good as the reference in truth. Intervals have a goal for independent runs. The t test of the trajectories' sums was used before. "Survives" is a difference that flipped signs find and one failure does not undo. Signs are all up to 12 trajectories,
 10,000 random ones beyond.
 
 ${testTable(result.errorRates)}
