@@ -55,7 +55,7 @@ const DeploymentStatus = z.object({
   is_default: z.boolean().meta({ description: "Whether it answers where a request names no deployment." }),
   state: z.enum(["up", "degraded", "out"]).meta({
     description:
-      "`out`: every replica is ejected or failed its last three calls, or all calls of the last 5 minutes failed. `degraded`: some replica is out, or 5 % of the calls failed.",
+      "`out`: every replica is ejected or failed its last three calls, or all calls of the last 5 minutes, at least three, failed. `degraded`: some replica is out, or at least 5 % of the calls failed.",
   }),
   error_rate: z.number().nullable().meta({
     description:

@@ -70,7 +70,7 @@ export function composeRuns(
   let runner: Runner | undefined;
 
   const predict: PredictStep = async (request, signal) => {
-    const { deployment: name, model, messages, params, session, accountId, keyId, span } = request;
+    const { deployment: name, model, messages, params, session, accountId, keyId, span, mayRetry } = request;
     const release = await slots.take(accountId, signal);
     try {
       // Live predictions never wait for a run's: the run's wait for a place that they leave.
@@ -83,10 +83,6 @@ export function composeRuns(
         throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
       const startedAtMs = performance.now();
       const caller = { accountId, keyId };
-      const mayRetry = () => {
-        request.onRetry();
-        return true;
-      };
       const completion = await traceCompletion(
         deployment.upstream.complete,
         span,

@@ -31,7 +31,13 @@ const categoryOfStatus = new Map<number, ErrorCategory>([
 ]);
 
 /** They say something about the deployment or its credential, and not about what was asked. */
-export const statusesOfDeployments: ReadonlySet<number> = new Set([401, 403, 404, 405, 407, 408, 421, 425]);
+const statusesOfDeployments = new Set([401, 403, 404, 405, 407, 408, 421, 425]);
+
+/** Whether the upstream refused what was asked, as it would again. Of a limit of the rate, it is true as well. */
+export function isRefusal({ category, status }: UpstreamError): boolean {
+  if (category === "context_exceeded") return true;
+  return status !== undefined && status >= 400 && status < 500 && !statusesOfDeployments.has(status);
+}
 
 const messageOfCategory: Record<ErrorCategory, string> = {
   context_exceeded: "The input exceeds the upstream model's context length.",

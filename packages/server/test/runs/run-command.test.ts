@@ -91,7 +91,9 @@ onEachDatabase((database) => {
         ...["--dataset", path, "--evaluator", "exact-match", "--max-tokens", "60"],
       );
       expect(code).toBe(0);
-      expect(stderr).toMatch(/20\/20 predictions.*; 20 answers cut; 20 calls tried again \(upstream 20\)/);
+      expect(stderr).toMatch(
+        /20\/20 predictions.*; 20 answers cut; 20 calls tried again \(upstream 20\).*; lower --concurrency/,
+      );
       expect(stderr).toContain("100 % of the answers were cut at 60 tokens (20 of 20)");
     });
 

@@ -1,10 +1,14 @@
 import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DeploymentListResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const samples = Array.from({ length: 60 }, (_, step) => ({
@@ -132,7 +136,8 @@ test("an upstream that fails three of five calls finishes the run, which says ho
     failed += 1;
     return Response.json({ error: { message: "CUDA out of memory." } }, { status: 500 });
   };
-  const { id } = await startRun();
+  // Each sample fails at most twice, so never 20 calls in a row, which would pause the run.
+  const { id } = await startRun({ concurrency: 8 });
   const run = await end(id);
   expect(run).toMatchObject({
     status: "finished",
@@ -184,6 +189,31 @@ test("time-outs are counted, shrink the run's pace, and fail no sample", async (
   expect(retried).toEqual({ timeout: timed_out });
   expect(call).toBe(60 + timed_out);
   expect(timed_out).toBeLessThan(30);
+});
+
+test("a server that stops keeps the count of the latest failed tries", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "presage-tries-"));
+  const databaseUrl = `sqlite:${join(directory, "presage.db")}`;
+  const failing = startUpstream(() => Response.json({ error: { message: "Busy." } }, { status: 500 }));
+  const server = await startPresage({
+    PRESAGE_DATABASE_URL: databaseUrl,
+    PRESAGE_UPSTREAM_URL: failing.url,
+    PRESAGE_UPSTREAM_MODEL: "m",
+  });
+  const dataset_id = await datasetClient(server).create();
+  await datasetClient(server).uploadNew(dataset_id, samples);
+  const run = { dataset_id, target: { deployment: "default" }, concurrency: 1 };
+  await runClient(server).create(run);
+  await eventually(
+    () => failing.received.length,
+    (count) => count > 0,
+  );
+  await Bun.sleep(100);
+  await Promise.all([server.stop(), failing.stop()]);
+  await using store = await openStore(databaseUrl);
+  const { tries } = await store.database.selectFrom("runs").select("tries").executeTakeFirstOrThrow();
+  expect(JSON.parse(tries ?? "null").retried.upstream).toBeGreaterThan(0);
+  await rm(directory, { recursive: true });
 });
 
 test("answers that are cut, empty or repaired are counted, and a report begins with those that are cut", async () => {

@@ -47,3 +47,15 @@ dashboardTest("A failing deployment and its cut answers are seen wherever they m
   await overview.getByText("Degraded, 1 of 1 up, 66.7 % errors").waitFor();
   await overview.getByText("66.7 % of 18").waitFor();
 });
+
+dashboardTest(
+  "A deployment that is out without recent calls is said to be out, and nothing of its calls",
+  async (visitor) => {
+    const page = await visitor.visit("/");
+    const deployment = { name: "default", model: "m", is_default: true, process_id: 1 };
+    const data = [{ ...deployment, state: "out", error_rate: null }];
+    await page.route("**/v1/deployments*", (route) => route.fulfill({ json: { data } }));
+    await page.reload();
+    await page.getByText("Deployment default is out.", { exact: true }).waitFor();
+  },
+);

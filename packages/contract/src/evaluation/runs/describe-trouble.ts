@@ -18,12 +18,12 @@ export function describeTrouble({ answers, tries }: Pick<RunProgress, "answers" 
   const { retried = {}, timed_out = 0 } = tries ?? {};
   const kinds = Object.entries(retried).map(([category, count]) => `${category} ${count}`);
   const calls = Object.values(retried).reduce((sum, count) => sum + count, 0);
-  const again = some(calls, "call tried again", "calls tried again");
+  const byKind = `tried again (${kinds.join(", ")})`;
   return [
     ...some(truncated, "answer cut", "answers cut"),
     ...some(empty, "answer empty", "answers empty"),
     ...some(repaired, "verdict on a repaired answer", "verdicts on repaired answers"),
-    ...again.map((text) => `${text} (${kinds.join(", ")})`),
+    ...some(calls, `call ${byKind}`, `calls ${byKind}`),
     ...some(timed_out, "call timed out", "calls timed out"),
   ];
 }

@@ -61,7 +61,7 @@ const described = {
   mode: "`teacher-forced`: each step is told the recorded state. `free-running`: each step is told what was predicted for the step before.",
   repeats: "How often each sample is predicted. Predictions of a run are never taken from the cache.",
   concurrency:
-    "How many predictions may be in progress at once. A run begins with 4 and has more while latency holds; time-outs and rate limits halve it.",
+    "How many predictions may be in progress at once. A run starts with 4 and goes up to this while latency holds; a time-out or a rate limit halves it.",
 };
 
 /** Body of `POST /v1/runs`. */
@@ -149,7 +149,8 @@ export const RunProgress = z
       .nullable()
       .meta({
         id: "RunAnswers",
-        description: "Answers that are not what they seem. Null if they were not counted: external or older.",
+        description:
+          "Answers that were cut off, empty or repaired. Null for external and older runs, which do not count them.",
       }),
     tries: z
       .object({
@@ -162,7 +163,7 @@ export const RunProgress = z
       .meta({
         id: "RunTries",
         description:
-          "Failed calls that `failed` does not show, up to two seconds ago. Null if they were not counted.",
+          "Failed calls, most of which succeeded when tried again; at most two seconds old. Null if they were not counted.",
       }),
   })
   .meta({ id: "RunProgress" });

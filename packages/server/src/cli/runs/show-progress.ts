@@ -23,15 +23,16 @@ export function showProgress({ progress }: Pick<Run, "progress">): ProgressDispl
 }
 
 type Progress = Run["progress"];
+type Rate = ReturnType<typeof measureRate>;
 
 /** What goes wrong on the way, and what to do about it. */
 function describeTroubles({ progress, notes }: Run): string {
+  const { retried = {}, timed_out = 0 } = progress.tries ?? {};
   const troubles = [...describeFailures(progress), ...describeTrouble(progress), ...notes];
-  if ((progress.tries?.timed_out ?? 0) > 0)
+  if (timed_out > 0 || Object.keys(retried).length > 0)
     troubles.push("lower --concurrency or raise the time-out: docs/runs.md");
   return troubles.map((text) => `; ${printable(text)}`).join("");
 }
-type Rate = ReturnType<typeof measureRate>;
 
 function showBar(first: Progress, rate: Rate): ProgressDisplay {
   const bar = new SingleBar({

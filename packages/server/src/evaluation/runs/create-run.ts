@@ -12,7 +12,7 @@ import type { WantedEvaluator } from "../evaluate/evaluation-request.ts";
 import { type ResolvedEvaluator, resolveEvaluators } from "../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { noSuchRun } from "./find-run.ts";
-import { isSameEvaluator, newTries, noCounts, type Run, type RunEvaluator, type RunTarget } from "./run.ts";
+import { isSameEvaluator, noCounts, type Run, type RunEvaluator, type RunTarget } from "./run.ts";
 import { type HeldLease, insertRun, selectRun } from "./runs-store.ts";
 
 /** A revision of a dataset as a client names it; without a number, the latest. */
@@ -128,7 +128,7 @@ function toQueuedRun(
     tags,
     dataset: { datasetId, revisionId: revision.id, revision: revision.number },
     counts: { samples: revision.samples * repeats, ...noCounts },
-    tries: target.kind === "deployment" ? newTries() : undefined,
+    tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : undefined,
     provenance: {
       presage_version: version,
       prompt_version: promptVersion,

@@ -43,26 +43,17 @@ export const noCounts = {
   repaired: 0,
 };
 export type WorkCounts = typeof noCounts;
+export const countNames = Object.keys(noCounts) as (keyof WorkCounts)[];
 /** Of a run whose client makes its predictions. */
 export const notCounted = { ...noCounts, truncated: null, empty: null, repaired: null };
-export const countNames = Object.keys(noCounts) as (keyof WorkCounts)[];
 
-/** Counts of samples times repeats. */
-export interface RunCounts extends Omit<WorkCounts, "truncated" | "empty" | "repaired"> {
-  samples: number;
-  /** These three are null where they are not counted. */
-  truncated: number | null;
-  empty: number | null;
-  repaired: number | null;
-}
+/** Counts of samples times repeats. Null: not counted. */
+export type RunCounts = { samples: number } & {
+  [Name in keyof WorkCounts]: (WorkCounts | typeof notCounted)[Name];
+};
 
 /** Failed calls to the deployment, which may have succeeded when they were tried again. */
 export type RunTries = NonNullable<RunProgress["tries"]>;
-
-/** Of a run that has not begun. */
-export function newTries(): RunTries {
-  return { retried: {}, timed_out: 0 };
-}
 
 export interface Run {
   id: string;

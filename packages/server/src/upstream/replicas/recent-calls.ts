@@ -1,9 +1,9 @@
 const bucketMs = 15_000;
 const buckets = 20;
 
-/** How many calls ended in the last five minutes, and how many of them the deployment failed. */
 export type RecentCalls = ReturnType<typeof createRecentCalls>;
 
+/** Counts the calls that ended in the last five minutes, and those of them that the deployment failed. */
 export function createRecentCalls(nowMs: () => number) {
   let kept: { bucket: number; calls: number; failed: number }[] = [];
   const latest = () => Math.floor(nowMs() / bucketMs);

@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../errors.ts";
-import { statusesOfDeployments } from "../classify-error.ts";
+import { isRefusal } from "../classify-error.ts";
 import { NoResponseError, type Send, type UpstreamCall } from "../send-once.ts";
 import type { UpstreamOptions } from "../upstream.ts";
 import { type Candidate, chooseReplica, slownessOf } from "./choose-replica.ts";
@@ -53,17 +53,10 @@ interface ReplicaOptions {
   /** Whether its 429s limit what it is sent. */
   isLimitable: boolean;
   onChange: (state: ReplicaState) => void;
-  nowMs(): number;
+  recent: RecentCalls;
 }
 
-function createReplica({
-  url,
-  send,
-  maxInFlight,
-  isLimitable,
-  onChange,
-  nowMs: clockMs,
-}: ReplicaOptions): Replica {
+function createReplica({ url, send, maxInFlight, isLimitable, onChange, recent }: ReplicaOptions): Replica {
   const health = createReplicaHealth(onChange);
   let ownLimit = maxInFlight;
   let halvedAtMs = Number.NEGATIVE_INFINITY;
@@ -81,7 +74,7 @@ function createReplica({
     send,
     health,
     latency: createLatencyWindow(),
-    recent: createRecentCalls(clockMs),
+    recent,
     slowness: 1,
     inFlight: 0,
     requests: 0,
@@ -103,7 +96,7 @@ function createReplica({
       const outcome = outcomeOf(error);
       if (outcome === "limited") halve(beganAtMs, nowMs);
       replica.inFlight -= 1;
-      if (outcome !== "unknown") replica.recent.count(1, isOfDeployment(error) ? 1 : 0);
+      if (outcome !== "unknown") recent.count(1, isOfDeployment(error) ? 1 : 0);
       if (error === undefined) {
         replica.latency.record(nowMs - beganAtMs, held);
         if (ownLimit < maxInFlight) ownLimit += 1;
@@ -142,10 +135,7 @@ function isOfReplica(error: unknown): error is UpstreamError {
 
 /** Whether the deployment failed, and not what was asked: its server, its credential, its address or its answer. */
 function isOfDeployment(error: unknown): boolean {
-  if (!(error instanceof UpstreamError)) return false;
-  const { category, status } = error;
-  if (category === "context_exceeded" || category === "rate_limit") return false;
-  return status === undefined || status < 400 || status >= 500 || statusesOfDeployments.has(status);
+  return error instanceof UpstreamError && error.category !== "rate_limit" && !isRefusal(error);
 }
 
 const probeTimeoutMs = 5_000;
@@ -202,7 +192,7 @@ export function createReplicas(
       maxInFlight: maxInFlightPerReplica,
       isLimitable: !isSingle,
       onChange: (state) => options.onReplicaChange?.(url, state),
-      nowMs,
+      recent: createRecentCalls(nowMs),
     }),
   );
   /** Nothing to choose: there is one, and it is always asked. */

@@ -4,7 +4,7 @@ import { deploymentsQuery } from "../../data/deployments.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatShare } from "../../format/format-number.ts";
 
-/** Which deployments are not well. */
+/** Says which deployments are degraded or out. */
 export function DeploymentNotes() {
   const { data = [] } = useQuery(deploymentsQuery(usePresage()));
   return data
@@ -17,7 +17,8 @@ export function DeploymentNotes() {
         <Link to="/deployments" className="underline underline-offset-2">
           Deployment {name}
         </Link>{" "}
-        is {state}: {formatShare(error_rate)} of its calls of the last 5 minutes failed.
+        is {state}
+        {error_rate ? `: ${formatShare(error_rate)} of its calls of the last 5 minutes failed.` : "."}
       </p>
     ));
 }

@@ -2,7 +2,7 @@ import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import { isStoreUnavailable } from "../../../storage/store-error.ts";
 import { InvalidEvaluatorsError } from "../../evaluate/evaluation-request.ts";
-import { newTries, type Run } from "../run.ts";
+import type { Run } from "../run.ts";
 import { endRun, markAway, releaseLease, saveProvenance } from "../run-leases-store.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { watchRun } from "./watch-run.ts";
@@ -11,8 +11,6 @@ import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
 /** A deployment that names each response's model differently would make the run's row grow. */
 const maxModels = 100;
-/** How old what a run has waited for may be where it is shown. */
-const saveEveryMs = 2_000;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
@@ -60,7 +58,7 @@ export function holdRun(
   let wasCutShort = false;
   let isReleased = false;
   const models = new Set(run.provenance.models);
-  const tries = structuredClone(run.tries) ?? newTries();
+  const tries = structuredClone(run.tries) ?? { retried: {}, timed_out: 0 };
   const pace = createPace(run.concurrency, {
     onAway(reason) {
       void markAway(database, lease, `The deployment failed 20 times in a row: ${reason}`).catch(() => {});
@@ -86,21 +84,17 @@ export function holdRun(
   }
 
   let saved = JSON.stringify(know());
-  let savedAtMs = performance.now();
 
   // What is under way ends on a removed deployment, and nothing more is asked.
   const watch = watchRun(database, lease, {
     signal,
     hasDeployment: () => findGoneDeployment() === undefined,
     onLost: () => controller.abort(new LostRunError()),
-    onLooked: async () => {
-      if (performance.now() - savedAtMs >= saveEveryMs) await saveWhatIsKnown();
-    },
+    onLooked: saveWhatIsKnown,
     onError,
   });
 
   async function saveWhatIsKnown(): Promise<void> {
-    savedAtMs = performance.now();
     const known = JSON.stringify(know());
     if (known === saved) return;
     await saveProvenance(database, lease, know());
@@ -139,8 +133,7 @@ export function holdRun(
 
   async function workToTheEnd(): Promise<void> {
     try {
-      await work();
-      await saveWhatIsKnown();
+      await work().finally(saveWhatIsKnown);
       const gone = wasCutShort && !watch.isPausedByUser() && !isReleased ? findGoneDeployment() : undefined;
       if (gone !== undefined) throw gone;
       if (

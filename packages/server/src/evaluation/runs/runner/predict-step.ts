@@ -3,7 +3,7 @@ import { ServiceError, UpstreamError } from "../../../errors.ts";
 import type { ChatParent } from "../../../observability/tracing.ts";
 import type { PredictionsTable } from "../../../storage/schema/predictions.ts";
 import type { Answer } from "../../../storage/writing/answer-columns.ts";
-import { statusesOfDeployments } from "../../../upstream/classify-error.ts";
+import { isRefusal } from "../../../upstream/classify-error.ts";
 import { retryAfterMs } from "../../../upstream/retry-after-ms.ts";
 import type { RunTries } from "../run.ts";
 import type { Pace } from "./pace.ts";
@@ -23,7 +23,7 @@ export interface StepRequest {
   /** The call is traced below it. */
   span?: ChatParent | undefined;
   /** Called before the deployment is asked again because it could not be reached. */
-  onRetry(): void;
+  mayRetry(): boolean;
 }
 
 /** An answer; deployment and time are null if no model was called. */
@@ -114,9 +114,4 @@ export function countRetry({ retried }: RunTries, category: StepFailure["categor
 /** The responses in progress leave no memory for this one. That says nothing about the deployment. */
 function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";
-}
-
-function isRefusal({ category, status }: UpstreamError): boolean {
-  if (category === "context_exceeded") return true;
-  return status !== undefined && status >= 400 && status < 500 && !statusesOfDeployments.has(status);
 }

@@ -50,7 +50,10 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
           params: paramsOf(run, repeat),
           session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
           span,
-          onRetry: () => countRetry(services.tries, "unavailable"),
+          mayRetry() {
+            countRetry(services.tries, "unavailable");
+            return true;
+          },
         };
         return await predictStep(services.predict, request, services, signal);
       };

@@ -6,10 +6,9 @@ import type { Replica } from "../../../upstream/replicas/replicas.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
-/** A few calls that all failed may be bad luck. */
+/** Fewer calls may all have failed by bad luck. */
 const callsToTell = 3;
-/** Share of failed calls. */
-const degradedFrom = 0.05;
+const degradedFromErrorRate = 0.05;
 
 export function deploymentRoutes({ deployments, store }: Services): Route[] {
   return [
@@ -34,7 +33,7 @@ function toStatus({ name, upstream }: Deployment, isDefault: boolean): Deploymen
   const failed = recent.reduce((sum, one) => sum + one.failed, 0);
   const out = all.filter(({ health }) => health.state() === "ejected" || health.isFailing()).length;
   const isOut = out === all.length || (failed === calls && calls >= callsToTell);
-  const isDegraded = out > 0 || (failed > 0 && failed >= calls * degradedFrom);
+  const isDegraded = out > 0 || (failed > 0 && failed >= calls * degradedFromErrorRate);
   return {
     name,
     model: upstream.model() ?? null,
