@@ -73,7 +73,17 @@ export async function compareValues(
     p_value: pValue,
     p_permutation: pValue,
     differing: clusters.filter((one) => differenceOf(one) !== 0).length,
-    survives: await survives(clusters, values, judged, pValue),
+    survives:
+      pValue !== null &&
+      pValue < level &&
+      (await survivesOneFailure(
+        clusters,
+        {
+          reference: meanOf(values.reference, judged) ?? 0,
+          candidate: meanOf(values.candidate, judged) ?? 0,
+        },
+        permutationSeed,
+      )),
     unseen_share: clusters.length === 0 ? null : unseenShare(clusters.length),
     ...countSides(values.reference, values.candidate, judged),
     only_in_reference: countOnlyIn(values.reference, values.candidate),
@@ -104,20 +114,6 @@ export function meansOf(
     count: judged.length,
     mean_failures_as_zero: hasScores ? meanOf(values.scoreWithFailures, ended) : null,
   };
-}
-
-async function survives(
-  clusters: readonly PairedCluster[],
-  values: PairedValues,
-  judged: Int32Array,
-  pValue: number | null,
-): Promise<boolean> {
-  if (pValue === null || pValue >= level) return false;
-  const means = {
-    reference: meanOf(values.reference, judged) ?? 0,
-    candidate: meanOf(values.candidate, judged) ?? 0,
-  };
-  return await survivesOneFailure(clusters, means, permutationSeed);
 }
 
 /** A warning if trajectories are too few for the test, or do not show how far others would differ. */

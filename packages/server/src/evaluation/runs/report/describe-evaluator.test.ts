@@ -23,7 +23,7 @@ test("an evaluator is described as far as its figures go", () => {
   );
   const scored = { mean: 0.375, interval: { level: 0.95, lower: 0.1, upper: 0.75 } };
   expect(describeEvaluator({ ...figures, ...scored, failed: 0, pass_rate: null })).toBe(
-    "rouge-l close enough scores 0.375 (0.100 to 0.750) on 1 sample in 1 trajectory.",
+    "rouge-l close enough scores 0.375 (95 % interval 0.100 to 0.750) on 1 sample in 1 trajectory.",
   );
   expect(
     describeEvaluator({
@@ -37,6 +37,6 @@ test("an evaluator is described as far as its figures go", () => {
       no_change: { mean: 0.025, pass_rate: 0.025, count: 40 },
     }),
   ).toBe(
-    "rouge-l passes 66.7 % (48.3 to 81.0 %) of 36 samples in 12 trajectories; leaving the state unchanged passes 2.5 % of 40.",
+    "rouge-l passes 66.7 % (95 % interval 48.3 to 81.0 %) of 36 samples in 12 trajectories; leaving the state unchanged passes 2.5 % of 40.",
   );
 });

@@ -16,11 +16,15 @@ export function describeEvaluator(one: Described): string {
   if (one.pass_rate === null) {
     if (one.mean === null) return `${name} has no verdict.${without}`;
     const { interval } = one;
-    const range = interval === null ? "" : ` (${interval.lower.toFixed(3)} to ${interval.upper.toFixed(3)})`;
+    const range =
+      interval === null
+        ? ""
+        : ` (95 % interval ${interval.lower.toFixed(3)} to ${interval.upper.toFixed(3)})`;
     return `${name} scores ${one.mean.toFixed(3)}${range} on ${basis}.${without}`;
   }
   const { pass_interval: interval, no_change: unchanged } = one;
-  const range = interval === null ? "" : ` (${points(interval.lower)} to ${points(interval.upper)} %)`;
+  const range =
+    interval === null ? "" : ` (95 % interval ${points(interval.lower)} to ${points(interval.upper)} %)`;
   const some = unchanged === null || unchanged.count === one.count ? "" : ` of ${unchanged.count}`;
   const baseline =
     unchanged === null ? "" : `; leaving the state unchanged passes ${points(unchanged.pass_rate)} %${some}`;
