@@ -40,38 +40,34 @@ interface JudgeVerdict {
   score?: number | null | undefined;
 }
 
-const form: VerdictForm<JudgeVerdict> = {
-  name: "give_verdict",
-  decidingKey: "verdict",
-  jsonSchema: {
-    type: "object",
-    properties: {
-      reasoning: { type: "string" },
-      verdict: { type: "string", enum: ["pass", "fail"] },
-      score: { anyOf: [{ type: "number" }, { type: "null" }] },
-    },
-    required: ["reasoning", "verdict", "score"],
-    additionalProperties: false,
-  },
-  schema: z.object({
-    reasoning: z.string().regex(/\S/),
-    // Letter case and white space are ignored; any other word is rejected.
-    verdict: z
-      .string()
-      .trim()
-      .toLowerCase()
-      .pipe(z.enum(["pass", "fail"])),
-    score: z.number().min(0).max(1).nullish(),
-  }),
-};
-
 function formWith(passScore: number): VerdictForm<JudgeVerdict> {
   return {
-    ...form,
-    contradictionOf({ verdict, score }) {
-      const isContradictory =
-        typeof score === "number" && (verdict === "pass" ? score < passScore : score > passScore);
-      return isContradictory ? { kind: "contradictory", passScore } : undefined;
+    name: "give_verdict",
+    decidingKey: "verdict",
+    jsonSchema: {
+      type: "object",
+      properties: {
+        reasoning: { type: "string" },
+        verdict: { type: "string", enum: ["pass", "fail"] },
+        score: { anyOf: [{ type: "number" }, { type: "null" }] },
+      },
+      required: ["reasoning", "verdict", "score"],
+      additionalProperties: false,
+    },
+    schema: z.object({
+      reasoning: z.string().regex(/\S/),
+      // Letter case and white space are ignored; any other word is rejected.
+      verdict: z
+        .string()
+        .trim()
+        .toLowerCase()
+        .pipe(z.enum(["pass", "fail"])),
+      score: z.number().min(0).max(1).nullish(),
+    }),
+    contradictionIn({ verdict, score }) {
+      if (typeof score !== "number" || (verdict === "pass" ? score >= passScore : score <= passScore))
+        return undefined;
+      return `With the verdict "pass" a score is ${passScore} or above, with "fail" it is ${passScore} or below.`;
     },
   };
 }

@@ -96,7 +96,7 @@ function verdictOf<Value>(reading: Reading<Value>): Value {
   if (reading.kind === "contradictory")
     throw new EvaluationError(
       "contradictory_verdict",
-      `The judge's verdict and score contradict each other, even when asked again: with a pass a score is ${reading.passScore} or above, with a fail it is ${reading.passScore} or below.`,
+      `The judge's verdict and score contradict each other, even when asked again. ${reading.rule}`,
     );
   const problem =
     reading.kind === "not_allowed" ? "has a value that is not allowed" : "cannot be read as a verdict";

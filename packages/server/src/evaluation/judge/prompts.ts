@@ -16,7 +16,7 @@ export interface Question {
 /** Why the last answer could not be used. */
 export type Complaint =
   /** It has the form, but a value that is not among the allowed ones. */
-  { kind: "not_allowed" } | { kind: "unreadable" } | { kind: "contradictory"; passScore: number };
+  { kind: "not_allowed" } | { kind: "unreadable" } | { kind: "contradictory"; rule: string };
 
 export interface Turn {
   format: ResponseFormatName;
@@ -62,8 +62,7 @@ const howToAnswer: Record<ResponseFormatName, (form: string) => string> = {
 function wordComplaint(complaint: Complaint): string {
   if (complaint.kind === "not_allowed") return "it held a value that is not among the allowed ones.";
   if (complaint.kind === "unreadable") return "it was not in the form that is asked for here.";
-  const { passScore } = complaint;
-  return `its verdict and its score contradict each other. With the verdict "pass" a score is ${passScore} or above, with "fail" it is ${passScore} or below.`;
+  return `its verdict and its score contradict each other. ${complaint.rule}`;
 }
 
 /** Asks whether an output meets criteria. */

@@ -10,8 +10,8 @@ export interface VerdictForm<Value> {
   decidingKey: string;
   /** The values that a verdict may have. */
   schema: z.ZodType<Value>;
-  /** What is wrong with a value whose parts contradict each other. */
-  contradictionOf?(value: Value): Complaint | undefined;
+  /** The rule that a value breaks whose parts contradict each other. */
+  contradictionIn?(value: Value): string | undefined;
 }
 
 export type Reading<Value> = { kind: "verdict"; value: Value } | Complaint;
@@ -23,7 +23,8 @@ export function readVerdict<Value>(form: VerdictForm<Value>, candidates: Iterabl
     if (!("reasoning" in candidate) || !(form.decidingKey in candidate)) continue;
     const parsed = form.schema.safeParse(candidate);
     if (!parsed.success) return { kind: "not_allowed" };
-    return form.contradictionOf?.(parsed.data) ?? { kind: "verdict", value: parsed.data };
+    const rule = form.contradictionIn?.(parsed.data);
+    return rule === undefined ? { kind: "verdict", value: parsed.data } : { kind: "contradictory", rule };
   }
   return { kind: "unreadable" };
 }

@@ -43,14 +43,14 @@ export function* readPrediction(value: unknown, line: number): Generator<ReadSam
 }
 
 type Answer = { prediction: string } | { failure: "error" | "skipped" };
-type LineOfAnswer = {
-  [field in (typeof predictionFields)[number] | "prediction"]?: string | null | undefined;
-};
+type AnswerField = (typeof predictionFields)[number] | "prediction";
 
 /** What a line predicts, or why it has no answer: one rule for all files of predictions, also those that are uploaded to a run. */
 export function readAnswer(
-  line: LineOfAnswer & { skipped_overlong?: boolean | null | undefined },
-  fields: readonly (keyof LineOfAnswer)[] = predictionFields,
+  line: { [field in AnswerField]?: string | null | undefined } & {
+    skipped_overlong?: boolean | null | undefined;
+  },
+  fields: readonly AnswerField[] = predictionFields,
 ): Answer {
   if (line.skipped_overlong === true) return { failure: "skipped" };
   const prediction = firstOf(line, fields);
@@ -61,15 +61,12 @@ export function readAnswer(
 }
 
 /** Counts lines whose index an earlier one has. Of these the first counts, as in the script. */
-export function countRepeatedIndexes(): {
-  isRepeated(index: string | number): boolean;
-  warnings(): string[] | undefined;
-} {
+export function countRepeatedIndexes() {
   // There may be millions, and most are numbers, which take less memory.
   const seen = new Set<string | number>();
   let repeated = 0;
   return {
-    isRepeated(index) {
+    isRepeated(index: string | number): boolean {
       const key = String(Number(index)) === String(index) ? Number(index) : index;
       if (!seen.has(key)) return !seen.add(key);
       repeated += 1;

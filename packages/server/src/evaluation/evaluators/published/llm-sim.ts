@@ -59,10 +59,16 @@ function findErrors(
   before: Json | undefined,
 ): (GameStateErrors & { isScoreBeside: boolean }) | undefined {
   if (said === undefined) return undefined;
-  try {
+  return unlessPythonFails(() => {
     const entries = before === undefined ? entriesOf(said) : applyChanges(said, before);
     const errors = compareGameStates(toGameState(entries), wanted);
     return { ...errors, isScoreBeside: before === undefined && isScoreBeside(said, wanted.score) };
+  });
+}
+
+function unlessPythonFails<Value>(work: () => Value): Value | undefined {
+  try {
+    return work();
   } catch (error) {
     if (error instanceof PythonError) return undefined;
     throw error;
@@ -104,14 +110,11 @@ function applyChanges(changes: Json, before: Json): Json {
 export function countGameChanges(before: Json, after: Json): number | undefined {
   const [from, to] = [before, after].map(recordedEntries).map((entries) => entries && toGameState(entries));
   if (from === undefined || to === undefined || from.objects.size === 0) return undefined;
-  try {
+  return unlessPythonFails(() => {
     const { objectErrors, scoreErrors } = compareGameStates(to, from);
     const added = to.objects.keys().filter((uuid) => !from.objects.has(uuid));
     return objectErrors + scoreErrors + [...added].length;
-  } catch (error) {
-    if (error instanceof PythonError) return undefined;
-    throw error;
-  }
+  });
 }
 
 /**
@@ -135,15 +138,12 @@ function readEntries(text: string, name: string): Json {
 }
 
 function recordedEntries(state: Json): Json[] | undefined {
-  try {
+  return unlessPythonFails(() => {
     const entries = itemsInPython(entriesOf(state));
     const isUsable = [...toGameState(entries).objects.values()].every(
       (object) =>
         isContainer(fieldInPython(object, "properties")) && isContainer(fieldInPython(object, "contains")),
     );
     return isUsable ? entries : undefined;
-  } catch (error) {
-    if (error instanceof PythonError) return undefined;
-    throw error;
-  }
+  });
 }

@@ -24,7 +24,7 @@ import {
   completeUpload,
   selectNamedPositions,
 } from "./imported-store.ts";
-import { type PredictionLine, readPredictionLine } from "./read-prediction-line.ts";
+import { type PredictionLine, readPredictionLine, type SampleNames } from "./read-prediction-line.ts";
 
 export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor"> {
   runId: string;
@@ -133,12 +133,10 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
 
   return async (batch) => {
     if (batch.lines.length === 0) return;
-    const positions = await resolvePositions(database, dataset.revisionId, batch);
+    const positionOf = await findPositions(database, dataset.revisionId, batch);
     const until = await nextEnd(database);
-    const rows = batch.lines.map(({ number, line }, index): PredictionRows => {
-      const position = positions[index];
-      if (position === undefined) throw unknownSample(number);
-      if (position === "contradictory") throw contradictoryNames(number);
+    const rows = batch.lines.map(({ number, line }): PredictionRows => {
+      const position = positionOf(line.sample, number);
       const { repeat } = line;
       if (repeat >= run.repeats) {
         const reason = `The run has ${run.repeats} ${run.repeats === 1 ? "repeat" : "repeats"}, which count from 0`;
@@ -183,15 +181,15 @@ function outcomeOf({ answer, reasoning }: PredictionLine): Parameters<typeof toR
   return { failure: { category: answer.failure, message } };
 }
 
-/** The position of each line's sample; undefined if the revision has none, `contradictory` if its names are of several. */
-async function resolvePositions(
+/** Returns a function that finds the position of a line's sample. It throws an `UploadError` if the line names none, or several. */
+async function findPositions(
   database: Database,
   revisionId: number,
   { lines }: Batch,
-): Promise<(number | "contradictory" | undefined)[]> {
+): Promise<(names: SampleNames, line: number) => number> {
   const names = lines.map(({ line }) => line.sample);
   const found = await selectNamedPositions(database, revisionId, {
-    ids: names.flatMap(({ id, index }) => [id ?? [], index === undefined ? [] : String(index)].flat()),
+    ids: names.flatMap(({ id, index }) => [id, index?.toString()].filter((one) => one !== undefined)),
     steps: names.flatMap(({ trajectoryId, step }) =>
       trajectoryId === undefined || step === undefined ? [] : { trajectoryId, step },
     ),
@@ -201,32 +199,24 @@ async function resolvePositions(
   const byId = new Map(found.map((one) => [one.sample_id, one]));
   const byStep = new Map(found.map((one) => [JSON.stringify([one.trajectory_id, one.step]), one]));
   const byPosition = new Map(found.map((one) => [one.position, one]));
-  return names.map(({ id, trajectoryId, step, index }) => {
-    const isPair = trajectoryId !== undefined && step !== undefined;
-    const named = [
-      ...(id === undefined ? [] : [byId.get(id)]),
-      ...(isPair ? [byStep.get(JSON.stringify([trajectoryId, step]))] : []),
-      // The revision may have been made of the same file, whose index is then the sample's id.
-      ...(index === undefined ? [] : [byId.get(String(index)) ?? byPosition.get(Number(index) + 1)]),
-    ];
-    const [sample] = named;
-    if (sample === undefined) return undefined;
+  return ({ id, trajectoryId, step, index }, line) => {
+    // The revision may have been made of the same file, whose index is then the sample's id.
+    const ofIndex =
+      byId.get(String(index)) ?? (typeof index === "number" ? byPosition.get(index + 1) : undefined);
+    const ofStep = byStep.get(JSON.stringify([trajectoryId, step]));
+    const sample = id === undefined ? (ofStep ?? ofIndex) : byId.get(id);
+    if (sample === undefined) {
+      const reason = "The run's revision has no such sample";
+      throw new UploadError({ line, path: ["dataset_sample_id"], reason });
+    }
     const isFitting =
-      named.every((one) => one?.position === sample.position) &&
+      (index === undefined || ofIndex?.position === sample.position) &&
       (trajectoryId ?? sample.trajectory_id) === sample.trajectory_id &&
       (step ?? sample.step) === sample.step;
-    return isFitting ? sample.position : "contradictory";
-  });
-}
-
-function unknownSample(line: number): UploadError {
-  const reason = "The run's revision has no such sample";
-  return new UploadError({ line, path: ["dataset_sample_id"], reason });
-}
-
-function contradictoryNames(line: number): UploadError {
-  const reason = "The line's dataset_sample_id, trajectory_id, step and index are not of one sample";
-  return new UploadError({ line, path: [], reason });
+    if (isFitting) return sample.position;
+    const reason = "The line's dataset_sample_id, trajectory_id, step and index are not of one sample";
+    throw new UploadError({ line, path: [], reason });
+  };
 }
 
 function refused({ target, status }: Run): ServiceError {

@@ -26,13 +26,5 @@ export function toDatasetRevision({
   warnings,
 }: Revision): DatasetRevision {
   const created_at = toIsoInstant(createdAt);
-  return {
-    revision: number,
-    digest,
-    samples,
-    trajectories,
-    bytes,
-    created_at,
-    ...(warnings && { warnings }),
-  };
+  return { revision: number, digest, samples, trajectories, bytes, created_at, warnings };
 }
