@@ -79,11 +79,7 @@ export async function selectAuditEvents(
 }
 
 /** Of its object, its actor and what its detail names. */
-function idsOf({
-  object_id,
-  actor_user_id,
-  detail,
-}: Pick<AuditEventsTable, "object_id" | "actor_user_id" | "detail">) {
+function idsOf({ object_id, actor_user_id, detail }: Omit<StoredAuditEvent, "names">) {
   const ofDetail = Object.entries(JSON.parse(detail) as object).flatMap(([name, value]) =>
     name.endsWith("_id") ? value : [],
   );
