@@ -4,8 +4,8 @@ import { storableText } from "../text.ts";
 import { EvaluationResultExportQuery } from "./evaluation-search.ts";
 
 /**
- * Query of `DELETE /v1/evaluation-results`: the search's filters, and how many results are expected to match. Without `has_run`: the
- * version before would not heed it, and may continue a deletion.
+ * Query of `DELETE /v1/evaluation-results`: the search's filters, and how many results are expected to match. `has_run` is not among
+ * them: a process of the version before, which may continue a deletion, would ignore it and delete more.
  */
 export const EvaluationResultDeleteQuery = EvaluationResultExportQuery.omit({
   order: true,

@@ -135,7 +135,8 @@ async function takeDifferentFromGold(
   const taken: Ranked[] = [];
   for (let from = 0; from < ranked.length && taken.length < limit; from += comparedAtOnce) {
     const next = ranked.slice(from, from + comparedAtOnce);
-    const equal = await selectEqualToGold(reader, next);
+    const ids = next.map(({ id }) => id);
+    const equal = await selectEqualToGold(reader, ids);
     taken.push(...next.filter(({ id }) => !equal.has(id)));
   }
   return taken.slice(0, limit);
