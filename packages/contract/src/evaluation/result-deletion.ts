@@ -3,8 +3,15 @@ import { queryBoolean, queryInteger } from "../query.ts";
 import { storableText } from "../text.ts";
 import { EvaluationResultExportQuery } from "./evaluation-search.ts";
 
-/** Query of `DELETE /v1/evaluation-results`: the search's filters, and how many results are expected to match. */
-export const EvaluationResultDeleteQuery = EvaluationResultExportQuery.omit({ order: true, format: true })
+/**
+ * Query of `DELETE /v1/evaluation-results`: the search's filters, and how many results are expected to match. `has_run` is not among
+ * them: a process of the version before, which may continue a deletion, would ignore it and delete more.
+ */
+export const EvaluationResultDeleteQuery = EvaluationResultExportQuery.omit({
+  order: true,
+  format: true,
+  has_run: true,
+})
   .extend({
     dry_run: queryBoolean()
       .optional()

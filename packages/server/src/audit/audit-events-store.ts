@@ -78,12 +78,8 @@ export async function selectAuditEvents(
   return toListPart(named, limit);
 }
 
-/** Of its object, its actor and what its detail names. */
-function idsOf({
-  object_id,
-  actor_user_id,
-  detail,
-}: Pick<AuditEventsTable, "object_id" | "actor_user_id" | "detail">) {
+/** The ids in an event: its object's, its actor's and those in its detail. */
+function idsOf({ object_id, actor_user_id, detail }: Omit<StoredAuditEvent, "names">) {
   const ofDetail = Object.entries(JSON.parse(detail) as object).flatMap(([name, value]) =>
     name.endsWith("_id") ? value : [],
   );

@@ -19,11 +19,8 @@ export async function selectNames(
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)].filter((id) => id !== null);
   if (wanted.length === 0) return new Map();
-  const found = await Promise.all(
-    named.map((rows) =>
-      sql<{ id: string; name: string }>`select id, name from (${sql.raw(rows)}) as named
-        where account_id = ${accountId} and name is not null and id in (${sql.join(wanted)})`.execute(reader),
-    ),
-  );
-  return new Map(found.flatMap(({ rows }) => rows.map(({ id, name }) => [id, name])));
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, name from (${sql.raw(named.join(" union all "))}) as named
+    where account_id = ${accountId} and name is not null and id in (${sql.join(wanted)})`.execute(reader);
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }

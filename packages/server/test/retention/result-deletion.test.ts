@@ -55,6 +55,8 @@ onEachDatabase((database) => {
     expect([count, kept]).toEqual([expect.any(Number), 0]);
     expect(count).toBeGreaterThan(20);
     expect((await remove("app=deleted&pass=true")).status).toBe(422);
+    // A process of the version before would ignore it and delete more.
+    expect((await remove("app=deleted&has_run=false&dry_run=true")).status).toBe(422);
     const wrong = await remove(`app=deleted&pass=true&expected_count=${(count ?? 0) + 1}`);
     expect(wrong.status).toBe(409);
     expect(await errorBody(wrong)).toMatchObject({ detail: expect.stringContaining(`${count} results`) });

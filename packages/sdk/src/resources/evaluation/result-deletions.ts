@@ -9,13 +9,16 @@ export interface ResultDeletions {
   /** Deletes one result with its texts and corrections: `DELETE /v1/evaluation-results/{id}`. */
   delete(id: string | number, options?: CallOptions): Promise<void>;
   /** Counts what `deleteMatching` would delete: `DELETE /v1/evaluation-results` with `dry_run`, which deletes nothing. */
-  countDeletable(filter: ResultFilter, options?: CallOptions): Promise<EvaluationResultDeletionCount>;
+  countDeletable(
+    filter: Omit<ResultFilter, "has_run">,
+    options?: CallOptions,
+  ): Promise<EvaluationResultDeletionCount>;
   /**
    * Begins to delete all results that match, in the background: `DELETE /v1/evaluation-results`. `expectedCount` is the `count` of
    * `countDeletable`; if another number matches by now, nothing is deleted and it rejects with a `conflict`. Without any filter, all match.
    */
   deleteMatching(
-    filter: ResultFilter,
+    filter: Omit<ResultFilter, "has_run">,
     expectedCount: number,
     options?: CallOptions,
   ): Promise<EvaluationResultDeletion>;

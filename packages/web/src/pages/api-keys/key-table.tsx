@@ -39,7 +39,10 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
     [keys, nowMs],
   );
   const columns = useMemo(
-    () => [nameColumn, ...userColumns(userNames), ...factColumns, actionsColumn(setToChange, setToRevoke)],
+    () => [
+      ...factColumns.toSpliced(1, 0, ...userColumns(userNames)),
+      actionsColumn(setToChange, setToRevoke),
+    ],
     [userNames],
   );
   const view = useTableView("api-keys", columns, { isInAddress: true });
@@ -61,24 +64,23 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
   );
 }
 
-const nameColumn: DataColumn<KeyRow> = {
-  id: "name",
-  label: "Name",
-  value: ({ apiKey }) => apiKey.name,
-  cell: ({ apiKey, state }) => (
-    <span
-      title={apiKey.name}
-      className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
-    >
-      {apiKey.name}
-    </span>
-  ),
-  widthPx: 140,
-  isElastic: true,
-  isFixed: true,
-};
-
 const factColumns: DataColumn<KeyRow>[] = [
+  {
+    id: "name",
+    label: "Name",
+    value: ({ apiKey }) => apiKey.name,
+    cell: ({ apiKey, state }) => (
+      <span
+        title={apiKey.name}
+        className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
+      >
+        {apiKey.name}
+      </span>
+    ),
+    widthPx: 140,
+    isElastic: true,
+    isFixed: true,
+  },
   {
     id: "key",
     label: "Key",

@@ -71,9 +71,12 @@ function EvaluationsPage() {
             onClick={() => refreshResults(queryClient)}
           />
           <ExportMenu search={search} />
-          <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
-            Delete
-          </AllowedButton>
+          {/* The server takes no such filter for deletions. */}
+          {!search.direct && (
+            <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
+              Delete
+            </AllowedButton>
+          )}
         </>
       }
     >

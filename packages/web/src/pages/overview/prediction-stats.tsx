@@ -17,7 +17,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
     <>
       <Stat
         label="Requests"
-        explanation="Clients’ requests for a prediction in the period, with those that failed. The page Predictions counts what is stored, of runs and episodes as well."
+        explanation="Clients’ requests for a prediction in the period, with those that failed. The Predictions page counts what is stored, runs and episodes included."
         value={current && formatCount(current.requests)}
         change={
           current &&

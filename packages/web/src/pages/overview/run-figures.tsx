@@ -1,5 +1,6 @@
 import type { Run } from "@presage/sdk";
 import type { Headline } from "../../data/runs/recent-runs.ts";
+import { counted } from "../../format/counted.ts";
 import { describeInterval } from "../../format/describe-rate.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
@@ -69,7 +70,7 @@ function Figure({ figures }: { figures: Headline }) {
 }
 
 function explain({ pass_interval, count, trajectories, failed, no_change, profile_name }: Headline): string {
-  const of = `Share of ${formatCount(count)} ${count === 1 ? "sample" : "samples"} in ${formatCount(trajectories)} ${trajectories === 1 ? "trajectory" : "trajectories"} that pass${profile_name === null ? "" : ` by ${profile_name}`}.`;
+  const of = `Share of ${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")} that pass${profile_name === null ? "" : ` by ${profile_name}`}.`;
   const interval =
     pass_interval === null
       ? "No interval: all are in one trajectory."
@@ -77,7 +78,7 @@ function explain({ pass_interval, count, trajectories, failed, no_change, profil
   const failures =
     failed === 0
       ? ""
-      : ` ${formatCount(failed)} ${failed === 1 ? "prediction" : "predictions"} failed and ${failed === 1 ? "is" : "are"} not counted.`;
+      : ` ${counted(failed, "prediction")} failed and ${failed === 1 ? "is" : "are"} not counted.`;
   const baseline =
     no_change === null
       ? ""

@@ -20,9 +20,9 @@ import { selectEqualToGold, selectNearest, selectReviewColumns } from "./review-
 const maxRead = 5_000;
 /** Evaluators and revisions of profiles whose scores are looked up, those with the most verdicts first. */
 const maxSeries = 12;
-/** Revisions of profiles that are looked up by one statement; those beyond are taken to have no threshold. */
+/** How many revisions of profiles one statement looks up; those beyond are taken to have no threshold. */
 const maxRevisions = 200;
-/** Texts of as many results are compared with their gold answers by one statement. */
+/** How many outputs one statement compares with their gold answers. */
 const comparedAtOnce = 500;
 const thousand = 1_000;
 
@@ -135,7 +135,8 @@ async function takeDifferentFromGold(
   const taken: Ranked[] = [];
   for (let from = 0; from < ranked.length && taken.length < limit; from += comparedAtOnce) {
     const next = ranked.slice(from, from + comparedAtOnce);
-    const equal = await selectEqualToGold(reader, next);
+    const ids = next.map(({ id }) => id);
+    const equal = await selectEqualToGold(reader, ids);
     taken.push(...next.filter(({ id }) => !equal.has(id)));
   }
   return taken.slice(0, limit);

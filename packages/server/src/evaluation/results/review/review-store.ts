@@ -71,11 +71,7 @@ export async function selectNearest(
 }
 
 /** Those of some results whose output is the gold answer, white space at the ends apart. */
-export async function selectEqualToGold(
-  reader: Database,
-  of: readonly { id: number }[],
-): Promise<Set<number>> {
-  const ids = of.map(({ id }) => id);
+export async function selectEqualToGold(reader: Database, ids: readonly number[]): Promise<Set<number>> {
   const trimmed = (column: string) => sql`trim(${sql.ref(column)}, ${" \t\r\n"})`;
   const { rows } = await sql<{ id: number }>`select result_id as id from evaluation_payloads
     where result_id in (${sql.join(ids)}) and ${trimmed("output")} = ${trimmed("gold_answer")}`.execute(

@@ -11,8 +11,7 @@ type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
 export function describeEvaluator(one: Described): string {
   const name = nameOf(one);
   const without = one.failed === 0 ? "" : ` ${countOf(one.failed, "prediction")} without a verdict.`;
-  const trajectories = `${one.trajectories} ${one.trajectories === 1 ? "trajectory" : "trajectories"}`;
-  const basis = `${countOf(one.count, "sample")} in ${trajectories}`;
+  const basis = `${countOf(one.count, "sample")} in ${one.trajectories} ${one.trajectories === 1 ? "trajectory" : "trajectories"}`;
   if (one.pass_rate === null) {
     if (one.mean === null) return `${name} has no verdict.${without}`;
     const { interval } = one;

@@ -26,6 +26,11 @@ const exampleKey: ApiKeyResponse = {
   scopes: ["predict", "read"],
 };
 
+const noSuchKey = errorResponse(
+  "There is no such key, or it is another user's and the caller is no owner",
+  "There is no such API key.",
+);
+
 export const apiKeyPaths: ZodOpenApiPathsObject = {
   "/v1/api-keys": {
     get: operation("listApiKeys", "dashboard", "List keys", {
@@ -71,10 +76,7 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
           max_in_flight: null,
           capture: "0.01",
         }),
-        "404": errorResponse(
-          "There is no such key, or it is another user's and the caller is no owner",
-          "There is no such API key.",
-        ),
+        "404": noSuchKey,
       },
     }),
     delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
@@ -83,10 +85,7 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
       requestParams: { path: ApiKeyPath },
       responses: {
         "204": { description: "The key is revoked; revoking a revoked key changes nothing" },
-        "404": errorResponse(
-          "There is no such key, or it is another user's and the caller is no owner",
-          "There is no such API key.",
-        ),
+        "404": noSuchKey,
       },
     }),
   },

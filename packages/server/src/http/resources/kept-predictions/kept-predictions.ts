@@ -61,7 +61,8 @@ export function keptPredictionRoutes(services: Services): Route[] {
       reserveStored(call.exchange, rows.length * textLimit * bytesPerCharacter);
       const beginnings = await readBeginnings(reader, rows, textLimit);
       const showsReplicas = await isOperator(store.database, call.caller);
-      const names = await selectNames(reader, requester.accountId, rows.flatMap(idsOf));
+      const named = rows.flatMap(({ run_id, api_key_id }) => [run_id, api_key_id]);
+      const names = await selectNames(reader, requester.accountId, named);
       const data = rows.map((row) => ({
         ...toKeptPrediction(row, showsReplicas, names),
         ...beginnings?.(row.id),
@@ -93,11 +94,8 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const values = (wanted: CountedColumn) =>
         counts.filter(({ column }) => column === wanted).map(({ value, count }) => ({ value, count }));
       const keys = values("api_key_id");
-      const names = await selectNames(
-        reader,
-        requester.accountId,
-        keys.map(({ value }) => value),
-      );
+      const keyIds = keys.map(({ value }) => value);
+      const names = await selectNames(reader, requester.accountId, keyIds);
       const response: KeptPredictionValuesResponse = {
         source: values("source"),
         status: values("status"),
@@ -117,7 +115,8 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const payload = await findPayload(services, requester, id);
       const prompt = await source?.read();
       const showsReplicas = await isOperator(store.database, call.caller);
-      const names = await selectNames(store.database, requester.accountId, idsOf(prediction));
+      const named = [prediction.run_id, prediction.api_key_id];
+      const names = await selectNames(store.database, requester.accountId, named);
       const kept = toKeptPrediction(prediction, showsReplicas, names);
       const detail = toKeptPredictionDetail(kept, payload, prompt);
       return jsonResponse(detail, undefined, logBrokenResponse(services, call));
@@ -128,11 +127,6 @@ export function keptPredictionRoutes(services: Services): Route[] {
       return new Response(null, { status: 204 });
     }),
   ];
-}
-
-/** Of what has a name. */
-function idsOf({ run_id, api_key_id }: Pick<StoredPrediction, "run_id" | "api_key_id">) {
-  return [run_id, api_key_id];
 }
 
 /** What is listed of each prediction's texts; nothing if the limit is 0. */

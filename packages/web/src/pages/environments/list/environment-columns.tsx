@@ -38,7 +38,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     id: "success",
     label: "Success",
     hint: "Successes among the episodes that have ended, with the 95 % interval clustered by task; with a single task there is none, and no rate. Those left were not used for 15 minutes, and count in no rate.",
-    value: ({ figures }) => figures?.success_rate,
+    value: ({ figures }) => figures?.success_interval && figures.success_rate,
     cell: ({ environment, figures }) => <SuccessRate figures={figures} config={environment.config} />,
     widthPx: 232,
   },

@@ -6,12 +6,16 @@ import { Cell, RowHeader, Table } from "../../../ui/table.tsx";
 import { PassRate } from "../../../ui/verdict/pass-rate.tsx";
 import { RunLink } from "../../runs/run-link.tsx";
 
+/** Each row loads its run's name. */
+const maxListed = 50;
+
 /** The pass rate in each run that used a profile. Its height is the same while it loads; `figures` is then undefined. */
 export function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] | undefined }) {
+  const shown = sortRates(figures ?? []).slice(0, maxListed);
   return (
     <Card
       title="Pass rate by run"
-      hint="With people’s corrections and 95 % intervals; the most verdicts first."
+      hint={`With people’s corrections and 95 % intervals; the ${maxListed} with the most verdicts.`}
       className="flex h-60 flex-col"
     >
       <div className="min-h-0 flex-1 overflow-y-auto">
@@ -21,7 +25,7 @@ export function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryG
         )}
         <Table label="Pass rate by run">
           <tbody>
-            {sortRates(figures ?? []).map((of) => {
+            {shown.map((of) => {
               const { evaluation_run_id: id, evaluator_id, evaluator_profile_revision: revision } = of.key;
               return (
                 <tr key={`${id} ${evaluator_id} ${revision}`} className="border-b border-line last:border-0">

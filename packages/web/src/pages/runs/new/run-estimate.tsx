@@ -1,4 +1,4 @@
-import type { Dataset, DatasetRevision, EvaluatorFamily, Run, RunCreateRequest } from "@presage/sdk";
+import type { Dataset, EvaluatorFamily, Run, RunCreateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { comparedReportQuery } from "../../../data/runs/compared-runs.ts";
 import { revisionsQuery, runsOnDatasetQuery } from "../../../data/runs/datasets.ts";
@@ -7,27 +7,14 @@ import { counted } from "../../../format/counted.ts";
 import { formatCost, formatCount } from "../../../format/format-number.ts";
 import { Card } from "../../../ui/card.tsx";
 
-interface RunEstimate {
-  request: RunCreateRequest;
-  revision: DatasetRevision;
-  predictions: number;
-  /** How many of the evaluators ask a model. */
-  judges: number;
-  /** To the target and to judges. */
-  requests: number;
-  /** A finished run of the same target on the dataset. Undefined while that is not known; null: there is none. */
-  earlier: Run | null | undefined;
-  /** Of the predictions, if they take as many tokens as in the earlier run. */
-  tokens: number | undefined;
-  cost: string | undefined;
-}
+type RunEstimate = NonNullable<ReturnType<typeof useRunEstimate>>;
 
 /** What a run will send and cost. Undefined if it cannot be started as it is. */
 export function useRunEstimate(
   request: RunCreateRequest | undefined,
   datasets: readonly Dataset[] | undefined,
   families: readonly EvaluatorFamily[],
-): RunEstimate | undefined {
+) {
   const presage = usePresage();
   const id = request?.dataset_id ?? "";
   const asksModel = request !== undefined && "deployment" in request.target;
@@ -38,6 +25,7 @@ export function useRunEstimate(
     enabled: number !== latest?.revision,
   });
   const { data: runs } = useQuery({ ...runsOnDatasetQuery(presage, id), enabled: asksModel });
+  // Undefined while that is not known; null: there is none.
   const earlier =
     asksModel && runs !== undefined ? (runs.find((run) => isLike(run, request)) ?? null) : undefined;
   const { data: report } = useQuery({
@@ -59,6 +47,7 @@ export function useRunEstimate(
     judges,
     requests: predictions * (judges + (asksModel ? 1 : 0)),
     earlier,
+    // If predictions take as many tokens as in the earlier run.
     tokens: tokens && Math.round((tokens.prompt + tokens.completion) * scale),
     cost: cost?.total == null ? undefined : formatCost(cost.total * scale, cost.currency),
   };

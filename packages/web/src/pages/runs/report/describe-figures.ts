@@ -1,4 +1,5 @@
 import type { RunFigures } from "@presage/sdk";
+import { counted } from "../../../format/counted.ts";
 import { describeInterval } from "../../../format/describe-rate.ts";
 import { formatCount, formatShare } from "../../../format/format-number.ts";
 import type { IntervalRow } from "../../../ui/charts/plot/interval-table.tsx";
@@ -12,10 +13,8 @@ type Counted = Pick<RunFigures, "count" | "trajectories" | "failed">;
 
 /** “120 samples in 12 trajectories, 3 failed predictions” */
 export function describeBasis({ count, trajectories, failed }: Counted): string {
-  const trajectoryWord = trajectories === 1 ? "trajectory" : "trajectories";
-  const failures =
-    failed === 0 ? "" : `, ${formatCount(failed)} failed ${failed === 1 ? "prediction" : "predictions"}`;
-  return `${formatCount(count)} ${count === 1 ? "sample" : "samples"} in ${formatCount(trajectories)} ${trajectoryWord}${failures}`;
+  const failures = failed === 0 ? "" : `, ${counted(failed, "failed prediction")}`;
+  return `${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")}${failures}`;
 }
 
 /** What each figure of a measure is, and how its interval was made. */

@@ -36,9 +36,9 @@ export function chartSvg(points: readonly ChartPoint[]): string {
     `<polygon points="${[...upper, ...lower].join(" ")}"/>`,
     `<polyline class="unchanged" points="${unchanged.join(" ")}"/>`,
     `<polyline points="${points.map(({ step, share }) => at(step, share)).join(" ")}"/>`,
-    ...points
-      .slice(0, points.length > mostDots ? 0 : undefined)
-      .map(({ step, share }) => `<circle cx="${x(step)}" cy="${y(share)}" r="2.5"/>`),
+    ...(points.length > mostDots ? [] : points).map(
+      ({ step, share }) => `<circle cx="${x(step)}" cy="${y(share)}" r="2.5"/>`,
+    ),
     "</svg>",
   ].join("\n");
 }
