@@ -48,13 +48,9 @@ export const notCounted = { ...noCounts, truncated: null, empty: null, repaired:
 export const countNames = Object.keys(noCounts) as (keyof WorkCounts)[];
 
 /** Counts of samples times repeats. */
-export interface RunCounts extends Omit<WorkCounts, "truncated" | "empty" | "repaired"> {
-  samples: number;
-  /** These three are null where they are not counted. */
-  truncated: number | null;
-  empty: number | null;
-  repaired: number | null;
-}
+export type RunCounts = { samples: number } & {
+  [name in keyof WorkCounts]: WorkCounts[name] | (typeof notCounted)[name];
+};
 
 /** Failed calls to the deployment, which may have succeeded when they were tried again. */
 export type RunTries = NonNullable<RunProgress["tries"]>;
