@@ -16,8 +16,11 @@ export type PredictionSource = z.infer<typeof PredictionSource>;
  */
 export const PredictionFailure = z.enum([
   ...ErrorCategory.options,
-  ...["missing", "error", "skipped", "not_reached"],
-] as const);
+  "missing",
+  "error",
+  "skipped",
+  "not_reached",
+]);
 export type PredictionFailure = z.infer<typeof PredictionFailure>;
 
 const PredictionStatus = z.enum(["success", "failed"]);

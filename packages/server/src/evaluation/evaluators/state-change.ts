@@ -18,9 +18,7 @@ const config = z.strictObject({
     .max(1)
     .default(1)
     .meta({ description: "The lowest F1 of changes that passes." }),
-  change: DatasetChange.nullish().meta({
-    description: "What of JSON states counts, if not all of it.",
-  }),
+  change: DatasetChange.nullish().meta({ description: "What of JSON states counts, if not all of it." }),
 });
 
 /** Each line, or each field with its whole path, becomes a string of its own: about 400 MB of them at this length. */

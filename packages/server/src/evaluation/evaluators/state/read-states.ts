@@ -33,21 +33,20 @@ export function createStateReader(change?: DatasetChange): (texts: StateTexts) =
   const fieldsOf = remembering((text) => readFields(text, change));
   const linesOf = remembering(readLines);
   return ({ before, gold, output }) => {
-    const { fields: goldFields, document: after } = fieldsOf(gold);
-    if (goldFields === undefined) {
+    const ofGold = fieldsOf(gold);
+    if (ofGold.fields === undefined) {
       return { comparedAs: "lines", before: linesOf(before), gold: linesOf(gold), output: linesOf(output) };
     }
+    const ofBefore = fieldsOf(before);
     const { fields: outputFields, issue } = fieldsOf(output);
-    const { fields: fieldsBefore, document } = fieldsOf(before);
     return {
       comparedAs: "json",
       // The state before a first call may be prose: then every field is new.
-      before: fieldsBefore ?? nothing,
-      gold: goldFields,
+      before: ofBefore.fields ?? nothing,
+      gold: ofGold.fields,
       output: outputFields ?? nothing,
       outputIssue: issue,
-      gameChanges:
-        document === undefined || after === undefined ? undefined : countGameChanges(document, after),
+      gameChanges: countGameChanges(ofBefore.document ?? null, ofGold.document ?? null),
     };
   };
 }

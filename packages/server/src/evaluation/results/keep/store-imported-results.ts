@@ -21,12 +21,8 @@ export async function storeImportedResults(
 ): Promise<{ id: number }[]> {
   const rows = results.map(({ row }) => row);
   const texts = results.map((result) => result.texts);
-  const stored = await insertRows(
-    transaction,
-    "evaluation_results",
-    rows,
-    "on conflict do nothing returning id",
-  );
+  const ending = "on conflict do nothing returning id";
+  const stored = await insertRows(transaction, "evaluation_results", rows, ending);
   const ids = stored.map(({ id = 0 }) => ({ id }));
   if (ids.length < rows.length) return ids;
   await insertRows(transaction, "evaluation_payloads", texts);

@@ -2,14 +2,8 @@ import { RunPredictionLine } from "@presage/contract";
 import { checkLine, LineError } from "../../datasets/readers/line-error.ts";
 import { predictionFields, readAnswer } from "../../datasets/readers/predictions.ts";
 
-/** How a line names its sample: once, or several times alike. */
-export interface SampleNames {
-  id: string | undefined;
-  trajectoryId: string | undefined;
-  step: number | undefined;
-  /** Of a line without an id: a sample's id, or its number from 0. */
-  index: string | number | undefined;
-}
+/** How a line names its sample: once, or several times alike. Its index is the sample's id, or its number from 0. */
+export type SampleNames = ReturnType<typeof readNames>;
 
 /** A prediction that was made elsewhere. */
 export interface PredictionLine {
@@ -34,10 +28,14 @@ export function readPredictionLine(value: unknown): PredictionLine {
   };
 }
 
-function readNames(line: RunPredictionLine): SampleNames {
-  const [id, trajectoryId] = [line.dataset_sample_id ?? undefined, line.trajectory_id ?? undefined];
-  const [step, index] = [line.step ?? undefined, line.index ?? undefined];
-  const isNamed = (id ?? index) !== undefined || (trajectoryId !== undefined && step !== undefined);
-  if (isNamed) return { id, trajectoryId, step, index };
+function readNames(line: RunPredictionLine) {
+  const names = {
+    id: line.dataset_sample_id ?? undefined,
+    trajectoryId: line.trajectory_id ?? undefined,
+    step: line.step ?? undefined,
+    index: line.index ?? undefined,
+  };
+  const { id, trajectoryId, step, index } = names;
+  if ((id ?? index) !== undefined || (trajectoryId !== undefined && step !== undefined)) return names;
   throw new LineError("Field required; or give trajectory_id and step, or index", ["dataset_sample_id"]);
 }
