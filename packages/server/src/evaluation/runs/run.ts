@@ -47,15 +47,9 @@ export const countNames = Object.keys(noCounts) as (keyof WorkCounts)[];
 /** Of a run whose client makes its predictions. */
 export const notCounted = { ...noCounts, truncated: null, empty: null, repaired: null };
 
-<<<<<<< HEAD
 /** Counts of samples times repeats. Null: not counted. */
 export type RunCounts = { samples: number } & {
-  [Name in keyof WorkCounts]: (WorkCounts | typeof notCounted)[Name];
-=======
-/** Counts of samples times repeats. */
-export type RunCounts = { samples: number } & {
-  [name in keyof WorkCounts]: WorkCounts[name] | (typeof notCounted)[name];
->>>>>>> part-j
+  [Name in keyof WorkCounts]: WorkCounts[Name] | (typeof notCounted)[Name];
 };
 
 /** Failed calls to the deployment, which may have succeeded when they were tried again. */
