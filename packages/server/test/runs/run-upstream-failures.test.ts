@@ -188,7 +188,7 @@ test("time-outs are counted, shrink the run's pace, and fail no sample", async (
   expect(timed_out).toBeGreaterThan(0);
   expect(retried).toEqual({ timeout: timed_out });
   expect(call).toBe(60 + timed_out);
-  expect(timed_out).toBeLessThan(30);
+  expect(timed_out).toBeLessThan(60);
 });
 
 test("a server that stops keeps the count of the latest failed tries", async () => {

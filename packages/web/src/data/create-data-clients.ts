@@ -1,6 +1,6 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
 import { MutationCache, notifyManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
-import { goToSignIn } from "../session/sign-out.ts";
+import { goToSignIn, signOutKey } from "../session/sign-out.ts";
 import { csrfToken } from "./csrf-token.ts";
 
 const freshForMs = 15_000;
@@ -12,6 +12,12 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
   const presage = createPresage({ csrfToken });
   // Not in a separate task: a second Enter must already find the button busy.
   notifyManager.setScheduler(queueMicrotask);
+  function leaveWhenSignedOut(error: unknown): void {
+    if (!(error instanceof PresageError) || error.category !== "unauthenticated") return;
+    // A request that began while this tab signs out is refused too, and the tab is leaving already.
+    const signOut = queryClient.getMutationCache().find({ mutationKey: signOutKey });
+    if (signOut === undefined || signOut.state.status === "error") goToSignIn();
+  }
   const queryClient = new QueryClient({
     queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
     mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
@@ -33,8 +39,4 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
 /** Pages recover by themselves once the server is back. */
 function retryWhenUnreachable({ state: { error } }: Pick<Query, "state">): number | false {
   return error instanceof PresageError && error.category === "connection" ? reconnectMs : false;
-}
-
-function leaveWhenSignedOut(error: unknown): void {
-  if (error instanceof PresageError && error.category === "unauthenticated") goToSignIn();
 }

@@ -1,6 +1,6 @@
 import type { Presage } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { announceSignOut } from "../session/sign-out.ts";
+import { announceSignOut, signOutKey } from "../session/sign-out.ts";
 import { usePresage } from "./use-presage.ts";
 
 const queryKey = ["sessions"];
@@ -31,6 +31,7 @@ export function useSignOut() {
   const presage = usePresage();
   const queryClient = useQueryClient();
   return useMutation({
+    mutationKey: signOutKey,
     async mutationFn() {
       // What is still being read would be refused, which leads to the sign-in page as well, but as if the session had been lost.
       await queryClient.cancelQueries();

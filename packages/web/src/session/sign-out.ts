@@ -1,4 +1,6 @@
 const storageKey = "presage-signed-out-at";
+/** Of the mutation that ends the session. */
+export const signOutKey = ["sign-out"];
 
 /** Tells the browser's other tabs that the session has ended. */
 export function announceSignOut(): void {
