@@ -95,6 +95,7 @@ function toOutcomes(
   const scores = new Float64Array(count);
   const graded = new Uint32Array(count);
   const apart = new Uint8Array(count);
+  let ungraded = 0;
   const failures: Record<string, number> = {};
   for (const [at, index] of of.entries()) {
     const found = results[at] ?? "incomplete";
@@ -108,7 +109,10 @@ function toOutcomes(
       codes[place] = outcome.evaluatorFailed;
     } else {
       codes[place] = found.pass === true ? outcome.pass : outcome.fail;
-      if (found.score === null) continue;
+      if (found.score === null) {
+        ungraded += 1;
+        continue;
+      }
       scores[index] = (scores[index] ?? 0) + found.score;
       graded[index] = (graded[index] ?? 0) + 1;
       if (found.score !== Number(found.pass)) apart[index] = 1;
@@ -120,6 +124,7 @@ function toOutcomes(
     of: codes,
     scores,
     graded,
+    ungraded,
     apart,
     unchangedScore: new Float64Array(count).fill(Number.NaN),
     unchangedPass: new Uint8Array(count),

@@ -24,6 +24,8 @@ export interface Outcomes {
   /** The sum of the scores of a sample's repeats, and how many of them have one. */
   readonly scores: Float64Array;
   readonly graded: Uint32Array;
+  /** Verdicts without a score. */
+  readonly ungraded: number;
   /** 1 where a repeat has a score that is not its verdict, 0 or 1. */
   readonly apart: Uint8Array;
   /** The verdict on the state before the action; NaN without one. */
@@ -59,6 +61,7 @@ export async function readOutcomes(
   const scores = new Float64Array(samples);
   const graded = new Uint32Array(samples);
   const apart = new Uint8Array(samples);
+  let ungraded = 0;
   const unchangedScore = new Float64Array(samples).fill(Number.NaN);
   const unchangedPass = new Uint8Array(samples);
   const failures: Record<string, number> = {};
@@ -73,7 +76,7 @@ export async function readOutcomes(
           scores[index] = (scores[index] ?? 0) + row.score;
           graded[index] = (graded[index] ?? 0) + 1;
           if (row.score !== row.pass) apart[index] = 1;
-        }
+        } else ungraded += 1;
       } else if (row.status === "not_applicable") of[repeatIndex] = outcome.notApplicable;
       else {
         of[repeatIndex] = outcome.evaluatorFailed;
@@ -90,7 +93,7 @@ export async function readOutcomes(
     if (of[index] !== outcome.none) continue;
     if (isFinished || failedPredictions[index] === 1) of[index] = outcome.predictionFailed;
   }
-  return { repeats, of, scores, graded, apart, unchangedScore, unchangedPass, failures };
+  return { repeats, of, scores, graded, ungraded, apart, unchangedScore, unchangedPass, failures };
 }
 
 /** A sample's outcomes, counted over its repeats. */

@@ -48,15 +48,17 @@ export async function sumsBy(
   outcomes: Outcomes,
 ): Promise<Sums> {
   const sums = createSums(keys.length);
-  const scores = createClusterSums(keys.length);
   const passes = createClusterSums(keys.length);
+  // Where every score is its verdict, as most rules', the sums are the same.
+  const areVerdicts = outcomes.ungraded === 0 && !outcomes.apart.includes(1);
+  const scores = areVerdicts ? undefined : createClusterSums(keys.length);
   const addTo = (group: number, index: number) => {
     addSample(sums, group, index, outcomes, tally);
     if (tally.judged === 0) return;
     const trajectory = trajectories.of[index] ?? 0;
     passes.add(group, trajectory, tally.passed / tally.judged);
     const graded = outcomes.graded[index] ?? 0;
-    if (graded > 0) scores.add(group, trajectory, (outcomes.scores[index] ?? 0) / graded);
+    if (graded > 0) scores?.add(group, trajectory, (outcomes.scores[index] ?? 0) / graded);
   };
   const tally = createTally();
   for (let start = 0; start < order.length; start += samplesAtOnce) {
@@ -71,7 +73,8 @@ export async function sumsBy(
     }
     await nextTurn();
   }
-  return { ...sums, scores: scores.end(), passes: passes.end() };
+  const ended = passes.end();
+  return { ...sums, scores: scores?.end() ?? ended, passes: ended };
 }
 
 function createSums(groups: number): PlainSums {
