@@ -6,7 +6,7 @@ import { type ErrorRates, samePairs, wholeFailures } from "./measure-error-rates
 import type { StatisticsPlan } from "./plan-statistics.ts";
 import type { StatisticsResult } from "./run-statistics.ts";
 
-/** Two standard errors of a share of so many data sets are allowed. */
+/** Allows two standard errors of a share, given the number of data sets. */
 const judge = (text: string, shares: readonly number[], least: number, most: number, sets: number): Goal => {
   const [lowest, highest] = [Math.min(...shares), Math.max(...shares)];
   const allowed = (share: number) => 2 * Math.sqrt((share * (1 - share)) / sets);

@@ -117,7 +117,7 @@ const ComparisonCandidate = z
         "Whether the difference would keep its sign and a `p_value` under 0.05 with one more trajectory, of the mean length, in which the better run scores 0 and the other its mean. Null if undecided.",
     }),
     unseen_share: figure(
-      "A kind of trajectory that makes up this share of all is missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
+      "The share of all trajectories that a kind can have and still be missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
     ),
     wins: count("Samples with a higher score than the reference's."),
     losses: count("Samples with a lower one."),

@@ -50,7 +50,7 @@ const figures = {
   ),
   trajectories: count("Trajectories with a verdict: the clusters of the intervals."),
   effective_trajectories: figure(
-    "How many trajectories of one length weigh as much: N² / Σ n_g², over samples with a verdict. Null without one.",
+    "The number of equally long trajectories that would carry as much information: N² / Σ n_g², over samples with a verdict. Null without one.",
   ),
   mean: figure("Mean score, of the verdicts that have one. Null without any."),
   standard_error: figure(
@@ -63,7 +63,7 @@ const figures = {
   pass_standard_error: figure("Of the pass rate. Null for fewer than two trajectories."),
   pass_interval: intervalOf("Of the pass rate, at 95 %, clustered by trajectory. Null for fewer than two."),
   unseen_share: figure(
-    "A kind of trajectory that makes up this share of all is missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
+    "The share of all trajectories that a kind can have and still be missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
   ),
   lower_if_missing: figure(
     "The lower end of `interval` if a kind that large is missing and fails whole: lower · (1 − `unseen_share`).",

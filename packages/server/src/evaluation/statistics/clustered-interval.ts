@@ -103,7 +103,7 @@ export function clusteredError(moments: ClusteredMoments): number | null {
   return Math.sqrt((clusters / (clusters - 1)) * deviations) / count;
 }
 
-/** How many clusters of one size weigh as much: n² / Σ n_g² (L. Kish, "Survey Sampling", 1965). */
+/** The number of equally large clusters that would carry as much information: n² / Σ n_g² (L. Kish, "Survey Sampling", 1965). */
 export function effectiveClusters({ count, countSquares }: ClusteredMoments): number {
   return (count * count) / countSquares;
 }

@@ -11,7 +11,7 @@ export interface PairedDifference {
   interval: { level: number; lower: number; upper: number } | null;
 }
 
-/** How many sign vectors are tried: all of up to so many clusters, otherwise the identity and so many random ones. */
+/** Which sign vectors are tried: all of them for up to `mostClusters`, otherwise the identity and `sampled` random ones. */
 export interface SignVectors {
   mostClusters: number;
   sampled: number;

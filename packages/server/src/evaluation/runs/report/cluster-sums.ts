@@ -66,7 +66,7 @@ export function createClusterSums(groups: number): ClusterSums {
   };
 }
 
-/** A warning of what so few clusters, or clusters so unlike, cannot show. Null from 60 on. */
+/** A warning where clusters are too few or too unequal in size. Null from 60 clusters on. */
 export function noteOn(sums: GroupSums): string | null {
   const { clusters, count, largest } = sums;
   if (clusters === 0) return null;
@@ -80,7 +80,7 @@ export function noteOn(sums: GroupSums): string | null {
 
 const manyTrajectories = 60;
 
-/** A kind of cluster that makes up this share of all is missing among so many with a probability of 5 %. */
+/** The share of all clusters that a kind can have and still be missing from a sample of this size with a probability of 5 %. */
 export function unseenShare(clusters: number): number {
   return 1 - 0.05 ** (1 / clusters);
 }
