@@ -34,7 +34,7 @@ export function chartSvg(points: readonly ChartPoint[]): string {
     ...Array.from(new Set(ticks), (step) => `<text x="${x(step)}" y="${area.bottom + 16}">${step}</text>`),
     `<text x="${x(first + span / 2)}" y="${area.bottom + 34}">Step</text>`,
     `<polygon points="${[...upper, ...lower].join(" ")}"/>`,
-    `<polyline class="unchanged" points="${unchanged.join(" ")}"/>`,
+    ...(unchanged.length === 0 ? [] : [`<polyline class="unchanged" points="${unchanged.join(" ")}"/>`]),
     `<polyline points="${points.map(({ step, share }) => at(step, share)).join(" ")}"/>`,
     ...(points.length > mostDots ? [] : points).map(
       ({ step, share }) => `<circle cx="${x(step)}" cy="${y(share)}" r="2.5"/>`,
