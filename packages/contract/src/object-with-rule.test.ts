@@ -11,6 +11,7 @@ const Pair = objectWithRule(
     isKept: (fields: { a?: unknown; b?: unknown }) => fields.a === undefined || fields.b === undefined,
     path: ["a"],
     message: "not both",
+    jsonSchema: { not: { required: ["a", "b"] } },
   },
 ).meta({ id: "PairForTest" });
 

@@ -5,6 +5,8 @@ export interface Rule {
   isKept(fields: object): boolean;
   path: string[];
   message: string;
+  /** The same in JSON Schema, for the OpenAPI document. */
+  jsonSchema: object;
 }
 
 interface RuledObjectDefinition extends z.core.$ZodObjectDef {
@@ -39,5 +41,7 @@ export function objectWithRule<Shape extends z.core.$ZodLooseShape>(
   rule: Rule,
 ): z.ZodObject<Shape> {
   const object = new RuledObject({ type: "object", shape, rule }) as unknown as z.ZodObject<Shape>;
-  return object.refine((fields) => rule.isKept(fields), { path: rule.path, error: rule.message });
+  return object
+    .refine((fields) => rule.isKept(fields), { path: rule.path, error: rule.message })
+    .meta({ ...rule.jsonSchema });
 }

@@ -74,7 +74,10 @@ export function pageQuery({
         });
       })
       .optional()
-      .meta({ description: "The `next` of an earlier response, to get the following page." }),
+      .meta({
+        pattern: next.source,
+        description: "The `next` of an earlier response, to get the following page.",
+      }),
   };
 }
 

@@ -134,7 +134,13 @@ export const EvaluationResultExportQuery = z
     tags: z
       .string()
       .optional()
-      .meta({ description: "Only results with all of these tags: a JSON object of strings." }),
+      .meta({
+        pattern: "^\\s*\\{",
+        contentMediaType: "application/json",
+        contentSchema: { type: "object", additionalProperties: { type: "string" }, maxProperties: 50 },
+        description: "Only results with all of these tags: a JSON object of strings.",
+        examples: ['{"split":"test"}'],
+      }),
     pass: queryBoolean().optional().meta(described.pass),
     explain: queryBoolean().optional().meta(described.explain),
     has_run: queryBoolean().optional().meta(described.hasRun),
@@ -168,7 +174,15 @@ export const EvaluationSummaryRequest = EvaluationResultFilter.extend({
     description:
       "Whether to compute intervals. Where results name a trajectory or a sample, this reads each of those results, so counts alone are faster without.",
   }),
-}).meta({ id: "EvaluationSummaryRequest" });
+}).meta({
+  id: "EvaluationSummaryRequest",
+  if: {
+    required: ["group_by"],
+    properties: { group_by: { type: "array", contains: { const: "tag" } } },
+  },
+  // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word.
+  then: { required: ["tag"], properties: { tag: { type: "string", minLength: 1 } } },
+});
 export type EvaluationSummaryRequest = z.infer<typeof EvaluationSummaryRequest>;
 
 const interval = z

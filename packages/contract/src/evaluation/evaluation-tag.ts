@@ -45,7 +45,10 @@ export const EvaluationTagListQuery = z.object({
       issues.push({ code: "custom", message, input: value });
     })
     .optional()
-    .meta({ description: "The `next` of an earlier response, to get the following page." }),
+    .meta({
+      pattern: '^\\["',
+      description: "The `next` of an earlier response, to get the following page.",
+    }),
 });
 export type EvaluationTagListQuery = z.infer<typeof EvaluationTagListQuery>;
 

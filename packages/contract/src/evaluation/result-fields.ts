@@ -81,6 +81,11 @@ export const evaluatedModelFields = {
 
 /** Texts by name, as callers label what they make. */
 export const newTags = smallRecord(z.string(), storableText(), { maxEntries: maxTags, message: tagsMessage })
+  .meta({
+    propertyNames: { type: "string", minLength: 1 },
+    additionalProperties: { type: "string", maxLength: maxTagCharacters },
+    maxProperties: maxTags,
+  })
   .nullish()
   .check(({ value, issues }) => {
     if (Object.entries(value ?? {}).every(isTag)) return;
@@ -124,6 +129,12 @@ export const appOrExperiment: Rule = {
     (fields.app ?? null) === null || (fields.experiment_id ?? null) === null,
   path: ["app"],
   message: "app cannot be given together with experiment_id",
+  jsonSchema: {
+    not: {
+      required: ["app", "experiment_id"],
+      properties: { app: { type: "string" }, experiment_id: { type: "string" } },
+    },
+  },
 };
 
 const retrievedContext = z.union([storableText(), list(storableText()).max(50)]);

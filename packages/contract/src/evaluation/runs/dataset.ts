@@ -74,6 +74,12 @@ export const DatasetChange = objectWithRule(
     isKept: ({ paths, ignore }: { paths?: unknown; ignore?: unknown }) => !paths !== !ignore,
     path: ["paths"],
     message: "Give either paths or ignore",
+    jsonSchema: {
+      oneOf: ["paths", "ignore"].map((name) => ({
+        required: [name],
+        properties: { [name]: { type: "array" } },
+      })),
+    },
   },
 ).meta({ id: "DatasetChange" });
 export type DatasetChange = z.infer<typeof DatasetChange>;
@@ -191,7 +197,7 @@ export const DatasetUploadQuery = z.object({
   }),
   format: DatasetFormat.optional().meta({
     description:
-      'What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',
+      'Not with `from=episodes`. What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',
   }),
 });
 export type DatasetUploadQuery = z.infer<typeof DatasetUploadQuery>;

@@ -101,15 +101,11 @@ const sessionId = z
   .optional();
 /** The headers of requests that a model answers. */
 const predictionHeaders = z.object({
-  "cache-control": z
-    .string()
-    .regex(/^[!-~][ -~]{0,255}$/)
-    .optional()
-    .meta({
-      description:
-        "If the deployment has a cache: `no-store` bypasses it, `no-cache` refreshes it, `max-age` accepts nothing older, in seconds.",
-      example: "max-age=3600",
-    }),
+  "cache-control": z.string().optional().meta({
+    description:
+      "If the deployment has a cache: `no-store` bypasses it, `no-cache` refreshes it, `max-age` accepts nothing older, in seconds.",
+    example: "max-age=3600",
+  }),
   "x-presage-deployment": z
     .string()
     .regex(/^[a-zA-Z0-9][\w.-]{0,63}$/)

@@ -13,7 +13,9 @@ import {
   EvaluatorProfileResponse,
   EvaluatorProfileRevisionRequest,
 } from "@presage/contract";
+import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { ruleFamilies } from "../../../evaluation/evaluators/registry.ts";
 import type { ProfileNaming } from "../../request/old-names.ts";
 import {
   body,
@@ -51,6 +53,25 @@ const exampleRevision: EvaluatorProfile = {
 };
 const archived_at = "2026-11-23T16:40:11.902Z";
 const requestParams = { path: EvaluatorProfilePath };
+
+/** The body of creating a profile, with what the rule families take as `config`. */
+const NewProfile = EvaluatorProfileCreateRequest.meta({
+  allOf: ruleFamilies.map(({ name, config }) => ({
+    if: { required: ["evaluator_family"], properties: { evaluator_family: { const: name } } },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word.
+    then: { properties: { config: configSchema(config) } },
+  })),
+});
+
+/** Without references, which would point into the document. */
+function configSchema(config: z.ZodType) {
+  const { $schema, ...schema } = z.toJSONSchema(config, {
+    io: "input",
+    unrepresentable: "any",
+    metadata: z.registry(),
+  });
+  return schema;
+}
 
 /** What differs between the two names of profiles. */
 interface Wording {
@@ -122,7 +143,7 @@ function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
       post: operationWithOldNames(`create${idOfOne}`, tag, `Create ${one}`, {
         description: `Creates a named configuration of an evaluator family. Evaluations name it as \`profile_name\`. \`config\` must match \`profile_config_schema\` of the family.${sameAs("POST /v1/evaluator-profiles")}`,
         requestParams: { header: idempotencyHeader },
-        requestBody: body(EvaluatorProfileCreateRequest, {
+        requestBody: body(NewProfile, {
           evaluator_family: exampleProfile.evaluator_family,
           name: exampleName,
           config: exampleProfile.config,

@@ -111,7 +111,7 @@ export function readExportQuery(query: EvaluationResultExportQuery) {
 function readTags(text: string): EvaluationResultFilter["tags"] {
   try {
     const parsed = EvaluationResultFilter.shape.tags.safeParse(JSON.parse(text));
-    if (parsed.success) return parsed.data;
+    if (parsed.success && parsed.data !== null) return parsed.data;
   } catch {
     // Rejected below.
   }

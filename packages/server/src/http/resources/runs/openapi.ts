@@ -29,6 +29,19 @@ const tag = "runs";
 const conflict = (description: string, detail: string) => ({ "409": errorResponse(description, detail) });
 const requestParams = { path: RunPath };
 
+/** One event of the stream. */
+const RunEvent = z
+  .object({
+    event: z.literal("run"),
+    id: z.string().meta({ description: "To continue from here, as `Last-Event-ID`." }),
+    data: z.string().meta({
+      contentMediaType: "application/json",
+      contentSchema: { $ref: "#/components/schemas/Run" },
+      description: "The run.",
+    }),
+  })
+  .meta({ id: "RunEvent", description: "One event of the stream." });
+
 const exampleRun: Run = {
   id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
   name: "sandbox, teacher-forced",
@@ -166,8 +179,8 @@ export const runPaths: ZodOpenApiPathsObject = {
           description: "The events",
           content: {
             "text/event-stream": {
-              schema: { type: "string" },
-              example: `event: run\nid: 2k9x1c7\ndata: ${JSON.stringify(exampleRun)}\n\n`,
+              schema: RunEvent,
+              example: { event: "run", id: "2k9x1c7", data: JSON.stringify(exampleRun) },
             },
           },
         },

@@ -1,0 +1,61 @@
+"""What schemathesis is told about Presage: how to write JSON lines, and which refusals no schema can foretell."""
+
+import json
+import re
+import uuid
+
+import schemathesis
+from schemathesis.core.failures import Failure
+
+# Patterns of refusals of requests that match the document, and why it cannot say so.
+REFUSALS = (
+    ("The Idempotency-Key was used for another request", "depends on the requests before"),
+    ("Input should be the name of a deployment", "names what must exist"),
+    ("has no such |[Tt]here is no such |There is no deployment of this name", "names what must exist"),
+    ("Unknown evaluator; available:", "names what must exist"),
+    ("has no profile of this name", "names what must exist"),
+    (r"Invalid split: the environment \S+ has no tasks", "names what must exist"),
+    (r"Invalid index: the split \S+ of the environment", "names what must exist"),
+    ("Input should be the `next` of an earlier response", "its pattern describes a form, not what was sent before"),
+    ("Episodes have no format", "a parameter that another one rules out"),
+    (r'"loc":\["query","expected_count"\],"msg":"Field required"', "a parameter that another one requires"),
+    (r'"loc":\["query","evaluator"\],"msg":"Field required"', "a parameter that another one requires"),
+    (r'"loc":\["body","line",', "a parameter says that the body is lines"),
+    (r'"extra_forbidden","loc":\["body","trajectory_id"\]', "a parameter says that the body names episodes"),
+    ("Give either a task, or its split and index", "null counts as absent"),
+    (r'"loc":\["body","interaction"\],"msg":"Field required"', "required unless `context` is null"),
+    (r'"loc":\["body","messages"\],"msg":"Field required"', "required unless there is an interaction"),
+    (r'"evaluators"\],"msg":"Field required"', "required under this or its old name"),
+    (r'"evaluator"\],"msg":"Field required"', "required under this or its old name"),
+    (r'"evaluated_model_output"\],"msg":"Field required"', "required under this or its old name"),
+    (r'"error_taxonomy_name"\],"msg":"Field required"', "required unless there is an id"),
+    ("Streaming is not supported", "refused with 400, which the contract wants"),
+)
+
+
+@schemathesis.serializer("application/x-ndjson")
+def json_lines(ctx, value):
+    lines = value if isinstance(value, list) else [value]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+@schemathesis.hook
+def before_call(ctx, case, kwargs):
+    for name in case.headers or {}:
+        if name.lower() == "idempotency-key" and case.headers[name]:
+            case.headers[name] = str(uuid.uuid4())
+
+
+class ValidRequestRefused(Failure):
+    pass
+
+
+@schemathesis.check
+def valid_requests_are_accepted(ctx, response, case):
+    """In place of schemathesis' positive_data_acceptance, which knows no exceptions."""
+    if response.status_code not in (400, 422) or not case.meta.generation.mode.is_positive:
+        return
+    if any(re.search(pattern, response.text) for pattern, _ in REFUSALS):
+        return
+    message = response.text[:1000]
+    raise ValidRequestRefused(operation=case.operation.label, title="Valid request refused", message=message)
