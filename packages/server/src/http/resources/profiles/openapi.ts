@@ -54,23 +54,32 @@ const exampleRevision: EvaluatorProfile = {
 const archived_at = "2026-11-23T16:40:11.902Z";
 const requestParams = { path: EvaluatorProfilePath };
 
-/** The body of creating a profile, with what the rule families take as `config`. */
-const NewProfile = EvaluatorProfileCreateRequest.meta({
-  allOf: ruleFamilies.map(({ name, config }) => ({
+/** A schema with an id would become a reference to a place that the document does not have. */
+const withoutIds = z.registry<{ description?: string | undefined }>();
+withoutIds.get = (schema) => ({ description: z.globalRegistry.get(schema)?.description });
+
+/** What each rule family takes as `config`. */
+const configs = ruleFamilies.reduceRight<Record<string, unknown>>(
+  (otherwise, { name, config }) => ({
     if: { required: ["evaluator_family"], properties: { evaluator_family: { const: name } } },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word.
-    then: { properties: { config: configSchema(config) } },
-  })),
-});
+    then: { properties: { config: configSchema(config) }, unevaluatedProperties: true },
+    else: otherwise,
+  }),
+  {},
+);
+// Not derived: Redocly takes what a reference carries beside it for a rule against all other fields.
+const NewProfile = z
+  .object(EvaluatorProfileCreateRequest.shape)
+  .meta({ id: "EvaluatorProfileCreateRequest", ...configs });
 
-/** Without references, which would point into the document. */
 function configSchema(config: z.ZodType) {
   const { $schema, ...schema } = z.toJSONSchema(config, {
     io: "input",
     unrepresentable: "any",
-    metadata: z.registry(),
+    metadata: withoutIds,
   });
-  return schema;
+  return { ...schema, description: "The config of this family." };
 }
 
 /** What differs between the two names of profiles. */

@@ -32,7 +32,7 @@ const requestParams = { path: RunPath };
 /** One event of the stream. */
 const RunEvent = z
   .object({
-    event: z.literal("run"),
+    event: z.literal("run").meta({ description: "The kind of event." }),
     id: z.string().meta({ description: "To continue from here, as `Last-Event-ID`." }),
     data: z.string().meta({
       contentMediaType: "application/json",
