@@ -4,6 +4,7 @@ import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { withLease } from "../storage/leases/with-lease.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
+import { emptyLog } from "../storage/sqlite/empty-log.ts";
 import { startSweeper } from "../storage/sweeper.ts";
 import { logFailure } from "./log-failure.ts";
 import { deleteInThread } from "./retention/delete-in-thread.ts";
@@ -13,6 +14,8 @@ import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld } from "./retent
 const ageIntervalMs = 10 * 60_000;
 /** How soon work that another process left unfinished is noticed. */
 const lookIntervalMs = 5_000;
+/** Deleted texts are gone from SQLite's files in a minute, with a few attempts. */
+const logIntervalMs = 15_000;
 
 export interface ComposedRetention {
   /** There is a deletion by filter to work on. */
@@ -30,7 +33,7 @@ interface RetentionOptions {
 export function composeRetention(
   { retention }: Pick<Config, "retention">,
   log: Log,
-  { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
+  { database, reader, sqlitePath }: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath">,
   { metrics, onResultsDeleted }: RetentionOptions,
 ): ComposedRetention {
   log.logger.info({ ...retention }, "days after which data is deleted");
@@ -100,10 +103,15 @@ export function composeRetention(
     intervalMs: lookIntervalMs,
     onFailure,
   });
+  const emptying = startSweeper({
+    sweep: (signal) => emptyLog({ reader, sqlitePath }, signal),
+    intervalMs: logIntervalMs,
+    onFailure: (error) => logFailure(log, error, "could not empty the database's log; will retry"),
+  });
   return {
     schedule: chosen.schedule,
     async dispose() {
-      await Promise.all([age.stop(), chosen.stop()]);
+      await Promise.all([age.stop(), chosen.stop(), emptying.stop()]);
       await thread?.end();
     },
   };

@@ -1,0 +1,39 @@
+import { statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import type { OpenedDatabase } from "../opening/open-database.ts";
+import type { Database } from "../schema/tables.ts";
+import { busyTimeoutMs } from "./open-sqlite.ts";
+
+/** For how long an attempt waits for reads of the log, and writes wait for the attempt. */
+const patienceMs = 50;
+const pauseMs = 1_000;
+
+/**
+ * Copies SQLite's log into the file and empties it: it has pages from before a deletion. Tries again while others read it, until
+ * `signal` is aborted.
+ */
+export async function emptyLog(
+  { reader, sqlitePath }: Pick<OpenedDatabase, "reader" | "sqlitePath">,
+  signal: AbortSignal,
+): Promise<void> {
+  const size = () => statSync(`${sqlitePath}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (sqlitePath === undefined || size() === 0) return;
+  // A thread that reads may do it, and blocks no one who writes meanwhile.
+  const connected = reader({ accountId: "", signal }).connection();
+  while (!(signal.aborted || (await connected.execute(tryToEmpty))))
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+}
+
+/** Returns false if others read or write it. */
+async function tryToEmpty(connection: Database): Promise<boolean> {
+  // Most of it without keeping others from writing.
+  await sql`pragma wal_checkpoint(passive)`.execute(connection);
+  await sql`pragma busy_timeout = ${sql.lit(patienceMs)}`.execute(connection);
+  try {
+    const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(connection);
+    return rows[0]?.busy === 0;
+  } finally {
+    await sql`pragma busy_timeout = ${sql.lit(busyTimeoutMs)}`.execute(connection);
+  }
+}
