@@ -2,7 +2,9 @@ import type { Config } from "../config/config.ts";
 import { selectNextDeletion } from "../evaluation/results/delete/result-deletions-store.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { seeClock } from "../storage/clock-jump.ts";
 import { withLease } from "../storage/leases/with-lease.ts";
+import { toIsoInstant } from "../storage/micros.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import { emptyLog } from "../storage/sqlite/empty-log.ts";
 import { startSweeper } from "../storage/sweeper.ts";
@@ -24,7 +26,7 @@ export interface ComposedRetention {
 }
 
 interface RetentionOptions {
-  metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete">;
+  metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete" | "retentionWaits">;
   /** Results were deleted, so counts and rollups change. */
   onResultsDeleted(): void;
 }
@@ -81,16 +83,29 @@ export function composeRetention(
   const onFailure = (error: unknown) =>
     logFailure(log, error, "could not delete old or chosen data; will retry");
 
+  let waits = false;
+
+  /** Deletes by age, unless the clock may be wrong: what it deletes is gone for good. */
+  async function deleteByAge(held: DeletionWork, until: AbortSignal): Promise<void> {
+    const { now, believed, jumped } = await seeClock(database);
+    const times = { clock: toIsoInstant(now), lastRun: toIsoInstant(believed) };
+    if (jumped !== undefined && !waits) {
+      const text =
+        "the clock is days past the last time that a server ran; nothing is deleted by age for 24 h";
+      log.logger.warn(times, `${text} of running. If the clock is wrong, correct it`);
+    } else if (jumped === undefined && waits) log.logger.info(times, "data is deleted by age again");
+    waits = jumped !== undefined;
+    metrics.retentionWaits.set(waits ? 1 : 0);
+    if (!waits) await deleteWhatIsOld(held, retention, now, until);
+  }
+
   let nextAtMs = 0;
   const age = startSweeper({
     async sweep(signal) {
       if (performance.now() < nextAtMs) return;
-      const isDone = await alone("retention", signal, (held, until) =>
-        deleteWhatIsOld(held, retention, until),
-      );
-      if (!isDone || signal.aborted) return;
+      if (!(await alone("retention", signal, deleteByAge)) || signal.aborted) return;
       nextAtMs = performance.now() + ageIntervalMs;
-      metrics.deletionsComplete.set(Date.now() / 1_000);
+      if (!waits) metrics.deletionsComplete.set(Date.now() / 1_000);
     },
     intervalMs: lookIntervalMs,
     onFailure,

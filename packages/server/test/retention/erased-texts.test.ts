@@ -38,7 +38,10 @@ onSqlite((database) => {
     for (let index = 0; index < 40; index += 1) {
       const text = `${texts[index % 2]} ${index}`;
       const interaction = { state: text, action: text };
-      await call("POST", "/v1/predict", { context: { environment_state: text, task_context: null }, interaction });
+      await call("POST", "/v1/predict", {
+        context: { environment_state: text, task_context: null },
+        interaction,
+      });
       await call("POST", "/v1/evaluate", {
         evaluators: [{ evaluator: "exact-match" }],
         evaluated_model_output: text,

@@ -1,6 +1,7 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { Kysely, sql } from "kysely";
+import { parseSeen, type SeenClock, seenClockSetting } from "../clock-jump.ts";
 import { readDatabaseClock } from "../database-clock.ts";
 import { nowMicros } from "../micros.ts";
 import { migrations } from "../migrations/index.ts";
@@ -24,6 +25,8 @@ export interface InspectedDatabase {
   mayRun: boolean;
   /** How far its clock is ahead of this machine's; undefined if it has none of its own. */
   aheadMs: number | undefined;
+  /** What servers noted of its clock. */
+  seenClock: SeenClock | undefined;
 }
 
 const limits = { lockTimeoutMs: 3_000, statementTimeoutMs: 4_000, responseTimeoutMs: 5_000 };
@@ -50,11 +53,16 @@ function inspectSqlite(path: string): InspectedDatabase {
       file.run(writeNothing);
       file.run("rollback");
     }
-    const said = hasSchema
-      ? file.query<{ value: string }, [string]>(selectSetting).get(oldestVersionSetting)?.value
-      : undefined;
+    const read = (name: string) =>
+      hasSchema ? file.query<{ value: string }, [string]>(selectSetting).get(name)?.value : undefined;
     const version = file.query<{ version: string }, []>("select sqlite_version() as version").get()?.version;
-    return { engine: `SQLite ${version}`, ...schemaOf(applied, said), aheadMs: undefined };
+    const seenClock = parseSeen(read(seenClockSetting));
+    return {
+      engine: `SQLite ${version}`,
+      ...schemaOf(applied, read(oldestVersionSetting)),
+      aheadMs: undefined,
+      seenClock,
+    };
   } finally {
     file.close();
   }
@@ -71,11 +79,17 @@ async function inspectPostgres(url: string): Promise<InspectedDatabase> {
       ? (await sql<{ name: string }>`select name from kysely_migration`.execute(database)).rows
       : undefined;
     if (applied !== undefined) await sql.raw(writeNothing).execute(database);
-    const said = applied === undefined ? undefined : await readSetting(database, oldestVersionSetting);
+    const read = async (name: string) =>
+      applied === undefined ? undefined : await readSetting(database, name);
     const before = nowMicros();
     const theirs = await readDatabaseClock(database);
     const aheadMs = (theirs - (before + nowMicros()) / 2) / 1_000;
-    return { engine: `PostgreSQL ${rows[0]?.server_version}`, ...schemaOf(applied, said), aheadMs };
+    return {
+      engine: `PostgreSQL ${rows[0]?.server_version}`,
+      ...schemaOf(applied, await read(oldestVersionSetting)),
+      aheadMs,
+      seenClock: parseSeen(await read(seenClockSetting)),
+    };
   } finally {
     await database.destroy();
   }

@@ -27,8 +27,12 @@ export async function emptyLog(
 
 /** Returns false if others read or write it. */
 async function tryToEmpty(connection: Database): Promise<boolean> {
-  // Most of it without keeping others from writing.
-  await sql`pragma wal_checkpoint(passive)`.execute(connection);
+  // First without keeping others from writing. Reads that began before the last writes would make the rest wait in vain.
+  const { rows: copied } = await sql<{
+    log: number;
+    checkpointed: number;
+  }>`pragma wal_checkpoint(passive)`.execute(connection);
+  if (copied[0]?.log !== copied[0]?.checkpointed) return false;
   await sql`pragma busy_timeout = ${sql.lit(patienceMs)}`.execute(connection);
   try {
     const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(connection);
