@@ -18,6 +18,8 @@ const ageIntervalMs = 10 * 60_000;
 const lookIntervalMs = 5_000;
 /** Deleted texts are gone from SQLite's files in a minute, with a few attempts. */
 const logIntervalMs = 15_000;
+const clockJumped =
+  "the clock jumped by days since a server last ran; nothing is deleted by age for 24 h of running. Correct the clock if it is wrong";
 
 export interface ComposedRetention {
   /** There is a deletion by filter to work on. */
@@ -89,11 +91,8 @@ export function composeRetention(
   async function deleteByAge(held: DeletionWork, until: AbortSignal): Promise<void> {
     const { now, believed, jumped } = await seeClock(database);
     const times = { clock: toIsoInstant(now), lastRun: toIsoInstant(believed) };
-    if (jumped !== undefined && !waits) {
-      const text =
-        "the clock is days past the last time that a server ran; nothing is deleted by age for 24 h";
-      log.logger.warn(times, `${text} of running. If the clock is wrong, correct it`);
-    } else if (jumped === undefined && waits) log.logger.info(times, "data is deleted by age again");
+    if (jumped !== undefined && !waits) log.logger.warn(times, clockJumped);
+    else if (jumped === undefined && waits) log.logger.info(times, "data is deleted by age again");
     waits = jumped !== undefined;
     metrics.retentionWaits.set(waits ? 1 : 0);
     if (!waits) await deleteWhatIsOld(held, retention, now, until);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { EpisodeStart } from "@presage/contract";
 import { parseSeen, type SeenClock, seenClockSetting } from "../../src/storage/clock-jump.ts";
+import { inspectDatabase } from "../../src/storage/opening/inspect-database.ts";
 import { readSetting, saveSetting } from "../../src/storage/settings-store.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
@@ -120,6 +121,7 @@ onEachDatabase((database) => {
     await expectEventually(() => readMetric(jumped, "presage_retention_waits"), 1);
     expect(await readMetric(jumped, "presage_retention_complete_timestamp_seconds")).toBe(0);
     expect(await count()).toBe(1);
+    expect((await inspectDatabase(url)).seenClock?.jumped).toEqual({ seen: expect.any(Number), ran: 0 });
     await jumped.stop();
 
     const ran = 23.9 * 3_600_000_000;

@@ -1,18 +1,18 @@
+import type { SeenClock } from "../../storage/clock-jump.ts";
 import { maxSkewMs } from "../../storage/clock-skew.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
-import type { InspectedDatabase } from "../../storage/opening/inspect-database.ts";
 import type { Finding } from "./finding.ts";
 
 /** What it means that the database's clock is ahead of this machine's by so much (undefined if it has none), and that it jumped. */
-export function describeClock({
-  aheadMs,
-  seenClock,
-}: Pick<InspectedDatabase, "aheadMs" | "seenClock">): Finding {
-  if (seenClock?.jumped !== undefined) {
-    const { believed, jumped } = seenClock;
-    const text = `the clock went from ${toIsoInstant(believed)} to ${toIsoInstant(jumped.seen)} without a server running`;
+export function describeClock(aheadMs: number | undefined, seen?: SeenClock): Finding {
+  if (seen?.jumped !== undefined) {
+    const [from, to] = [toIsoInstant(seen.believed), toIsoInstant(seen.jumped.seen)];
     const advice = "Correct it if it is wrong. If not, what is too old is deleted after 24 h of running";
-    return { check: "clock", state: "bad", text: `${text}. ${advice}` };
+    return {
+      check: "clock",
+      state: "bad",
+      text: `it jumped from ${from} to ${to} since a server last ran. ${advice}`,
+    };
   }
   if (aheadMs === undefined)
     return { check: "clock", state: "off", text: "SQLite uses this machine's clock" };

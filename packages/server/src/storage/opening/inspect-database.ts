@@ -56,13 +56,8 @@ function inspectSqlite(path: string): InspectedDatabase {
     const read = (name: string) =>
       hasSchema ? file.query<{ value: string }, [string]>(selectSetting).get(name)?.value : undefined;
     const version = file.query<{ version: string }, []>("select sqlite_version() as version").get()?.version;
-    const seenClock = parseSeen(read(seenClockSetting));
-    return {
-      engine: `SQLite ${version}`,
-      ...schemaOf(applied, read(oldestVersionSetting)),
-      aheadMs: undefined,
-      seenClock,
-    };
+    const state = stateOf(applied, read(oldestVersionSetting), read(seenClockSetting));
+    return { engine: `SQLite ${version}`, ...state, aheadMs: undefined };
   } finally {
     file.close();
   }
@@ -79,23 +74,18 @@ async function inspectPostgres(url: string): Promise<InspectedDatabase> {
       ? (await sql<{ name: string }>`select name from kysely_migration`.execute(database)).rows
       : undefined;
     if (applied !== undefined) await sql.raw(writeNothing).execute(database);
-    const read = async (name: string) =>
-      applied === undefined ? undefined : await readSetting(database, name);
+    const read = async (name: string) => applied && (await readSetting(database, name));
+    const state = stateOf(applied, await read(oldestVersionSetting), await read(seenClockSetting));
     const before = nowMicros();
     const theirs = await readDatabaseClock(database);
     const aheadMs = (theirs - (before + nowMicros()) / 2) / 1_000;
-    return {
-      engine: `PostgreSQL ${rows[0]?.server_version}`,
-      ...schemaOf(applied, await read(oldestVersionSetting)),
-      aheadMs,
-      seenClock: parseSeen(await read(seenClockSetting)),
-    };
+    return { engine: `PostgreSQL ${rows[0]?.server_version}`, ...state, aheadMs };
   } finally {
     await database.destroy();
   }
 }
 
-function schemaOf(applied: { name: string }[] | undefined, said: string | undefined) {
+function stateOf(applied: { name: string }[] | undefined, said?: string, seen?: string) {
   const names = (applied ?? []).map(({ name }) => name).sort();
   const known = Object.keys(migrations);
   return {
@@ -103,5 +93,6 @@ function schemaOf(applied: { name: string }[] | undefined, said: string | undefi
     pending: known.filter((name) => !names.includes(name)).length,
     unknown: names.filter((name) => !known.includes(name)),
     mayRun: mayRunOn(names, said),
+    seenClock: parseSeen(seen),
   };
 }

@@ -9,10 +9,7 @@ import { busyTimeoutMs } from "./open-sqlite.ts";
 const patienceMs = 50;
 const pauseMs = 1_000;
 
-/**
- * Copies SQLite's log into the file and empties it: it has pages from before a deletion. Tries again while others read it, until
- * `signal` is aborted.
- */
+/** Copies SQLite's log, which has pages from before a deletion, into the file, and empties it once nobody reads older ones. */
 export async function emptyLog(
   { reader, sqlitePath }: Pick<OpenedDatabase, "reader" | "sqlitePath">,
   signal: AbortSignal,
@@ -25,17 +22,16 @@ export async function emptyLog(
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
 }
 
+type Checkpoint = Record<"busy" | "log" | "checkpointed", number>;
+
 /** Returns false if others read or write it. */
 async function tryToEmpty(connection: Database): Promise<boolean> {
-  // First without keeping others from writing. Reads that began before the last writes would make the rest wait in vain.
-  const { rows: copied } = await sql<{
-    log: number;
-    checkpointed: number;
-  }>`pragma wal_checkpoint(passive)`.execute(connection);
+  // First without keeping others from writing. While older pages are read, more would be in vain.
+  const { rows: copied } = await sql<Checkpoint>`pragma wal_checkpoint(passive)`.execute(connection);
   if (copied[0]?.log !== copied[0]?.checkpointed) return false;
   await sql`pragma busy_timeout = ${sql.lit(patienceMs)}`.execute(connection);
   try {
-    const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(connection);
+    const { rows } = await sql<Checkpoint>`pragma wal_checkpoint(truncate)`.execute(connection);
     return rows[0]?.busy === 0;
   } finally {
     await sql`pragma busy_timeout = ${sql.lit(busyTimeoutMs)}`.execute(connection);
