@@ -2,9 +2,12 @@ import { expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { eventually, expectEventually } from "../support/eventually.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { onSqlite } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const marker = "Rosalind's pale umbrella";
 /** A row of the first kind lies within a page, one of the second in pages of its own. */
@@ -65,6 +68,28 @@ onSqlite((database) => {
     await call("DELETE", "/v1/evaluation-results?app=erased&expected_count=40");
     await call("DELETE", `/v1/datasets/${id}`);
     await call("DELETE", "/v1/environments/world?with_episodes=true");
+    await expectEventually(async () => JSON.stringify(await findMarkers()), "{}");
+  });
+
+  test("No file of the database has a text of a user whom a command erased", async () => {
+    const headers = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
+    const evaluation = {
+      evaluators: [{ evaluator: "exact-match" }],
+      evaluated_model_output: texts[1],
+      evaluated_model_gold_answer: marker,
+    };
+    expect((await presage.call("POST", "/v1/evaluate", evaluation, headers)).status).toBe(200);
+    expect(await findMarkers()).not.toEqual({});
+    await using store = await openStore(presage.databaseUrl);
+    const { id } = await store.database
+      .selectFrom("users")
+      .select("id")
+      .where("name", "=", "Stranger")
+      .executeTakeFirstOrThrow();
+    const erased = await runPresage(["users", "erase", "--yes", id], {
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
+    });
+    expect([erased.stderr, erased.code]).toEqual([expect.any(String), 0]);
     await expectEventually(async () => JSON.stringify(await findMarkers()), "{}");
   });
 });
