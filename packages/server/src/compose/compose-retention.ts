@@ -2,8 +2,11 @@ import type { Config } from "../config/config.ts";
 import { selectNextDeletion } from "../evaluation/results/delete/result-deletions-store.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { seeClock } from "../storage/clock-jump.ts";
 import { withLease } from "../storage/leases/with-lease.ts";
+import { toIsoInstant } from "../storage/micros.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
+import { emptyLog } from "../storage/sqlite/empty-log.ts";
 import { startSweeper } from "../storage/sweeper.ts";
 import { logFailure } from "./log-failure.ts";
 import { deleteInThread } from "./retention/delete-in-thread.ts";
@@ -13,6 +16,10 @@ import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld } from "./retent
 const ageIntervalMs = 10 * 60_000;
 /** How soon work that another process left unfinished is noticed. */
 const lookIntervalMs = 5_000;
+/** Deleted texts are gone from SQLite's files in a minute, with a few attempts. */
+const logIntervalMs = 15_000;
+const clockJumped =
+  "the clock jumped by days since a server last ran; nothing is deleted by age for 24 h of running. Correct the clock if it is wrong";
 
 export interface ComposedRetention {
   /** There is a deletion by filter to work on. */
@@ -21,7 +28,7 @@ export interface ComposedRetention {
 }
 
 interface RetentionOptions {
-  metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete">;
+  metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete" | "retentionWaits">;
   /** Results were deleted, so counts and rollups change. */
   onResultsDeleted(): void;
 }
@@ -30,7 +37,7 @@ interface RetentionOptions {
 export function composeRetention(
   { retention }: Pick<Config, "retention">,
   log: Log,
-  { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
+  { database, reader, sqlitePath }: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath">,
   { metrics, onResultsDeleted }: RetentionOptions,
 ): ComposedRetention {
   log.logger.info({ ...retention }, "days after which data is deleted");
@@ -78,16 +85,26 @@ export function composeRetention(
   const onFailure = (error: unknown) =>
     logFailure(log, error, "could not delete old or chosen data; will retry");
 
+  let waits = false;
+
+  /** Deletes by age, unless the clock may be wrong: what it deletes is gone for good. */
+  async function deleteByAge(held: DeletionWork, until: AbortSignal): Promise<void> {
+    const { now, believed, jumped } = await seeClock(database);
+    const times = { clock: toIsoInstant(now), lastRun: toIsoInstant(believed) };
+    if (jumped !== undefined && !waits) log.logger.warn(times, clockJumped);
+    else if (jumped === undefined && waits) log.logger.info(times, "data is deleted by age again");
+    waits = jumped !== undefined;
+    metrics.retentionWaits.set(waits ? 1 : 0);
+    if (!waits) await deleteWhatIsOld(held, retention, now, until);
+  }
+
   let nextAtMs = 0;
   const age = startSweeper({
     async sweep(signal) {
       if (performance.now() < nextAtMs) return;
-      const isDone = await alone("retention", signal, (held, until) =>
-        deleteWhatIsOld(held, retention, until),
-      );
-      if (!isDone || signal.aborted) return;
+      if (!(await alone("retention", signal, deleteByAge)) || signal.aborted) return;
       nextAtMs = performance.now() + ageIntervalMs;
-      metrics.deletionsComplete.set(Date.now() / 1_000);
+      if (!waits) metrics.deletionsComplete.set(Date.now() / 1_000);
     },
     intervalMs: lookIntervalMs,
     onFailure,
@@ -100,10 +117,15 @@ export function composeRetention(
     intervalMs: lookIntervalMs,
     onFailure,
   });
+  const emptying = startSweeper({
+    sweep: (signal) => emptyLog({ reader, sqlitePath }, signal),
+    intervalMs: logIntervalMs,
+    onFailure: (error) => logFailure(log, error, "could not empty the database's log; will retry"),
+  });
   return {
     schedule: chosen.schedule,
     async dispose() {
-      await Promise.all([age.stop(), chosen.stop()]);
+      await Promise.all([age.stop(), chosen.stop(), emptying.stop()]);
       await thread?.end();
     },
   };

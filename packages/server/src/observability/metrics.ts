@@ -116,5 +116,11 @@ function deletionMetrics(registry: Registry) {
       aggregator: "max",
       registers,
     }),
+    retentionWaits: new Gauge({
+      name: "presage_retention_waits",
+      help: "1 while nothing is deleted by age, as the clock is days past the last time that a server ran; otherwise 0.",
+      aggregator: "max",
+      registers,
+    }),
   };
 }

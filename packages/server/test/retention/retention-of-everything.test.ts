@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
 import { EpisodeStart } from "@presage/contract";
+import { parseSeen, type SeenClock, seenClockSetting } from "../../src/storage/clock-jump.ts";
+import { inspectDatabase } from "../../src/storage/opening/inspect-database.ts";
+import { readSetting, saveSetting } from "../../src/storage/settings-store.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
@@ -100,6 +103,35 @@ onEachDatabase((database) => {
       true,
     );
     await deleting.stop();
+  });
+
+  test("After a jump of the clock nothing is deleted by age, until servers have run for a day", async () => {
+    const url = await database.create();
+    await using opened = await openStore(url);
+    await storeResults(opened.database, opened.owner.account_id, [{ ...resultAt(0), createdAt: old }]);
+    const count = async () =>
+      (await opened.database.selectFrom("evaluation_results").select("id").execute()).length;
+    const noted = async (seen: SeenClock) => {
+      await saveSetting(opened.database, seenClockSetting, JSON.stringify(seen));
+      return await startPresage({ PRESAGE_DATABASE_URL: url, ...environment });
+    };
+    const before = (hours: number) => (Date.now() - hours * 3_600_000) * 1_000;
+
+    const jumped = await noted({ believed: before(40 * 24) });
+    await expectEventually(() => readMetric(jumped, "presage_retention_waits"), 1);
+    expect(await readMetric(jumped, "presage_retention_complete_timestamp_seconds")).toBe(0);
+    expect(await count()).toBe(1);
+    expect((await inspectDatabase(url)).seenClock?.jumped).toEqual({ seen: expect.any(Number), ran: 0 });
+    await jumped.stop();
+
+    const ran = 23.9 * 3_600_000_000;
+    const believed = await noted({ believed: before(40 * 24), jumped: { seen: before(2), ran } });
+    await expectEventually(count, 0);
+    expect(await readMetric(believed, "presage_retention_waits")).toBe(0);
+    await believed.stop();
+    const last = parseSeen(await readSetting(opened.database, seenClockSetting));
+    expect(last).toEqual({ believed: expect.any(Number) });
+    expect(last?.believed).toBeGreaterThan(before(1));
   });
 
   test("A server that is killed while it deletes loses nothing, and the next one deletes the rest", async () => {

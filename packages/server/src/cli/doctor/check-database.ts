@@ -16,7 +16,7 @@ export async function checkDatabase({ databaseUrl: url }: Config): Promise<Findi
   const disk = checkDisk(url);
   try {
     const inspected = await inspectDatabase(url);
-    return [describe(inspected, url), describeClock(inspected.aheadMs), disk];
+    return [describe(inspected, url), describeClock(inspected.aheadMs, inspected.seenClock), disk];
   } catch (error) {
     // PostgreSQL's own errors name the user, and no password.
     const reason = error instanceof Error && error.message !== "" ? error.message : "no response";

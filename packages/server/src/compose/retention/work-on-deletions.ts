@@ -1,6 +1,6 @@
 import { forgetDeletions } from "../../evaluation/results/delete/result-deletions-store.ts";
 import { selectAccountIds } from "../../identity/users/users-store.ts";
-import { type Micros, microsPerDay, nowMicros } from "../../storage/micros.ts";
+import { type Micros, microsPerDay } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { type DeletedBatch, deleteInBatches } from "../../storage/writing/delete-in-batches.ts";
 import type { DeletionStep, DeletionTarget, Place } from "./deletion-step.ts";
@@ -23,14 +23,14 @@ export interface DeletionWork {
   onDeleted(kind: DeletionStep["kind"], rows: number, heldMs: number): void;
 }
 
-/** Deletes everything that is too old. */
+/** Deletes everything that is too old at a time. */
 export async function deleteWhatIsOld(
   work: DeletionWork,
   { results, predictions, episodes, usage, audit }: Retention,
+  now: Micros,
   signal: AbortSignal,
 ): Promise<void> {
   const { database } = work;
-  const now = nowMicros();
   const before = (days: number): Micros => now - days * microsPerDay;
   if (results !== undefined) await deleteAll(work, { kind: "results", before: before(results) }, signal);
   if (predictions !== undefined)

@@ -1,6 +1,7 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { Kysely, sql } from "kysely";
+import { parseSeen, type SeenClock, seenClockSetting } from "../clock-jump.ts";
 import { readDatabaseClock } from "../database-clock.ts";
 import { nowMicros } from "../micros.ts";
 import { migrations } from "../migrations/index.ts";
@@ -24,6 +25,8 @@ export interface InspectedDatabase {
   mayRun: boolean;
   /** How far its clock is ahead of this machine's; undefined if it has none of its own. */
   aheadMs: number | undefined;
+  /** What servers noted of its clock. */
+  seenClock: SeenClock | undefined;
 }
 
 const limits = { lockTimeoutMs: 3_000, statementTimeoutMs: 4_000, responseTimeoutMs: 5_000 };
@@ -50,11 +53,11 @@ function inspectSqlite(path: string): InspectedDatabase {
       file.run(writeNothing);
       file.run("rollback");
     }
-    const said = hasSchema
-      ? file.query<{ value: string }, [string]>(selectSetting).get(oldestVersionSetting)?.value
-      : undefined;
+    const read = (name: string) =>
+      hasSchema ? file.query<{ value: string }, [string]>(selectSetting).get(name)?.value : undefined;
     const version = file.query<{ version: string }, []>("select sqlite_version() as version").get()?.version;
-    return { engine: `SQLite ${version}`, ...schemaOf(applied, said), aheadMs: undefined };
+    const state = stateOf(applied, read(oldestVersionSetting), read(seenClockSetting));
+    return { engine: `SQLite ${version}`, ...state, aheadMs: undefined };
   } finally {
     file.close();
   }
@@ -71,17 +74,18 @@ async function inspectPostgres(url: string): Promise<InspectedDatabase> {
       ? (await sql<{ name: string }>`select name from kysely_migration`.execute(database)).rows
       : undefined;
     if (applied !== undefined) await sql.raw(writeNothing).execute(database);
-    const said = applied === undefined ? undefined : await readSetting(database, oldestVersionSetting);
+    const read = async (name: string) => applied && (await readSetting(database, name));
+    const state = stateOf(applied, await read(oldestVersionSetting), await read(seenClockSetting));
     const before = nowMicros();
     const theirs = await readDatabaseClock(database);
     const aheadMs = (theirs - (before + nowMicros()) / 2) / 1_000;
-    return { engine: `PostgreSQL ${rows[0]?.server_version}`, ...schemaOf(applied, said), aheadMs };
+    return { engine: `PostgreSQL ${rows[0]?.server_version}`, ...state, aheadMs };
   } finally {
     await database.destroy();
   }
 }
 
-function schemaOf(applied: { name: string }[] | undefined, said: string | undefined) {
+function stateOf(applied: { name: string }[] | undefined, said?: string, seen?: string) {
   const names = (applied ?? []).map(({ name }) => name).sort();
   const known = Object.keys(migrations);
   return {
@@ -89,5 +93,6 @@ function schemaOf(applied: { name: string }[] | undefined, said: string | undefi
     pending: known.filter((name) => !names.includes(name)).length,
     unknown: names.filter((name) => !known.includes(name)),
     mayRun: mayRunOn(names, said),
+    seenClock: parseSeen(seen),
   };
 }

@@ -1,4 +1,4 @@
-/** Values that all processes on the database share: secrets that are created once, and the addresses of running servers. */
+/** Values that all processes on the database share: secrets that are created once, the addresses of running servers, and what they saw of the clock. */
 export interface SettingsTable {
   name: string;
   value: string;

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** How long SQLite itself waits for another connection's lock, blocking the calling thread. */
-const busyTimeoutMs = 5_000;
+export const busyTimeoutMs = 5_000;
 
 /** Opens a connection whose commits are on disk when they return. */
 export function openSqlite(path: string): Database {
@@ -14,6 +14,8 @@ export function openSqlite(path: string): Database {
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL");
     database.run("PRAGMA foreign_keys = ON");
+    // What is deleted is overwritten; `fast` would leave the texts in free pages.
+    database.run("PRAGMA secure_delete = ON");
   } catch (error) {
     database.close();
     throw error;
