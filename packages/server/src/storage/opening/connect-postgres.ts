@@ -6,6 +6,7 @@ import {
   type PostgresListeners,
   postgresDialect,
 } from "../postgres/postgres-dialect.ts";
+import { refuseSharedSessions } from "../postgres/refuse-shared-sessions.ts";
 import { whilePostgresResponds } from "../postgres/while-postgres-responds.ts";
 import { createReader, createWriter } from "../reader.ts";
 import type { Database, Tables } from "../schema/tables.ts";
@@ -62,6 +63,7 @@ export async function connectPostgres(
     const prepare = async () => {
       if (mustExist && !(await hasPostgresSchema(migrating)))
         throw new NoDatabaseError(withoutCredentials(url));
+      await refuseSharedSessions(migrating);
       await checkEncoding(migrating);
       return await migrateBetweenReads(migrating, signal);
     };

@@ -5,6 +5,7 @@ import { parseSeen, type SeenClock, seenClockSetting } from "../clock-jump.ts";
 import { readDatabaseClock } from "../database-clock.ts";
 import { nowMicros } from "../micros.ts";
 import { migrations } from "../migrations/index.ts";
+import { refuseSharedSessions } from "../postgres/refuse-shared-sessions.ts";
 import type { Tables } from "../schema/tables.ts";
 import { readSetting } from "../settings-store.ts";
 import { hasPostgresSchema } from "./has-schema.ts";
@@ -66,9 +67,10 @@ function inspectSqlite(path: string): InspectedDatabase {
 async function inspectPostgres(url: string): Promise<InspectedDatabase> {
   const { postgresDialect } = await import("../postgres/postgres-dialect.ts");
   const database = new Kysely<Tables>({
-    dialect: postgresDialect(url, { limits, maxConnections: 1, onConnectionLost() {} }),
+    dialect: postgresDialect(url, { limits, maxConnections: 2, onConnectionLost() {} }),
   });
   try {
+    await refuseSharedSessions(database);
     const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database);
     const applied = (await hasPostgresSchema(database))
       ? (await sql<{ name: string }>`select name from kysely_migration`.execute(database)).rows
