@@ -14,6 +14,8 @@ import type { Services } from "../../services.ts";
 import { toRun } from "./run-response.ts";
 
 const lookEveryMs = 500;
+/** How long the streams of a run share a look at it. */
+const shareMs = 250;
 /** So that a stream ends within five seconds of the revocation of its key or session. */
 const verifyEveryMs = 3_000;
 /** Less than proxies wait for. */
@@ -41,13 +43,27 @@ export function runEventRoute(services: Services, path: string): Route {
     else streamsOf.delete(userId);
   }
 
+  /** Of each run at most one look at a time, however many follow it: an account may have only so many reads waiting. */
+  const looks = new Map<string, Promise<Run>>();
+
+  function look({ id, accountId }: Run): Promise<Run> {
+    const shared = looks.get(id);
+    if (shared !== undefined) return shared;
+    // It goes on if the stream that began it ends.
+    const looking = findRun(services.evaluation, { accountId, signal: new AbortController().signal }, id);
+    looks.set(id, looking);
+    const forget = () => void looks.delete(id);
+    looking.then(() => setTimeout(forget, shareMs).unref(), forget);
+    return looking;
+  }
+
   async function* events(call: CallWithCaller, first: Run): AsyncGenerator<string, void> {
     const { request, caller } = call;
     let lastId = request.headers.get("last-event-id");
     let saidAtMs = performance.now();
     let verifiedAtMs = saidAtMs;
     try {
-      for (let run = first; ; run = await findRun(services.evaluation, requesterOf(call), first.id)) {
+      for (let run = first; ; run = await look(first)) {
         const nowMs = performance.now();
         const id = eventId(run);
         if (id !== lastId) {
