@@ -61,7 +61,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
       responses: {
         "200": {
           description:
-            "All results of the search, without a limit, one per line, as JSON or CSV. If the connection breaks, the export is incomplete.",
+            "All results of the search, without a limit, one per line, as JSON or CSV. If the connection breaks, the export is incomplete. Results that are deleted meanwhile may be missing.",
           content: {
             "application/x-ndjson": { schema: EvaluationResult, example: exampleResult },
             "text/csv": {
