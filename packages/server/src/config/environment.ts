@@ -23,7 +23,7 @@ declare module "zod" {
   }
 }
 
-export const chatCompatibilities = ["strict", "openai"] as const;
+const chatCompatibilities = ["strict", "openai"] as const;
 export const cachePolicies = ["off", "deterministic", "seeded"] as const;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
