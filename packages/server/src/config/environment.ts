@@ -148,7 +148,7 @@ export const environment = z.object({
     .default("strict")
     .meta({
       description:
-        "what /v1/chat/completions accepts: what Presage has a meaning for (strict), or also what else clients of OpenAI send (openai): streaming, messages of tools, content in parts, nulls",
+        "what /v1/chat/completions accepts: text messages, answered as a whole (strict), or also what else OpenAI's clients send (openai): streaming, messages of tools, content in parts, nulls",
       expected: chatCompatibilities.join(", "),
     }),
   PRESAGE_DEBUG_FIELDS: onOff.default(false).meta({

@@ -62,7 +62,7 @@ export interface Settings {
   readonly capture: Readonly<{ setting: string; maxAgeDays: number }>;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;
-  /** Whether chats are the contract's, or also what else clients of OpenAI send. */
+  /** Whether chats are the contract's, or also what else OpenAI's clients send. */
   readonly chatCompatibility: "strict" | "openai";
   /** Required by `/metrics`; if absent, only this machine may read them. */
   readonly metricsToken: string | undefined;
