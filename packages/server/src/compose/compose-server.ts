@@ -245,6 +245,7 @@ function settingsOf(config: Config, instanceId: string): Services["settings"] {
     maxShortBodyBytes: Math.min(maxBodyBytes, maxShortBodyBytes),
     capture: config.capture,
     debugFields: config.prediction.debugFields,
+    chatCompatibility: config.prediction.chatCompatibility,
     metricsToken: config.metricsToken,
     dashboardDirectory: Bun.fileURLToPath(new URL("../../../web/dist/", import.meta.url)),
   };

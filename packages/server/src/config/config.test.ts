@@ -37,6 +37,7 @@ describe("An empty environment", () => {
       retention: { predictions: 30 },
       prediction: {
         debugFields: false,
+        chatCompatibility: "strict",
         ratePerMinute: 0,
         userRatePerMinute: 0,
         accountRatePerMinute: 0,
@@ -99,6 +100,7 @@ describe("Each variable", () => {
       PRESAGE_UPSTREAM_TIMEOUT_MS: "5000",
       PRESAGE_UPSTREAM_RETRIES: "0",
       PRESAGE_DEBUG_FIELDS: "true",
+      PRESAGE_CHAT_COMPATIBILITY: "openai",
       PRESAGE_CACHE: "seeded",
       PRESAGE_CACHE_MAX_BYTES: "1000000",
       PRESAGE_CACHE_MAX_AGE_S: "60",
@@ -169,6 +171,7 @@ describe("Each variable", () => {
       retention: { results: 90, predictions: 7, usage: 365 },
       prediction: {
         debugFields: true,
+        chatCompatibility: "openai",
         ratePerMinute: 600,
         userRatePerMinute: 900,
         accountRatePerMinute: 0,
@@ -343,6 +346,7 @@ describe("A wrong value", () => {
       "results, predictions, episodes, usage or audit, each with =DAYS from 1 to 36500 (audit: from 90) and commas between them, such as results=90,usage=365",
     ],
     ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
+    ["PRESAGE_CHAT_COMPATIBILITY", ["OpenAI", "yes"], "strict, openai"],
     ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
     ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
     ["PRESAGE_MEMORY_BUDGET_BYTES", ["1048575", "1GB", "-1"], "a whole number of bytes from 1048576"],
@@ -465,7 +469,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(69);
+    expect(shown).toHaveLength(70);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -55,6 +55,7 @@ export type Config = Readonly<{
   }>;
   prediction: Readonly<{
     debugFields: boolean;
+    chatCompatibility: Environment["PRESAGE_CHAT_COMPATIBILITY"];
     ratePerMinute: number;
     userRatePerMinute: number;
     accountRatePerMinute: number;
@@ -147,6 +148,7 @@ export function readConfig(raw: RawEnvironment): Config {
     },
     prediction: {
       debugFields: values.PRESAGE_DEBUG_FIELDS,
+      chatCompatibility: values.PRESAGE_CHAT_COMPATIBILITY,
       ratePerMinute: values.PRESAGE_RATE_LIMIT_RPM,
       userRatePerMinute: values.PRESAGE_RATE_LIMIT_USER_RPM ?? keysPerUser * values.PRESAGE_RATE_LIMIT_RPM,
       accountRatePerMinute:

@@ -23,6 +23,7 @@ declare module "zod" {
   }
 }
 
+const chatCompatibilities = ["strict", "openai"] as const;
 export const cachePolicies = ["off", "deterministic", "seeded"] as const;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -142,6 +143,14 @@ export const environment = z.object({
     description: "whether connections to the upstream are reused",
     expected: "true or false",
   }),
+  PRESAGE_CHAT_COMPATIBILITY: z
+    .enum(chatCompatibilities)
+    .default("strict")
+    .meta({
+      description:
+        "what /v1/chat/completions accepts: text messages, answered as a whole (strict), or also what else OpenAI's clients send (openai): streaming, messages of tools, content in parts, nulls",
+      expected: chatCompatibilities.join(", "),
+    }),
   PRESAGE_DEBUG_FIELDS: onOff.default(false).meta({
     description: "whether responses of /v1/predict include the composed prompt",
     expected: "true or false",
