@@ -17,10 +17,7 @@ export interface Redis {
   readonly client: RedisClient;
   /** Whether the store is connected and has answered in time recently. */
   isUp(): boolean;
-  /**
-   * The answer to commands; undefined if there is none within 50 ms, the store refuses them, or it is not what a caller must
-   * get: whatever answers there may not be the store.
-   */
+  /** The answer to commands; undefined if there is none within 50 ms, the store refuses them, or it is not what is expected. */
   ask<Answer>(
     command: (client: RedisClient) => Promise<unknown>,
     isAnswer: (reply: unknown) => reply is Answer,
@@ -101,7 +98,8 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
           lies.responded();
           return reply;
         }
-        lies.failed("", () => ({ type: typeOf(reply) }));
+        // No more of it is logged: it may be anybody's text.
+        lies.failed("", () => ({ type: Array.isArray(reply) ? "array" : typeof reply }));
         return undefined;
       } catch (error) {
         if (!(error instanceof Error)) throw error;
@@ -131,12 +129,6 @@ async function inTime<Answer>(pending: Promise<Answer>): Promise<Answer> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** A reply itself may be anybody's text. */
-function typeOf(reply: unknown): string {
-  if (Array.isArray(reply)) return "array";
-  return Buffer.isBuffer(reply) ? "bytes" : typeof reply;
 }
 
 /** Redis repeats the arguments of a command that it does not know, which may be a password or a completion. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connectRedis } from "../../src/redis/connect-redis.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
@@ -83,3 +84,35 @@ test.each(lies)(
     expect(redis.answered.length).toBeGreaterThan(0);
   },
 );
+
+test("whatever Redis answers while connections open, a process goes on, and asks it once it is well", async () => {
+  for (const [, reply] of lies) {
+    const bad = startLyingRedis();
+    bad.opensWell = false;
+    bad.reply = reply;
+    const connection = connectRedis(bad.url, { info() {}, warn() {} });
+    await expectEventually(() => bad.answered.length > 0, true);
+    const answer = await connection.ask(
+      (client) => client.zcard("a"),
+      (got) => got === "well",
+    );
+    expect(answer).toBeUndefined();
+    connection.stop();
+    bad.stop();
+  }
+  const bad = startLyingRedis();
+  Object.assign(bad, { opensWell: false, reply: "-ERR lies\r\n" });
+  const connection = connectRedis(bad.url, { info() {}, warn() {} });
+  await expectEventually(() => bad.answered.length > 0, true);
+  Object.assign(bad, { opensWell: true, reply: ":3\r\n" });
+  await expectEventually(
+    () =>
+      connection.ask(
+        (client) => client.zcard("a"),
+        (got) => typeof got === "number",
+      ),
+    3,
+  );
+  connection.stop();
+  bad.stop();
+});

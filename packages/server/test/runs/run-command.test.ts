@@ -298,20 +298,20 @@ onEachDatabase((database) => {
     });
   });
 
-  const own = useUpstream();
   test("the line of progress says how many calls at once the deployment bears", async () => {
     upstream.answer = oneAtATime(600);
     const path = await file("slow.jsonl", samples.slice(0, 8));
-    const { code, stderr } = await runPresage(
-      ["run", "--dataset", path, "--evaluator", "exact-match"],
-      { ...environment, PRESAGE_UPSTREAM_TIMEOUT_MS: "2000" },
-    );
+    const { code, stderr } = await runPresage(["run", "--dataset", path, "--evaluator", "exact-match"], {
+      ...environment,
+      PRESAGE_UPSTREAM_TIMEOUT_MS: "2000",
+    });
     expect(code).toBe(0);
     expect(stderr).toMatch(
       /8\/8 predictions.* timed out; the deployment answers about \d at once; lower --concurrency or raise the time-out/,
     );
   });
 
+  const own = useUpstream();
   test("the command asks its own deployment also beside a server on the same database, and names its address", async () => {
     upstream.answer = () => Response.json(completion("the server's"));
     own.answer = () => Response.json(completion("the command's"));

@@ -69,12 +69,13 @@ function createReplica({ url, send, maxInFlight, isLimitable, onChange, recent }
   }
 
   /**
-   * A call that was cut off would have taken longer. That counts where it is more than usual: a client that soon leaves says nothing of the
-   * replica. Of one that has never answered, only its time-outs count.
+   * A call that was cut off would have taken longer, which counts where it waited longer than usual: a client that soon leaves says
+   * nothing. Of a replica that has never answered, only time-outs count.
    */
   function tellsLatency(error: unknown, waitedMs: number): boolean {
-    if (!isTimeout(error) && outcomeOf(error) !== "unknown") return false;
-    return waitedMs > (replica.latency.average()?.ms ?? (isTimeout(error) ? 0 : Number.POSITIVE_INFINITY));
+    const usualMs = replica.latency.average()?.ms;
+    if (isTimeout(error)) return waitedMs > (usualMs ?? 0);
+    return outcomeOf(error) === "unknown" && usualMs !== undefined && waitedMs > usualMs;
   }
 
   const replica: Replica = {

@@ -1,8 +1,10 @@
 /** Something that speaks Redis's protocol and answers what a test says. */
 export interface LyingRedis {
   url: string;
-  /** The bytes with which it answers each command but those that open a connection. */
+  /** The bytes with which it answers each command. */
   reply: string;
+  /** Whether it answers as Redis does while a connection opens. Absent: it does. */
+  opensWell?: boolean;
   /** The commands that it has answered so, oldest first. */
   answered: string[];
   stop(): void;
@@ -22,8 +24,9 @@ export function startLyingRedis(): LyingRedis {
         const { commands, rest } = readCommands(socket.data.unread + bytes.toString("latin1"));
         socket.data.unread = rest;
         for (const name of commands) {
-          if (opening.has(name)) socket.write("+OK\r\n");
-          else if (name === "info") socket.write("$9\r\nloading:0\r\n");
+          const isHonest = redis.opensWell !== false;
+          if (isHonest && opening.has(name)) socket.write("+OK\r\n");
+          else if (isHonest && name === "info") socket.write("$9\r\nloading:0\r\n");
           else {
             redis.answered.push(name);
             socket.write(redis.reply);

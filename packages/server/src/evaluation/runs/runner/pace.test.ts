@@ -54,10 +54,10 @@ test("a crowd that times out halves it once, however long its time-outs take", a
 test("what a deployment bears is known once time-outs have brought the number down, until it is up again", async () => {
   const { pace, fill, round } = useAll(4);
   await fill();
-  expect(pace.bearable()).toBeUndefined();
+  expect(pace.atOnce()).toBeUndefined();
   expect(await round((one, begun) => one.failed("late", begun), 5_000)).toBe(2);
-  expect(pace.bearable()).toBe(2);
+  expect(pace.atOnce()).toBe(2);
   for (let count = 0; count < 3; count += 1) await round((one) => one.succeeded(100), 100);
   expect(await round((one) => one.succeeded(100), 100)).toBe(4);
-  expect(pace.bearable()).toBeUndefined();
+  expect(pace.atOnce()).toBeUndefined();
 });

@@ -37,7 +37,7 @@ export interface Pace {
   /** How often the deployment was away. */
   outages(): number;
   /** The number, if time-outs have brought it down. */
-  bearable(): number | undefined;
+  atOnce(): number | undefined;
   /** For how long nothing was asked, and why. */
   waitedMs(): Record<"rate" | "memory" | "outages", number>;
 }
@@ -163,7 +163,7 @@ export function createPace(
     abandoned: leave,
     isAway: () => away !== undefined,
     outages: () => outages,
-    bearable: () => (isBroughtDown ? Math.floor(window) : undefined),
+    atOnce: () => (isBroughtDown ? Math.floor(window) : undefined),
     waitedMs: () => ({ ...waited }),
   };
 }
