@@ -158,6 +158,10 @@ export const RunProgress = z
           description: "Calls that failed and were tried again, by category as in errors.",
         }),
         timed_out: count("Calls that timed out, whether they were tried again or not."),
+        at_once: z.int().optional().meta({
+          description:
+            "About how many calls at once the deployment answers: with more they timed out, so that the run makes fewer than its `concurrency`. Absent if it need not.",
+        }),
       })
       .nullable()
       .meta({

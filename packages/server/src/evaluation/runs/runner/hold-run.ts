@@ -72,7 +72,7 @@ export function holdRun(
     return {
       provenance: { ...run.provenance, models: [...models] },
       notes: [...run.notes, ...waitingNotes(pace.waitedMs())],
-      tries: run.tries && tries,
+      tries: run.tries && { ...tries, at_once: pace.atOnce() },
     };
   }
 

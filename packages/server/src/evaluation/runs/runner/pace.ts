@@ -36,6 +36,8 @@ export interface Pace {
   isAway(): boolean;
   /** How often the deployment was away. */
   outages(): number;
+  /** The number, if time-outs have brought it down. */
+  atOnce(): number | undefined;
   /** For how long nothing was asked, and why. */
   waitedMs(): Record<"rate" | "memory" | "outages", number>;
 }
@@ -53,6 +55,7 @@ export function createPace(
   const waited = { rate: 0, memory: 0, outages: 0 };
   let window = Math.min(concurrency, firstAtOnce);
   let isRamp = true;
+  let isBroughtDown = false;
   let latency: { latest: number; usual: number } | undefined;
   let inUse = 0;
   let notBeforeMs = 0;
@@ -121,6 +124,7 @@ export function createPace(
       failuresInARow = 0;
       if (doesLatencyHold(latencyMs))
         window = Math.min(concurrency, window + (isRamp ? rampPerSuccess : 1 / Math.max(1, window)));
+      if (window === concurrency) isBroughtDown = false;
       if (away !== undefined) {
         waited.outages += nowMs() - away.sinceMs;
         away = undefined;
@@ -141,7 +145,10 @@ export function createPace(
     failed(reason, timedOutSinceMs = Number.NEGATIVE_INFINITY) {
       failuresInARow += 1;
       // Those that began before the last time were too many together, which is known.
-      if (timedOutSinceMs > halvedAtMs) halve(nowMs());
+      if (timedOutSinceMs > halvedAtMs) {
+        halve(nowMs());
+        isBroughtDown = window < concurrency;
+      }
       if (away !== undefined) {
         pause(away.probeMs);
         away.probeMs = Math.min(longestProbeMs, away.probeMs * 2);
@@ -156,6 +163,7 @@ export function createPace(
     abandoned: leave,
     isAway: () => away !== undefined,
     outages: () => outages,
+    atOnce: () => (isBroughtDown ? Math.floor(window) : undefined),
     waitedMs: () => ({ ...waited }),
   };
 }
