@@ -32,6 +32,12 @@ export const OpenAiChatMessage = objectWithRule(
       (content !== undefined && content !== null) || mayBeEmpty.includes(role),
     path: ["content"],
     message: "Content is required",
+    jsonSchema: {
+      anyOf: [
+        { required: ["content"], properties: { content: { type: ["string", "array"] } } },
+        { properties: { role: { enum: mayBeEmpty } } },
+      ],
+    },
   },
 ).meta({ id: "OpenAiChatMessage" });
 export type OpenAiChatMessage = z.infer<typeof OpenAiChatMessage>;

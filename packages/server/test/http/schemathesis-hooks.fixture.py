@@ -29,7 +29,6 @@ REFUSALS = (
     (r'"evaluator"\],"msg":"Field required"', "required under this or its old name"),
     (r'"evaluated_model_output"\],"msg":"Field required"', "required under this or its old name"),
     (r'"error_taxonomy_name"\],"msg":"Field required"', "required unless there is an id"),
-    ("Streaming is not supported", "refused with 400, which the contract wants"),
 )
 
 

@@ -257,7 +257,6 @@ export const predictionPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
-  "/v1/chat/completions": { post: chatOperation("strict") },
   "/v1/models": {
     get: operationWithOwnFailures("listModels", "prediction", "List the upstream's models", {
       description:
