@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 __all__ = [
     "ConflictError", "ConnectionFailedError", "ContextExceededError", "ForbiddenError", "InvalidRequestError",
     "NotFoundError", "PresageError", "RateLimitError", "TimedOutError", "TooLargeError", "UnauthenticatedError",
-    "UnavailableError", "UnexpectedResponseError", "UpstreamError",
+    "UnavailableError", "UnexpectedResponseError", "UnusableCompletionError", "UpstreamError",
 ]  # fmt: skip
 
 _class_of_status: dict[int, "type[PresageError]"] = {}
@@ -79,6 +79,10 @@ class UpstreamError(PresageError, category="upstream", statuses=(502,)):
     """The model gave no usable response."""
 
 
+class UnusableCompletionError(UpstreamError, category="unusable_completion"):
+    """The model answered, but with nothing that could be the next state."""
+
+
 class UnavailableError(PresageError, category="unavailable", statuses=(503,)):
     """The model or the server is temporarily unavailable."""
 
@@ -110,8 +114,9 @@ def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> 
         to = urljoin(url, headers.get("location", "")).partition("?")[0]
         detail = f"{url} redirects to {to}; is this the URL of a Presage server?"
     # A 413 is the model's or the server's: only the model's says so.
-    is_models = status == 413 and body.get("category") == ContextExceededError.category
-    return (ContextExceededError if is_models else _class_of_status.get(status, UnexpectedResponseError))(
+    special = {(413, "context_exceeded"): ContextExceededError, (502, "unusable_completion"): UnusableCompletionError}
+    by_status = _class_of_status.get(status, UnexpectedResponseError)
+    return special.get((status, str(body.get("category"))), by_status)(
         "; ".join(told) or str(cast(Any, detail)),
         status=status,
         request_id=headers.get("x-request-id"),
