@@ -69,7 +69,7 @@ export async function stepEpisode(
   }
   const { row, config, task } = episode;
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
-  const turns = [...before, { action: wanted.action, observation: answer.output }];
+  const turns = [...before, { action: wanted.action, observation: toStorableText(answer.output) }];
   const steps = Number(row.steps) + 1;
   const matches = (pattern: string, text: string) => services.matches(requester, pattern, text);
   const end = await findEnd(config, task, { turns, steps }, matches);

@@ -35,8 +35,8 @@ export async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<Complet
     try {
       body = await askWithinCapabilities(inquiry, turn, tokenLimit);
     } catch (error) {
-      // The first limit was accepted, so it is the larger one that does not fit, or takes too long.
-      if (isCut && (isTooMuch(error) || isTimeUp(inquiry.call))) break;
+      // The first limit was accepted, so it is the larger one that does not fit, or does not end before the evaluation's deadline.
+      if (isCut && (isTooMuch(error) || inquiry.call.signal.reason instanceof EvaluationError)) break;
       throw error;
     }
     const [choice] = body.choices;
@@ -53,11 +53,6 @@ export async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<Complet
 function isTooMuch(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   return error.category === "context_exceeded" || error.category === "timeout" || isRejection(error);
-}
-
-/** Whether the evaluation's deadline has passed, which says less than why it has. */
-function isTimeUp({ signal }: JudgeCall): boolean {
-  return signal.reason instanceof EvaluationError;
 }
 
 function isRefusal({ message, finish_reason }: CompletionChoice): boolean {
