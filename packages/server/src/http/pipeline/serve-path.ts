@@ -46,7 +46,7 @@ export function servePath(routes: readonly Route[], services: Services, counter:
     const environment = params?.[environmentParameter];
     const isForeign = environment !== undefined && isReservedName(environment.toLowerCase());
     if (path === unmatched || isForeign) {
-      const isResponses = /^\/v1\/responses(\/|$)/.test(requestAddress(request).pathname);
+      const isResponses = /^\/v1\/responses(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
       const instead = isResponses ? " Presage has no Responses API; use /v1/chat/completions." : "";
       throw new ServiceError("not_found", `There is nothing at this path.${instead}`);
     }
