@@ -29,5 +29,7 @@ export function refuseControlTokens({ output }: Answer, { name, controlTokens }:
 }
 
 function unusable(why: string): UpstreamError {
-  return new UpstreamError("unusable_completion", `The model's answer cannot be used: ${why}.`);
+  return new UpstreamError("unusable_completion", `The model's answer cannot be used: ${why}.`, {
+    status: 200,
+  });
 }

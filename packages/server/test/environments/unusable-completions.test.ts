@@ -53,6 +53,7 @@ onEachDatabase((database) => {
       expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([502, "false"]);
       expect(await refused.json()).toMatchObject({
         category: "unusable_completion",
+        upstream_status: 200,
         detail: expect.stringContaining(says),
       });
       expect(await read(id)).toMatchObject({ status: "open", steps_taken: 0, failed_steps: 1, steps: [] });
