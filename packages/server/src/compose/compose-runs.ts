@@ -18,6 +18,7 @@ import type { Log } from "../observability/logger.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { upstreamFields } from "../prediction/predict.ts";
 import { readAnswer } from "../prediction/read-answer.ts";
+import { refuseControlTokens } from "../prediction/refuse-unusable.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
@@ -95,7 +96,10 @@ export function composeRuns(
         throw error;
       });
       recordCall?.(useOfCompletion(caller, completion));
-      return { ...readAnswer(completion), latencyMs: performance.now() - startedAtMs };
+      const latencyMs = performance.now() - startedAtMs;
+      const answer = readAnswer(completion);
+      if (request.isFedBack) refuseControlTokens(answer, deployment);
+      return { ...answer, latencyMs };
     } finally {
       release();
     }

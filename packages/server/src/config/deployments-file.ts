@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { DeploymentSettings } from "../upstream/create-deployments.ts";
+import { controlTokenRules, type DeploymentSettings } from "../upstream/create-deployments.ts";
 import { cachePolicies } from "./environment.ts";
 import type { RawEnvironment } from "./environment-values.ts";
 import { areDifferentUrls, httpUrl } from "./environment-values.ts";
@@ -38,6 +38,10 @@ const deployment = z.strictObject({
     .enum(cachePolicies)
     .default("off")
     .meta(expected(cachePolicies.join(", "))),
+  control_tokens: z
+    .enum(controlTokenRules)
+    .default("fail")
+    .meta(expected(controlTokenRules.join(", "))),
 });
 
 const file = z.strictObject({
@@ -128,6 +132,7 @@ function toSettings(
       maxInFlightPerReplica: given.max_in_flight_per_replica,
       fallback: given.fallback,
       cache: given.cache,
+      controlTokens: given.control_tokens,
     })),
   };
 }

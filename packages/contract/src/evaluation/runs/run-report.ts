@@ -3,6 +3,7 @@ import { ReportEvaluator, Run, RunEvaluator } from "./run.ts";
 
 const number = (description: string) => z.number().meta({ description });
 const count = (description: string) => z.int().meta({ description });
+const counted = (description: string) => z.int().nullable().meta({ description });
 const figure = (description: string) => z.number().nullable().meta({ description });
 
 export const noVerdicts = "Null without verdicts.";
@@ -193,9 +194,9 @@ export type TeacherForced = z.infer<typeof TeacherForced>;
 
 const RunTokens = z
   .object({
-    prompt: count("Of the prompts."),
-    cached: count("How many of these the upstream had in its cache."),
-    completion: count("Of the completions."),
+    prompt: counted("Of the prompts."),
+    cached: counted("How many of these the upstream had in its cache."),
+    completion: counted("Of the completions."),
   })
   .meta({ id: "RunTokens" });
 
@@ -259,7 +260,9 @@ export const RunReport = z
     predictions_per_second: z.number().nullable().meta({
       description: "Predictions of a deployment, from the run's start to its last prediction.",
     }),
-    tokens: RunTokens.meta({ description: "Of all predictions, as the upstream counted them." }),
+    tokens: RunTokens.meta({
+      description: "Of all predictions, as the upstream counted them; nulls if it counted none.",
+    }),
     cost: RunCost.nullish().meta({
       description:
         "What the predictions cost. Null if the server has no price list, or the run did not ask for them.",

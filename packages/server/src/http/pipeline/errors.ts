@@ -24,6 +24,7 @@ const upstreamStatus = {
   context_exceeded: 413,
   rate_limit: 429,
   upstream: 502,
+  unusable_completion: 502,
   unavailable: 503,
   timeout: 504,
 } as const;
@@ -32,6 +33,7 @@ const upstreamCode = {
   context_exceeded: "context_exceeded",
   rate_limit: "rate_limited",
   upstream: "upstream_error",
+  unusable_completion: "unusable_completion",
   unavailable: "upstream_unavailable",
   timeout: "upstream_timeout",
 } as const;
@@ -121,8 +123,10 @@ function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
   };
   // A 503 always says when to try again, even if the upstream was unreachable and could not say.
   const pause = retryAfter || (category === "unavailable" ? String(randomPauseS()) : undefined);
-  // The upstream will refuse the same request again.
-  const isRefused = category === "upstream" && status !== undefined && status >= 400 && status < 500;
+  // The upstream will refuse the same request, or answer it in the same way, again.
+  const isRefused =
+    category === "unusable_completion" ||
+    (category === "upstream" && status !== undefined && status >= 400 && status < 500);
   const headers = {
     ...(pause === undefined ? {} : { "retry-after": pause }),
     ...(isRefused ? noRetry : {}),

@@ -40,12 +40,16 @@ export function servePath(routes: readonly Route[], services: Services, counter:
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
 
-  function routeFor({ method, params }: RoutedRequest): Route {
+  function routeFor(request: RoutedRequest): Route {
+    const { method, params } = request;
     // Paths that begin with an environment's name leave those alone that are Presage's own.
     const environment = params?.[environmentParameter];
     const isForeign = environment !== undefined && isReservedName(environment.toLowerCase());
-    if (path === unmatched || isForeign)
-      throw new ServiceError("not_found", "There is nothing at this path.");
+    if (path === unmatched || isForeign) {
+      const isResponses = /^\/v1\/responses(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
+      const instead = isResponses ? " Presage has no Responses API; use /v1/chat/completions." : "";
+      throw new ServiceError("not_found", `There is nothing at this path.${instead}`);
+    }
     const route = byMethod.get(method === "HEAD" ? "GET" : method);
     if (route === undefined) throw new MethodNotAllowedError([...byMethod.keys()]);
     return route;

@@ -41,7 +41,7 @@ function count(
     id,
     label,
     value,
-    cell: (figures) => formatCount(value(figures) ?? 0),
+    cell: (figures) => formatCount(value(figures)),
     isNumber: true,
     widthPx,
   };

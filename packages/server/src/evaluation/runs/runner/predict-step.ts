@@ -20,6 +20,8 @@ export interface StepRequest {
   params: Readonly<Record<string, unknown>>;
   /** Steps of a trajectory go to the replica that has their prefix. */
   session: string;
+  /** Whether the next step is told the answer, so that it must not have control tokens. */
+  isFedBack: boolean;
   /** The call is traced below it. */
   span?: ChatParent | undefined;
   /** Called before the deployment is asked again because it could not be reached. */
@@ -89,7 +91,8 @@ export async function predictStep(
       const isTimeout = error.category === "timeout";
       if (isTimeout) counted.timed_out += 1;
       // The deployment has read what it was asked.
-      if (error.category === "context_exceeded") pace.succeeded(null);
+      if (error.category === "context_exceeded" || error.category === "unusable_completion")
+        pace.succeeded(null);
       else pace.failed(error.message, isTimeout ? begunAtMs : undefined);
       const failure = { category: error.category, message: error.message };
       if (isRefusal(error)) return { failure };

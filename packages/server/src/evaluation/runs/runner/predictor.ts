@@ -49,6 +49,7 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
           messages,
           params: paramsOf(run, repeat),
           session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
+          isFedBack: run.mode === "free-running",
           span,
           mayRetry() {
             countRetry(services.tries, "unavailable");

@@ -1,7 +1,7 @@
 import { ChatCompletionRequest, OpenAiChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
-import { type ChatRequest, completeChat } from "../../../prediction/complete-chat.ts";
+import { type ChatRequest, completeChat, setFields } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict, readPrediction } from "../../../prediction/predict.ts";
 import type { Deployment, Deployments } from "../../../upstream/create-deployments.ts";
 import type { Sharing, UpstreamCompletion } from "../../../upstream/upstream.ts";
@@ -100,6 +100,7 @@ export function predictionRoutes(services: Services): Route[] {
       refuseStreaming(body.params?.stream);
       refuseIncomplete(body);
       const named = findNamedDeployment(deployments, request.headers, body.model);
+      if ((named ?? deployments.getDefault()).isSandbox) refuseIgnored(body);
       const complete = completeBy(named, call, body, sharing);
       const completion = completeChat(complete, withoutDeployment(body), request.signal);
       reserveSentBody(exchange);
@@ -114,6 +115,19 @@ function chatResponse({ bytes }: UpstreamCompletion): Response {
 
 function refuseStreaming(stream: unknown): void {
   if (stream === true) throw new ServiceError("unsupported", "Streaming is not supported.");
+}
+
+/** The sandbox would answer as if these had not been sent. */
+function refuseIgnored(request: ChatRequest): void {
+  const { n, tools, response_format: format } = setFields(request);
+  const ignored = {
+    "`n` above 1": Number(n ?? 1) > 1,
+    "`tools`": Array.isArray(tools) && tools.length > 0,
+    "`response_format`": isGiven(format) && Object(format).type !== "text",
+  };
+  const names = Object.entries(ignored).flatMap(([name, isSet]) => (isSet ? [name] : []));
+  if (names.length === 0) return;
+  throw new ServiceError("unsupported", `The sandbox is no language model: it has no ${names.join(", ")}.`);
 }
 
 /** Each of the two modes needs a field, which the schema cannot express. */

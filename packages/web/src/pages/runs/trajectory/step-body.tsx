@@ -101,10 +101,7 @@ function PredictionFacts({
 }) {
   const { usage, latency_ms, finish_reason } = prediction;
   const facts: [string, string | undefined][] = [
-    [
-      "Tokens",
-      `${formatCount(usage.prompt_tokens ?? 0)} in, ${formatCount(usage.completion_tokens ?? 0)} out`,
-    ],
+    ["Tokens", `${formatCount(usage.prompt_tokens)} in, ${formatCount(usage.completion_tokens)} out`],
     ["Latency", latency_ms === null ? undefined : formatDuration(latency_ms)],
     ["Finish", finish_reason ?? undefined],
     ["Model", model ?? undefined],
