@@ -168,7 +168,9 @@ export const EvaluationSummaryRequest = EvaluationResultFilter.extend({
     description:
       "Whether to compute intervals. Where results name a trajectory or a sample, this reads each of those results, so counts alone are faster without.",
   }),
-}).meta({ id: "EvaluationSummaryRequest" });
+})
+  .strict()
+  .meta({ id: "EvaluationSummaryRequest" });
 export type EvaluationSummaryRequest = z.infer<typeof EvaluationSummaryRequest>;
 
 const interval = z

@@ -82,7 +82,6 @@ export function resultSearchRoutes(services: Services): Route[] {
       if (dimensions.includes("tag") && !body.tag) {
         throw new InvalidRequestError([missing(["body", "tag"], body)]);
       }
-      refuseUnknownFields(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(services.evaluation, call, body);
       const hasIntervals = body.intervals ?? true;
       const wanted = { filter, dimensions, tag: body.tag ?? undefined, hasIntervals };
@@ -96,7 +95,6 @@ export function resultSearchRoutes(services: Services): Route[] {
     }),
     withCaller("POST", `${path}/review`, "read", async (call) => {
       const body = await readBody(call, ReviewQueueRequest, maxShortBodyBytes);
-      refuseUnknownFields(ReviewQueueRequest, body, "body");
       const queue = await queueForReview(services.evaluation, requesterOf(call), {
         filter: await readSearchFilter(services.evaluation, call, body),
         order: body.order ?? "least-certain",
