@@ -139,7 +139,7 @@ class EvaluationResultBatchRequest(Lenient):
     evaluation_results: Annotated[list[ImportedEvaluationResult], Field(min_length=1, max_length=1000)]
 
 
-class CorrectionRequest(Lenient):
+class CorrectionRequest(Forbidding):
     passes: Annotated[bool, Field(alias="pass")]
     score_raw: Optional[Score] = None
     comment: Optional[str] = None
@@ -170,7 +170,7 @@ class EvaluationResultSearchRequest(EvaluationResultFilter):
 Dimension = Literal["evaluator", "profile", "app", "tag", "day", "run"]
 
 
-class EvaluationSummaryRequest(EvaluationResultFilter):
+class EvaluationSummaryRequest(EvaluationResultFilter, Forbidding):
     group_by: Optional[Annotated[list[Dimension], Field(max_length=6)]] = None
     tag: Optional[str] = None
 
