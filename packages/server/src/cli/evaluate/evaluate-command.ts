@@ -13,6 +13,7 @@ import { describeIssues } from "../files/read-lines.ts";
 import { findServer } from "../find-server.ts";
 import { readTags } from "../read-tags.ts";
 import { printNotice } from "../terminal/print-notice.ts";
+import { databaseName } from "../with-database.ts";
 import { evaluateFile, findRunId } from "./evaluate-file.ts";
 import { type EvaluateSample, type MetadataFields, metadataFields } from "./evaluate-line.ts";
 import { evaluateLocally } from "./evaluate-locally.ts";
@@ -46,11 +47,12 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   const named = [...new Set(options.evaluator)];
   const runId = options.runId ?? (await findRunId(out, named)) ?? Bun.randomUUIDv7();
   const metadata = readMetadata(options, runId);
-  const { evaluate, findOrigin, stop } = await openEvaluator(
+  const { name, evaluate, findOrigin, stop } = await openEvaluator(
     config,
     options.server,
     named.map(readEvaluator),
   );
+  printNotice(`Results are written to ${name}.`);
   try {
     const fileOptions = { file, output, concurrency, runId, evaluators: named, metadata, minPassRate };
     const { isComplete, reachesPassRate } = await evaluateFile(evaluate, fileOptions);
@@ -63,6 +65,8 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
 }
 
 interface OpenedEvaluator {
+  /** Where results are written, for people. */
+  name: string;
   evaluate: EvaluateSample;
   findOrigin(): Promise<Origin>;
   stop(): Promise<void>;
@@ -79,7 +83,12 @@ async function openEvaluator(
   if (server !== undefined) {
     const { call, origin } = connectToServer(server, config.clientApiKey);
     const evaluate = await evaluateRemotely(call, evaluators);
-    return { evaluate, findOrigin: async () => origin, stop: async () => {} };
+    return {
+      name: `the server at ${origin}`,
+      evaluate,
+      findOrigin: async () => origin,
+      stop: async () => {},
+    };
   }
   try {
     return await openHere(config, evaluators, { mustExist: true });
@@ -105,7 +114,7 @@ async function openHere(
       if (isInMemory(config.databaseUrl)) return "never";
       return (await findServer(services.store.database, config)).running ?? "no server";
     };
-    return { evaluate, findOrigin, stop };
+    return { name: databaseName(config.databaseUrl), evaluate, findOrigin, stop };
   } catch (error) {
     await stop();
     throw error;

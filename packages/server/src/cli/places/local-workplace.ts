@@ -12,6 +12,7 @@ import { CommandError } from "../command-error.ts";
 import { commandLineActor } from "../command-line-actor.ts";
 import { checkEvaluatorsLocally, namingOptions } from "../evaluate/evaluate-locally.ts";
 import { hasEnded } from "../runs/has-ended.ts";
+import { databaseName } from "../with-database.ts";
 import { localDatasets, nameFile } from "./local-datasets.ts";
 import { localRuns } from "./local-runs.ts";
 import type { Workplace } from "./workplace.ts";
@@ -32,6 +33,8 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
   const runs = localRuns(store, config, services.runs);
 
   return {
+    name: databaseName(config.databaseUrl),
+    isHere: true,
     datasets: localDatasets(store, config),
     runs,
     checkEvaluators: (evaluators) =>

@@ -3,6 +3,8 @@ import type { Config } from "../../config/config.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
 import { inMemoryUrl } from "../../storage/opening/open-database.ts";
 import { NoDatabaseError } from "../../storage/opening/open-database-error.ts";
+import { connectToServer } from "../connect-to-server.ts";
+import { connectToRunningServer } from "../server-file.ts";
 import { openLocalWorkplace } from "./local-workplace.ts";
 import type { Place } from "./place.ts";
 import { openRemoteWorkplace } from "./remote-workplace.ts";
@@ -17,6 +19,10 @@ export interface PredictionsFile {
 
 /** A place where runs are made. */
 export interface Workplace extends Place {
+  /** Where runs are written, for people. */
+  name: string;
+  /** Whether this process predicts, with its own configuration. */
+  isHere: boolean;
   /** Refuses evaluators that cannot be used, before anything is stored. */
   checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
   findDefaultDeployment(): Promise<string>;
@@ -37,12 +43,16 @@ interface OpenWorkplaceOptions {
   mayCreate: boolean;
 }
 
-/** Opens another server, or the configured database. */
+/** Opens another server, the one that runs on the configured database, or that database. */
 export async function openWorkplace(
   config: Config,
   { server, evaluators, mayCreate }: OpenWorkplaceOptions,
 ): Promise<Workplace> {
-  if (server !== undefined) return openRemoteWorkplace(server, config.clientApiKey);
+  const connection =
+    server === undefined
+      ? await connectToRunningServer(config)
+      : connectToServer(server, config.clientApiKey);
+  if (connection !== undefined) return openRemoteWorkplace(connection);
   try {
     return await openLocalWorkplace(config, { mustExist: true });
   } catch (error) {

@@ -101,7 +101,7 @@ async function createRun(
   options: RunOptions,
   { evaluators, minimums }: NewRunContext,
 ): Promise<Run> {
-  const { dataset = "", predictions, server } = options;
+  const { dataset = "", predictions } = options;
   const target = await readTarget(place, options);
   const wanted = readWantedRun(options, target, evaluators);
   checkMinimums(
@@ -112,10 +112,11 @@ async function createRun(
     })),
   );
   await place.checkEvaluators(evaluators);
-  if (server === undefined && "deployment" in target && needsSandbox(config)) printSandboxNotice();
+  if (place.isHere && "deployment" in target && needsSandbox(config)) printSandboxNotice();
   const found = await findSamples(place, dataset, options);
   const run = await place.create({ ...wanted, ...found }, evaluators);
   printNotice(`Run ${run.id}: ${printable(run.name)}, ${countOf(run.progress.samples, "prediction")}`);
+  printNotice(`It is written to ${place.name}.`);
   if (predictions !== undefined) await upload(place, run, predictions);
   return run;
 }
