@@ -15,7 +15,7 @@ export interface ServerConnection {
 
 /**
  * Connects to the Presage at `server`, which may end in the `/v1` that OpenAI clients need. Without a scheme it is https, so
- * that no key is sent in plain text unasked, but on this machine http. `keyPlace` is where a person finds the key.
+ * that no key is sent in plain text unasked, but on this machine http.
  */
 export function connectToServer(
   server: string,

@@ -7,8 +7,7 @@ import { CommandError } from "./command-error.ts";
 
 /** A database in a message. */
 export function databaseName(url: string): string {
-  if (isInMemory(url)) return "a database in memory";
-  return `the database ${isSqlite(url) ? resolve(sqlitePath(url)) : withoutCredentials(url)}`;
+  return isSqlite(url) && !isInMemory(url) ? resolve(sqlitePath(url)) : withoutCredentials(url);
 }
 
 /** Opens the configured database, which must exist, for one command. Servers may run at the same time. */

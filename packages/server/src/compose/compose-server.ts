@@ -66,19 +66,13 @@ export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
   isReplacement: boolean;
 }
 
-interface ServerOptions {
-  /** Absent: the server is this process alone. */
-  worker?: WorkerOptions | undefined;
-  /** Absent: no command is let in with such a key. */
-  commandLineKey?: string | undefined;
-}
-
-/** Builds the server that will listen at `address`. */
+/** Builds the server that will listen at `address`. Commands with `commandLineKey` are let in. */
 export async function composeServer(
   config: Config,
   log: Log,
   address: string,
-  { worker, commandLineKey }: ServerOptions = {},
+  worker?: WorkerOptions,
+  commandLineKey?: string,
 ): Promise<Presage> {
   const { logger } = log;
   let phase: Phase = "starting";

@@ -9,30 +9,19 @@ export function generateCommandLineKey(): string {
   return scheme + randomBytes(32).toString("base64url");
 }
 
-export interface CommandLineAccess {
-  /** Whether a key is that of this server. */
-  isKey(given: string): boolean;
-  /** As whom commands act: the owner, in what makes and reads runs. */
-  findCaller(): Promise<Caller>;
-}
+export type CommandLineAccess = ReturnType<typeof createCommandLineAccess>;
 
-/** Only the key's digest stays in memory. Without a key no command is let in. */
-export function createCommandLineAccess(
-  key: string | undefined,
-  findOwner: () => Promise<User>,
-): CommandLineAccess {
-  const expected = key === undefined ? undefined : digestOf(key);
+/** Lets commands with the key act as the owner, in what makes and reads runs. Only the key's digest stays in memory. */
+export function createCommandLineAccess(key: string | undefined, findOwner: () => Promise<User>) {
+  const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
+  const expected = key && digestOf(key);
   return {
-    isKey: (given) =>
-      expected !== undefined && given.startsWith(scheme) && timingSafeEqual(digestOf(given), expected),
-    async findCaller() {
+    isKey: (given: string) =>
+      !!expected && given.startsWith(scheme) && timingSafeEqual(digestOf(given), expected),
+    async findCaller(): Promise<Caller> {
       const { id: userId, account_id: accountId } = await findOwner();
       const proof = { kind: "command_line", scopes: ["evaluate", "read"] } as const;
       return { userId, accountId, role: "owner", proof };
     },
   };
-}
-
-function digestOf(key: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(key).digest();
 }

@@ -47,12 +47,12 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   const named = [...new Set(options.evaluator)];
   const runId = options.runId ?? (await findRunId(out, named)) ?? Bun.randomUUIDv7();
   const metadata = readMetadata(options, runId);
-  const { name, evaluate, findOrigin, stop } = await openEvaluator(
+  const { evaluate, findOrigin, stop } = await openEvaluator(
     config,
     options.server,
     named.map(readEvaluator),
   );
-  printNotice(`Results are written to ${name}.`);
+  printNotice(`Results are written to ${options.server ?? databaseName(config.databaseUrl)}.`);
   try {
     const fileOptions = { file, output, concurrency, runId, evaluators: named, metadata, minPassRate };
     const { isComplete, reachesPassRate } = await evaluateFile(evaluate, fileOptions);
@@ -65,8 +65,6 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
 }
 
 interface OpenedEvaluator {
-  /** Where results are written, for people. */
-  name: string;
   evaluate: EvaluateSample;
   findOrigin(): Promise<Origin>;
   stop(): Promise<void>;
@@ -83,12 +81,7 @@ async function openEvaluator(
   if (server !== undefined) {
     const { call, origin } = connectToServer(server, config.clientApiKey);
     const evaluate = await evaluateRemotely(call, evaluators);
-    return {
-      name: `the server at ${origin}`,
-      evaluate,
-      findOrigin: async () => origin,
-      stop: async () => {},
-    };
+    return { evaluate, findOrigin: async () => origin, stop: async () => {} };
   }
   try {
     return await openHere(config, evaluators, { mustExist: true });
@@ -114,7 +107,7 @@ async function openHere(
       if (isInMemory(config.databaseUrl)) return "never";
       return (await findServer(services.store.database, config)).running ?? "no server";
     };
-    return { name: databaseName(config.databaseUrl), evaluate, findOrigin, stop };
+    return { evaluate, findOrigin, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -9,7 +9,6 @@ export function openRemoteWorkplace(connection: ServerConnection): Workplace {
   const { call, origin } = connection;
   return {
     name: `the server at ${origin}`,
-    isHere: false,
     ...remotePlace(connection),
     checkEvaluators: (evaluators) => checkEvaluatorsRemotely(call, evaluators),
     async findDefaultDeployment() {

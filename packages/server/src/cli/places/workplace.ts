@@ -21,8 +21,6 @@ export interface PredictionsFile {
 export interface Workplace extends Place {
   /** Where runs are written, for people. */
   name: string;
-  /** Whether this process predicts, with its own configuration. */
-  isHere: boolean;
   /** Refuses evaluators that cannot be used, before anything is stored. */
   checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
   findDefaultDeployment(): Promise<string>;
@@ -48,11 +46,9 @@ export async function openWorkplace(
   config: Config,
   { server, evaluators, mayCreate }: OpenWorkplaceOptions,
 ): Promise<Workplace> {
-  const connection =
-    server === undefined
-      ? await connectToRunningServer(config)
-      : connectToServer(server, config.clientApiKey);
-  if (connection !== undefined) return openRemoteWorkplace(connection);
+  if (server !== undefined) return openRemoteWorkplace(connectToServer(server, config.clientApiKey));
+  const running = await connectToRunningServer(config);
+  if (running !== undefined) return openRemoteWorkplace(running);
   try {
     return await openLocalWorkplace(config, { mustExist: true });
   } catch (error) {

@@ -23,17 +23,19 @@ export async function runServer(
 ): Promise<void> {
   const { logger } = log;
   const { host } = config.listen;
-  // Workers share a database that is no file.
-  const file = worker === undefined ? createServerFile(config.databaseUrl) : undefined;
+  const file = createServerFile(config.databaseUrl);
   const reusePort = worker !== undefined;
   // Beside other workers a process listens only once it can answer: its part of the requests would be refused.
   const early = worker?.port === undefined ? listen({ ...config.listen, reusePort }) : undefined;
   const port = early?.port ?? worker?.port ?? config.listen.port;
   if (early !== undefined) worker?.link.listening(port);
-  const composed = composeServer(config, log, listenAddress(host, port), {
-    worker: worker && { ...worker, isReplacement: early === undefined },
-    commandLineKey: file?.key,
-  });
+  const composed = composeServer(
+    config,
+    log,
+    listenAddress(host, port),
+    worker && { ...worker, isReplacement: early === undefined },
+    file?.key,
+  );
   const presage = await Promise.race([composed, stopped]);
   if (typeof presage === "string") {
     logger.info({ signal: presage }, "stopped before the start was complete");

@@ -9,7 +9,6 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, errorResponse, idempotencyHeader, operation, page, response } from "../docs/describe.ts";
-import { ignoredHeader } from "./ignored-names.ts";
 
 const exampleKey: ApiKeyResponse = {
   id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
@@ -44,7 +43,7 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("createApiKey", "dashboard", "Create a key", {
       description:
-        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. Unknown names in the body have no effect, but those that look like a misspelt restriction are refused.",
+        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
       requestParams: { header: idempotencyHeader },
       requestBody: body(ApiKeyCreateRequest, {
         name: exampleKey.name,
@@ -54,19 +53,10 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
         scopes: ["predict", "read"],
       }),
       responses: {
-        "201": {
-          ...response("The key; it is shown only once", ApiKeyCreateResponse, {
-            ...exampleKey,
-            key: "psg_lQSp…6sTQ",
-          }),
-          headers: {
-            [ignoredHeader]: {
-              description:
-                "Names in the body that have no effect, up to 20, percent-encoded. Absent without.",
-              schema: { type: "string" },
-            },
-          },
-        },
+        "201": response("The key; it is shown only once", ApiKeyCreateResponse, {
+          ...exampleKey,
+          key: "psg_lQSp…6sTQ",
+        }),
         "409": errorResponse(
           "The user already has 1,000 active keys, or created a key under this Idempotency-Key with another key or session",
           "A user can have 1000 active API keys. Revoke one that is no longer needed, and try again.",
