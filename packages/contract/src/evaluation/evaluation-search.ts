@@ -168,9 +168,7 @@ export const EvaluationSummaryRequest = EvaluationResultFilter.extend({
     description:
       "Whether to compute intervals. Where results name a trajectory or a sample, this reads each of those results, so counts alone are faster without.",
   }),
-})
-  .strict()
-  .meta({ id: "EvaluationSummaryRequest" });
+}).meta({ id: "EvaluationSummaryRequest" });
 export type EvaluationSummaryRequest = z.infer<typeof EvaluationSummaryRequest>;
 
 const interval = z

@@ -31,7 +31,7 @@ const accepting = [
 ];
 
 /** Refuses unknown fields, but for nulls, which clients of others send: the document cannot say that. */
-const acceptingNulls = ["POST /v1/evaluation-results/search"];
+const acceptingNulls = ["POST /v1/evaluation-results/search", "POST /v1/evaluation-results/summary"];
 
 /** Objects of a body in which any name is meant: parameters of a model. */
 const open = new Set(["Params"]);

@@ -170,7 +170,7 @@ class EvaluationResultSearchRequest(EvaluationResultFilter):
 Dimension = Literal["evaluator", "profile", "app", "tag", "day", "run"]
 
 
-class EvaluationSummaryRequest(EvaluationResultFilter, Forbidding):
+class EvaluationSummaryRequest(EvaluationResultFilter):
     group_by: Optional[Annotated[list[Dimension], Field(max_length=6)]] = None
     tag: Optional[str] = None
 

@@ -82,6 +82,7 @@ export function resultSearchRoutes(services: Services): Route[] {
       if (dimensions.includes("tag") && !body.tag) {
         throw new InvalidRequestError([missing(["body", "tag"], body)]);
       }
+      refuseUnknownFields(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(services.evaluation, call, body);
       const hasIntervals = body.intervals ?? true;
       const wanted = { filter, dimensions, tag: body.tag ?? undefined, hasIntervals };
