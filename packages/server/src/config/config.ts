@@ -261,7 +261,7 @@ function shown(name: EnvironmentName, value: unknown): string {
 }
 
 /** A URL may contain a password before its `@` or in its query, even where none is allowed or the rest is not a URL. */
-function withoutCredentials(text = ""): string {
+export function withoutCredentials(text = ""): string {
   return text
     .replace(/^([a-z0-9+.-]*:\/*)?.*@/is, "$1***@")
     .replace(/([?&][^=&]*(?:password|secret|token|key)=)[^&]*/gi, "$1***");

@@ -106,13 +106,15 @@ export type Dataset = z.infer<typeof Dataset>;
 
 /** Body of `POST /v1/datasets`. */
 export const DatasetCreateRequest = z
-  .object({
+  .strictObject({
     name: shortText(200).meta({ description: "No other dataset of the account may have it." }),
     description: boundedText(maxDescriptionCharacters)
       .nullish()
       .meta({ description: "What the dataset is." }),
     tags: newTags,
-    change: DatasetChange.nullish().meta({ description: `${change} It stays as it is.` }),
+    change: DatasetChange.strict()
+      .nullish()
+      .meta({ description: `${change} It stays as it is.` }),
   })
   .meta({ id: "DatasetCreateRequest" });
 export type DatasetCreateRequest = z.infer<typeof DatasetCreateRequest>;

@@ -1,4 +1,5 @@
 import { composeRunner } from "../../compose/compose-command-line.ts";
+import { needsSandbox } from "../../compose/compose-deployments.ts";
 import type { Config } from "../../config/config.ts";
 import { createRun, InvalidRunError } from "../../evaluation/runs/create-run.ts";
 import { uploadPredictions } from "../../evaluation/runs/imported/upload-predictions.ts";
@@ -12,6 +13,8 @@ import { CommandError } from "../command-error.ts";
 import { commandLineActor } from "../command-line-actor.ts";
 import { checkEvaluatorsLocally, namingOptions } from "../evaluate/evaluate-locally.ts";
 import { hasEnded } from "../runs/has-ended.ts";
+import { printSandboxNotice } from "../server/print-sandbox-notice.ts";
+import { databaseName } from "../with-database.ts";
 import { localDatasets, nameFile } from "./local-datasets.ts";
 import { localRuns } from "./local-runs.ts";
 import type { Workplace } from "./workplace.ts";
@@ -32,6 +35,7 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
   const runs = localRuns(store, config, services.runs);
 
   return {
+    name: `the database ${databaseName(config.databaseUrl)}`,
     datasets: localDatasets(store, config),
     runs,
     checkEvaluators: (evaluators) =>
@@ -41,6 +45,7 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
       const newRun = { ...readNewRun({ ...wanted, evaluators: [] }), evaluators, userId: owner.id };
       // A server on this database may have other deployments of the same names.
       const until = (await readDatabaseClock(database)) + firstLeaseS * microsPerSecond;
+      if ("deployment" in wanted.target && needsSandbox(config)) printSandboxNotice();
       const isAsked = newRun.target.kind !== "imported";
       const held = isAsked ? { ...newRun, heldBy: { leaseId, until } } : newRun;
       const created = createRun(services, requester, held, undefined);

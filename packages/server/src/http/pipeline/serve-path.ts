@@ -103,7 +103,7 @@ async function handle(services: Services, route: Route, call: Call): Promise<Res
     return await route.handle(call);
   }
   if (route.access !== "page") {
-    const caller = await findCaller[route.access](services, request);
+    const caller = await findCaller[route.access](services, call);
     recordProof(exchange, caller.proof);
     checkAccess(caller, route.needs);
     return await route.handle({ ...call, caller });
@@ -119,7 +119,7 @@ function recordProof(exchange: Exchange, proof: Proof): void {
   if (proof.kind === "key") {
     exchange.keyId = proof.keyId;
     exchange.keyName = proof.keyName;
-  } else {
+  } else if (proof.kind === "session") {
     exchange.sessionId = proof.sessionId;
     exchange.isOfDashboard = true;
   }
