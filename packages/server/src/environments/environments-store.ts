@@ -175,14 +175,24 @@ export async function lockEnvironment(
 
 /** Whether an environment is still there. If it is, it stays so until the transaction ends. */
 export async function holdEnvironment(transaction: Database, id: string): Promise<boolean> {
-  if (id === sandboxEnvironment.id) return true;
+  return (await holdEnvironments(transaction, [id])).has(id);
+}
+
+/** Which of some environments are still there. They stay so until the transaction ends. */
+export async function holdEnvironments(
+  transaction: Database,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const others = [...new Set(ids)].filter((id) => id !== sandboxEnvironment.id);
+  if (others.length === 0) return new Set(ids);
   const found = await transaction
     .selectFrom("environments")
     .select("id")
-    .where("id", "=", id)
+    .where("id", "in", others)
+    .orderBy("id")
     .$if(isPostgres(transaction), (query) => query.forKeyShare())
-    .executeTakeFirst();
-  return found !== undefined;
+    .execute();
+  return new Set([sandboxEnvironment.id, ...found.map(({ id }) => id)]);
 }
 
 export async function updateLastRevision(transaction: Database, id: string, number: number): Promise<void> {

@@ -12,10 +12,11 @@ import type { EnvironmentRevision, Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { findEnvironment, noSuchEnvironment } from "../find-environment.ts";
-import { listTasks } from "../tasks/list-tasks.ts";
+import { listTasksOf } from "../tasks/list-tasks.ts";
 import type { IndexedTask } from "../tasks/tasks-store.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
 import { insertEpisode } from "./episodes-store.ts";
+import { startReceipt } from "./new-episodes-store.ts";
 
 export interface NewEpisode {
   /** Undefined: a new one. */
@@ -32,14 +33,16 @@ export interface NewEpisode {
 
 /** Starts an episode in the latest revision of an environment. */
 export async function startEpisode(
-  services: Pick<EnvironmentServices, "store" | "startTurns">,
+  services: Pick<EnvironmentServices, "store" | "startTurns" | "writeStart">,
   requester: Requester,
   wanted: NewEpisode,
   once?: Once,
 ): Promise<Episode> {
-  const episode = await composeEpisode(services, requester, wanted);
   const release = await services.startTurns.take(requester.accountId, requester.signal);
   try {
+    const episode = await composeEpisode(services, requester, wanted);
+    if (await services.writeStart({ row: episode.row, once })) return episode;
+    // By itself, it tells why: the request was made before, or there is no place for it any more.
     return await doOnce(services.store.writer(requester), once, {
       async work(transaction): Promise<Episode> {
         await refuseClosedAccounts(transaction, [requester.accountId]);
@@ -47,7 +50,7 @@ export async function startEpisode(
         await insertEpisode(transaction, episode.row);
         return episode;
       },
-      toReceipt: ({ row }) => ({ id: row.id }),
+      toReceipt: ({ row }) => startReceipt(row),
       recall: ({ id }) => findEpisode(services, requester, id),
     });
   } finally {
@@ -57,7 +60,7 @@ export async function startEpisode(
 
 /**
  * Trainers start all episodes of a batch at once, thousands of them: more than may wait for the database, where they would also
- * take the places of the account's other changes.
+ * take the places of the account's other reads and changes.
  */
 export function createStartTurns(): FairSlots {
   return createFairSlots({
@@ -113,14 +116,15 @@ export async function composeEpisode(
 async function findTask(
   services: Pick<EnvironmentServices, "store">,
   requester: Requester,
-  { name, tasks }: EnvironmentRevision,
+  environment: EnvironmentRevision,
   { split, index, seed }: NewEpisode,
 ): Promise<IndexedTask> {
+  const { name, tasks } = environment;
   const count = tasks[split] ?? 0;
   if (count === 0)
     throw new ServiceError("not_found", `The environment ${name} has no tasks in the split ${split}.`);
   const wanted = index ?? (seed === undefined ? randomInt(count) : drawBy(seed, count));
-  const [task] = await listTasks(services, requester, { name, split }, { from: wanted, limit: 1 });
+  const [task] = await listTasksOf(services, requester, environment, split, { from: wanted, limit: 1 });
   if (task?.index === wanted) return task;
   throw new ServiceError(
     "not_found",

@@ -1,5 +1,6 @@
 import type { TaskSplitName } from "@presage/contract";
 import type { Requester } from "../../storage/reader.ts";
+import type { EnvironmentRevision } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment } from "../find-environment.ts";
 import { sandboxName, sandboxTasks } from "../sandbox-environment.ts";
@@ -12,7 +13,17 @@ export async function listTasks(
   { name, split }: { name: string; split: TaskSplitName },
   part: { from: number; limit: number },
 ): Promise<IndexedTask[]> {
-  const environment = await findEnvironment(services, requester, name);
+  return await listTasksOf(services, requester, await findEnvironment(services, requester, name), split, part);
+}
+
+/** The same of an environment that was found. */
+export async function listTasksOf(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  environment: Pick<EnvironmentRevision, "id" | "name">,
+  split: TaskSplitName,
+  part: { from: number; limit: number },
+): Promise<IndexedTask[]> {
   if (environment.name === sandboxName) return sandboxTasks(split).slice(part.from, part.from + part.limit);
   return await selectTasks(services.store.briefReader(requester), environment.id, split, part);
 }
