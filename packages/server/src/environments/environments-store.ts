@@ -3,6 +3,7 @@ import { type SqlBool, sql } from "kysely";
 import { isPostgres } from "../storage/is-postgres.ts";
 import { type Keyset, type KeysetPage, toListPart } from "../storage/keyset.ts";
 import type { Micros } from "../storage/micros.ts";
+import { prepareStatement } from "../storage/prepare-statement.ts";
 import type { EnvironmentRevisionsTable, EnvironmentsTable } from "../storage/schema/environments.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import type { EnvironmentRevision, TaskCounts } from "./environment.ts";
@@ -32,15 +33,22 @@ export async function selectEnvironment(
   accountId: string,
   { name, revision }: { name: string; revision?: number | undefined },
 ): Promise<EnvironmentRevision | undefined> {
-  const row = await withRevisions(database, accountId)
-    .where("environment.name", "=", name)
-    .$if(revision === undefined, (query) =>
-      query.whereRef("revision.revision", "=", "environment.last_revision"),
-    )
-    .$if(revision !== undefined, (query) => query.where("revision.revision", "=", revision ?? 0))
-    .executeTakeFirst();
+  const [row] =
+    revision === undefined
+      ? await latestRevision(database, [accountId, name])
+      : await someRevision(database, [accountId, name, revision]);
   return row && toEnvironment(row);
 }
+
+const latestRevision = prepareStatement((database) =>
+  withRevisions(database, "")
+    .where("environment.name", "=", "")
+    .whereRef("revision.revision", "=", "environment.last_revision"),
+);
+
+const someRevision = prepareStatement((database) =>
+  withRevisions(database, "").where("environment.name", "=", "").where("revision.revision", "=", 0),
+);
 
 const bytesOfConfig = sql<number>`octet_length(revision.config)`.as("bytes");
 

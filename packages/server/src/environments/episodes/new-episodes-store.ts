@@ -6,15 +6,10 @@ import type { Database } from "../../storage/schema/tables.ts";
 import { insertRows } from "../../storage/writing/insert-rows.ts";
 import { holdEnvironments } from "../environments-store.ts";
 
-/** An episode to be stored, and the request that starts it if that has a key. Plain data: it crosses threads. */
+/** An episode at its start, and the request for it if that has a key. Plain data: it crosses threads. */
 export interface NewEpisodeRow {
   row: EpisodesTable;
-  once: Once | undefined;
-}
-
-/** What is remembered of a request that started an episode. */
-export function startReceipt({ id }: Pick<EpisodesTable, "id">): { id: string } {
-  return { id };
+  request: (Once & { receipt: string }) | undefined;
 }
 
 /**
@@ -26,28 +21,16 @@ export async function insertEpisodes(
   episodes: readonly NewEpisodeRow[],
 ): Promise<ReadonlySet<NewEpisodeRow>> {
   if (episodes.length === 0) return new Set();
-  const closed = await selectClosed(
-    transaction,
-    episodes.map(({ row }) => row.account_id),
-  );
-  const held = await holdEnvironments(
-    transaction,
-    episodes.map(({ row }) => row.environment_id),
-  );
-  const possible = episodes.filter(
-    ({ row }) => !closed.has(row.account_id) && held.has(row.environment_id),
-  );
-  const recorded = await recordRequests(
-    transaction,
-    possible.flatMap(({ row, once }) =>
-      once === undefined ? [] : [{ once, receipt: JSON.stringify(startReceipt(row)) }],
-    ),
-  );
-  const stored = possible.filter(({ once }) => once === undefined || recorded.has(once));
-  await insertRows(
-    transaction,
-    "episodes",
-    stored.map(({ row }) => row),
-  );
+  const rows = episodes.map(({ row }) => row);
+  const accountIds = rows.map((row) => row.account_id);
+  const closed = await selectClosed(transaction, accountIds);
+  const environmentIds = rows.map((row) => row.environment_id);
+  const held = await holdEnvironments(transaction, environmentIds);
+  const possible = episodes.filter(({ row }) => !closed.has(row.account_id) && held.has(row.environment_id));
+  const requests = possible.flatMap(({ request }) => request ?? []);
+  const recorded = await recordRequests(transaction, requests);
+  const stored = possible.filter(({ request }) => request === undefined || recorded.has(request));
+  const storedRows = stored.map(({ row }) => row);
+  await insertRows(transaction, "episodes", storedRows);
   return new Set(stored);
 }

@@ -12,11 +12,10 @@ import type { EnvironmentRevision, Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { findEnvironment, noSuchEnvironment } from "../find-environment.ts";
-import { listTasksOf } from "../tasks/list-tasks.ts";
+import { listTasks } from "../tasks/list-tasks.ts";
 import type { IndexedTask } from "../tasks/tasks-store.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
 import { insertEpisode } from "./episodes-store.ts";
-import { startReceipt } from "./new-episodes-store.ts";
 
 export interface NewEpisode {
   /** Undefined: a new one. */
@@ -41,7 +40,9 @@ export async function startEpisode(
   const release = await services.startTurns.take(requester.accountId, requester.signal);
   try {
     const episode = await composeEpisode(services, requester, wanted);
-    if (await services.writeStart({ row: episode.row, once })) return episode;
+    const receipt = { id: episode.row.id };
+    const request = once && { ...once, receipt: JSON.stringify(receipt) };
+    if (await services.writeStart({ row: episode.row, request })) return episode;
     // By itself, it tells why: the request was made before, or there is no place for it any more.
     return await doOnce(services.store.writer(requester), once, {
       async work(transaction): Promise<Episode> {
@@ -50,7 +51,7 @@ export async function startEpisode(
         await insertEpisode(transaction, episode.row);
         return episode;
       },
-      toReceipt: ({ row }) => startReceipt(row),
+      toReceipt: () => receipt,
       recall: ({ id }) => findEpisode(services, requester, id),
     });
   } finally {
@@ -124,7 +125,7 @@ async function findTask(
   if (count === 0)
     throw new ServiceError("not_found", `The environment ${name} has no tasks in the split ${split}.`);
   const wanted = index ?? (seed === undefined ? randomInt(count) : drawBy(seed, count));
-  const [task] = await listTasksOf(services, requester, environment, split, { from: wanted, limit: 1 });
+  const [task] = await listTasks(services, requester, { environment, split }, { from: wanted, limit: 1 });
   if (task?.index === wanted) return task;
   throw new ServiceError(
     "not_found",

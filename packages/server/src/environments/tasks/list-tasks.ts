@@ -2,7 +2,6 @@ import type { TaskSplitName } from "@presage/contract";
 import type { Requester } from "../../storage/reader.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { findEnvironment } from "../find-environment.ts";
 import { sandboxName, sandboxTasks } from "../sandbox-environment.ts";
 import { type IndexedTask, selectTasks } from "./tasks-store.ts";
 
@@ -10,18 +9,7 @@ import { type IndexedTask, selectTasks } from "./tasks-store.ts";
 export async function listTasks(
   services: Pick<EnvironmentServices, "store">,
   requester: Requester,
-  { name, split }: { name: string; split: TaskSplitName },
-  part: { from: number; limit: number },
-): Promise<IndexedTask[]> {
-  return await listTasksOf(services, requester, await findEnvironment(services, requester, name), split, part);
-}
-
-/** The same of an environment that was found. */
-export async function listTasksOf(
-  services: Pick<EnvironmentServices, "store">,
-  requester: Requester,
-  environment: Pick<EnvironmentRevision, "id" | "name">,
-  split: TaskSplitName,
+  { environment, split }: { environment: EnvironmentRevision; split: TaskSplitName },
   part: { from: number; limit: number },
 ): Promise<IndexedTask[]> {
   if (environment.name === sandboxName) return sandboxTasks(split).slice(part.from, part.from + part.limit);

@@ -50,7 +50,7 @@ export async function applyWrites(database: Database, writes: readonly EpisodeWr
     });
   });
   // In the background, as `doOnce` does it.
-  const requests = episodes.filter(({ once }) => once !== undefined).length;
+  const requests = episodes.filter(({ request }) => request !== undefined).length;
   if (requests > 0) void forgetOldRequests(database, requests).catch(() => {});
   return results;
 }

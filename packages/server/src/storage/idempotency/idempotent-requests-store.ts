@@ -19,35 +19,34 @@ const unlessRemembered = `
  * Records requests with their receipts, each unless it was recorded before. Returns those that were recorded. Duplicates wait until the
  * transaction of the first ends.
  */
-export async function recordRequests(
+export async function recordRequests<Request extends Once & { receipt: string }>(
   transaction: Database,
-  requests: readonly { once: Once; receipt: string }[],
-): Promise<ReadonlySet<Once>> {
-  const now = nowMicros();
+  requests: readonly Request[],
+): Promise<ReadonlySet<Request>> {
   // Of duplicates, the first counts.
-  const first = new Map(requests.toReversed().map((request) => [request.once.id, request]));
-  const rows = [...first.values()].map(({ once, receipt }) => ({
-    id: once.id,
-    request_digest: once.requestDigest,
+  const first = new Map(requests.toReversed().map((request) => [request.id, request]));
+  // Always in the same order, so that no two transactions wait for each other.
+  const sorted = [...first.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const now = nowMicros();
+  const rows = sorted.map(({ id, requestDigest, receipt }) => ({
+    id,
+    request_digest: requestDigest,
     receipt,
     created_at: now,
   }));
-  // Always in the same order, so that no two transactions wait for each other.
-  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   const recorded = await insertRows(transaction, "idempotent_requests", rows, unlessRemembered);
   const ids = new Set(recorded.map(({ id }) => id));
-  return new Set([...first.values()].map(({ once }) => once).filter(({ id }) => ids.has(id)));
+  return new Set(sorted.filter(({ id }) => ids.has(id)));
 }
 
 /** Records a request with its receipt, or returns the receipt if it was recorded before. */
 export async function recordRequest(
   transaction: Database,
-  once: Once,
+  { id, requestDigest }: Once,
   receipt: string,
 ): Promise<string | undefined> {
-  const recorded = await recordRequests(transaction, [{ once, receipt }]);
-  if (recorded.has(once)) return undefined;
-  const { id, requestDigest } = once;
+  const recorded = await recordRequests(transaction, [{ id, requestDigest, receipt }]);
+  if (recorded.size > 0) return undefined;
   const earlier = await transaction
     .selectFrom("idempotent_requests")
     .select(["request_digest", "receipt"])
