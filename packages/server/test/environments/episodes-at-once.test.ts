@@ -16,10 +16,9 @@ onEachDatabase((database) => {
       { "x-api-key": testKey, "idempotency-key": key },
     );
 
-  // More than may wait to read or to change something; trainers begin all episodes of a batch at once.
-  test("of 1,200 episodes that one account starts at once none is refused", async () => {
-    const environment = await client.environment();
-    const starts = Array.from({ length: 1_200 }, (_, number) => startWithKey(environment, `many-${number}`));
+  // More than may wait to change something; trainers begin all episodes of a batch at once.
+  test("of 250 episodes that one account starts at once none is refused", async () => {
+    const starts = Array.from({ length: 250 }, (_, number) => startWithKey("sandbox", `start-${number}`));
     const statuses = (await Promise.all(starts)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([201]));
   }, 120_000);
