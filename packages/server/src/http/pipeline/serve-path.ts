@@ -4,6 +4,7 @@ import { checkAccess } from "../../identity/access.ts";
 import type { Proof } from "../../identity/caller.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import { RateLimitError } from "../../limits/admission.ts";
+import { itemOfTurn } from "../../limits/item-of-turn.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { errorPage } from "../pages/error-page.ts";
 import { deprecationHeader } from "../request/old-names.ts";
@@ -56,6 +57,9 @@ export function servePath(routes: readonly Route[], services: Services, counter:
   }
 
   return async (request, server) => {
+    const turn = itemOfTurn();
+    // Bun closes a connection that sends further requests meanwhile.
+    if (turn !== undefined) await turn;
     const exchange = openExchange(services, request);
     counter.begin(exchange.startedAtMs);
     let response: Response;
