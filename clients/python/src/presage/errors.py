@@ -79,7 +79,7 @@ class UpstreamError(PresageError, category="upstream", statuses=(502,)):
     """The model gave no usable response."""
 
 
-class UnavailableError(PresageError, category="unavailable", statuses=(503,)):
+class UnavailableError(PresageError, category="unavailable", statuses=(503, 507)):
     """The model or the server is temporarily unavailable."""
 
 

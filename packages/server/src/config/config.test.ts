@@ -32,6 +32,7 @@ describe("An empty environment", () => {
       deployments: undefined,
       pricesPath: undefined,
       memoryBudgetBytes: undefined,
+      minFreeDiskBytes: 1_073_741_824,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       capture: { setting: "off", maxAgeDays: 30 },
       retention: { predictions: 30 },
@@ -43,7 +44,7 @@ describe("An empty environment", () => {
         maxInFlight: 10_000,
       },
       evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
-      datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
+      datasets: { maxBytes: 1_073_741_824, quotaBytes: 68_719_476_736 },
       runs: { maxInFlight: 1_000 },
       upstream: {
         urls: undefined,
@@ -111,6 +112,7 @@ describe("Each variable", () => {
       PRESAGE_MAX_IN_FLIGHT: "1",
       PRESAGE_MAX_BODY_BYTES: "1000",
       PRESAGE_MAX_DATASET_BYTES: "3000000",
+      PRESAGE_MIN_FREE_DISK_BYTES: "5000000",
       PRESAGE_DATASET_QUOTA_BYTES: "4000000",
       PRESAGE_MEMORY_BUDGET_BYTES: "1048576",
       PRESAGE_BOOTSTRAP_KEY: "k".repeat(32),
@@ -156,6 +158,7 @@ describe("Each variable", () => {
       deployments: undefined,
       pricesPath: undefined,
       memoryBudgetBytes: 1_048_576,
+      minFreeDiskBytes: 5_000_000,
       upstream: {
         urls: ["http://gpu:8000/v1"],
         apiKey: "upstream-key",
@@ -465,7 +468,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(69);
+    expect(shown).toHaveLength(70);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");
