@@ -106,6 +106,37 @@ async function orderOf(costs: readonly number[], onEnter: (entered: number[]) =>
   return entered;
 }
 
+test("a caller that is admitted in the turn in which it gives up takes nobody else from the queue", async () => {
+  const slots = create({});
+  const release = await slots.take("a", patient);
+  const caller = new AbortController();
+  const admitted = slots.take("a", caller.signal);
+  const next = slots.take("a", patient);
+  release();
+  caller.abort(new Error("hung up"));
+  expect(slots.waiting()).toBe(1);
+  (await admitted)();
+  (await next)();
+  expect(slots.inUse()).toBe(0);
+});
+
+test("dear work does not wait for work of its kind that gave up", async () => {
+  const slots = create({});
+  const release = await slots.take("a", patient);
+  const gone = AbortSignal.timeout(1);
+  const left = Array.from({ length: 5 }, () => slots.take("a", gone, 500));
+  await Promise.allSettled(left);
+  const entered: number[] = [];
+  const all = [...Array.from({ length: 60 }, () => 10), 500].map(async (cost) => {
+    const release = await slots.take("a", patient, cost);
+    entered.push(cost);
+    release();
+  });
+  release();
+  await Promise.all(all);
+  expect(entered.indexOf(500)).toBe(50);
+});
+
 test("cheap work overtakes dear work of its account that waits longer, however often dear work had its turn", async () => {
   expect(await orderOf([9_800, 9_800, 9_800, 36, 9_800, 36])).toEqual([36, 36, 9_800, 9_800, 9_800, 9_800]);
   const arriving = (entered: number[]) => (entered.length === 3 ? [36] : []);

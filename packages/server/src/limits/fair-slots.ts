@@ -33,11 +33,11 @@ interface Account {
   queue: Waiting[];
   /** The `finish` of the last that entered from the queue. */
   now: number;
-  /** The greatest `finish` of each order of magnitude. */
-  last: Map<number, number>;
 }
 
 interface Waiting {
+  /** Of its cost. */
+  magnitude: number;
   /** When it would have finished, if the orders of magnitude that wait shared one slot; in units of cost. */
   finish: number;
   enter(): void;
@@ -92,16 +92,16 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
     const turn = Promise.withResolvers<() => void>();
     const { queue } = account;
     const own: Waiting = {
-      finish: finishOf(account, cost),
+      ...placeOf(account, cost),
       enter() {
-        queue.splice(queue.indexOf(own), 1);
+        leave(queue, own);
         account.now = own.finish;
         turn.resolve(enter(accountId, account));
       },
     };
     // Left at once, or a slot released just then would be lost.
     const giveUp = (reason: unknown) => {
-      queue.splice(queue.indexOf(own), 1);
+      leave(queue, own);
       forgetIfIdle(accountId, account);
       turn.reject(reason);
     };
@@ -125,7 +125,7 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
       signal.throwIfAborted();
       let account = accounts.get(accountId);
       if (account === undefined) {
-        account = { inUse: 0, queue: [], now: 0, last: new Map() };
+        account = { inUse: 0, queue: [], now: 0 };
         accounts.set(accountId, account);
       }
       if (inUse < slots && account.inUse < slotsEach) return enter(accountId, account);
@@ -139,10 +139,15 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
   };
 }
 
-/** When the next caller of this cost would have finished: behind the last one of its order of magnitude. */
-function finishOf({ now, last }: Account, cost: number): number {
+/** Behind the last one that waits of the same order of magnitude. */
+function placeOf({ queue, now }: Account, cost: number): Pick<Waiting, "magnitude" | "finish"> {
   const magnitude = Math.floor(Math.log10(cost));
-  const finish = Math.max(now, last.get(magnitude) ?? 0) + cost;
-  last.set(magnitude, finish);
-  return finish;
+  const last = queue.findLast((one) => one.magnitude === magnitude);
+  return { magnitude, finish: (last?.finish ?? now) + cost };
+}
+
+/** Who was admitted may still give up, and is not in the queue any more. */
+function leave(queue: Waiting[], own: Waiting): void {
+  const place = queue.indexOf(own);
+  if (place >= 0) queue.splice(place, 1);
 }

@@ -6,7 +6,7 @@ import { UploadError } from "./upload-error.ts";
 /** A short input may become a thousand times longer; this much of the output is made at once. */
 const chunkSize = 256 * 1024;
 
-/** Records compress by 5 to 50; a few kilobytes that become gigabytes are made to fill the disk. */
+/** Far more than recorded texts compress by. What is above it fills a disk with a few megabytes. */
 const maxRatio = 200;
 /** So much may come of any body: a short one of a few lines that repeat compresses a thousandfold. */
 const bytesOfAnyRatio = 32 * 1024 * 1024;
