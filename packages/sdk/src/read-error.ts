@@ -16,6 +16,7 @@ const categoryOfStatus: Record<number, PresageErrorCategory> = {
   502: "upstream",
   503: "unavailable",
   504: "timeout",
+  507: "unavailable",
 };
 
 const maxIssuesInMessage = 3;

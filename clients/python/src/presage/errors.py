@@ -83,7 +83,7 @@ class UnusableCompletionError(UpstreamError, category="unusable_completion", sta
     """The model answered, but with nothing that could be the next state."""
 
 
-class UnavailableError(PresageError, category="unavailable", statuses=(503,)):
+class UnavailableError(PresageError, category="unavailable", statuses=(503, 507)):
     """The model or the server is temporarily unavailable."""
 
 

@@ -32,6 +32,7 @@ describe("An empty environment", () => {
       deployments: undefined,
       pricesPath: undefined,
       memoryBudgetBytes: undefined,
+      minFreeDiskBytes: 1_073_741_824,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       capture: { setting: "off", maxAgeDays: 30 },
       retention: { predictions: 30 },
@@ -44,7 +45,7 @@ describe("An empty environment", () => {
         maxInFlight: 10_000,
       },
       evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
-      datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
+      datasets: { maxBytes: 1_073_741_824, quotaBytes: 68_719_476_736 },
       runs: { maxInFlight: 1_000 },
       upstream: {
         urls: undefined,
@@ -113,6 +114,7 @@ describe("Each variable", () => {
       PRESAGE_MAX_IN_FLIGHT: "1",
       PRESAGE_MAX_BODY_BYTES: "1000",
       PRESAGE_MAX_DATASET_BYTES: "3000000",
+      PRESAGE_MIN_FREE_DISK_BYTES: "5000000",
       PRESAGE_DATASET_QUOTA_BYTES: "4000000",
       PRESAGE_MEMORY_BUDGET_BYTES: "1048576",
       PRESAGE_BOOTSTRAP_KEY: "k".repeat(32),
@@ -158,6 +160,7 @@ describe("Each variable", () => {
       deployments: undefined,
       pricesPath: undefined,
       memoryBudgetBytes: 1_048_576,
+      minFreeDiskBytes: 5_000_000,
       upstream: {
         urls: ["http://gpu:8000/v1"],
         apiKey: "upstream-key",

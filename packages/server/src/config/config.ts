@@ -22,6 +22,8 @@ export type Config = Readonly<{
   redisUrl: string | undefined;
   /** Absent: a quarter of the memory of the machine or container. */
   memoryBudgetBytes: number | undefined;
+  /** How much of the disk of an SQLite database uploads and runs leave free. */
+  minFreeDiskBytes: number;
   /** The file with prices of models. Absent: nothing has a price. */
   pricesPath: string | undefined;
   /** Absent: there is one deployment, the upstream or the sandbox. */
@@ -119,6 +121,7 @@ export function readConfig(raw: RawEnvironment): Config {
     databaseUrl: values.PRESAGE_DATABASE_URL,
     redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
+    minFreeDiskBytes: values.PRESAGE_MIN_FREE_DISK_BYTES,
     deployments:
       values.PRESAGE_DEPLOYMENTS === undefined
         ? undefined

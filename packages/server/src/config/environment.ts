@@ -193,7 +193,7 @@ export const environment = z.object({
       expected: `a whole number of bytes from 1 to ${gibibyte}`,
     }),
   PRESAGE_MAX_DATASET_BYTES: wholeNumber(1, tebibyte)
-    .default(16 * gibibyte)
+    .default(gibibyte)
     .meta({
       description: "maximum size in bytes of one upload to a dataset, decompressed; beyond it, 413",
       expected: `a whole number of bytes from 1 to ${tebibyte}`,
@@ -205,6 +205,11 @@ export const environment = z.object({
         "maximum size in bytes of all datasets of an account, as they are exported; beyond it, 413",
       expected: "a whole number of bytes above 0",
     }),
+  PRESAGE_MIN_FREE_DISK_BYTES: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(gibibyte).meta({
+    description:
+      "bytes that uploads and runs leave free on the disk of an SQLite database; below it, uploads get 507 and runs wait",
+    expected: "a whole number of bytes, 0 for none",
+  }),
   PRESAGE_RUNS_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
     description:
       "maximum concurrent predictions of all runs; further ones wait; if not set, a tenth of PRESAGE_MAX_IN_FLIGHT",

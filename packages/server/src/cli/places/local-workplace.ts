@@ -7,6 +7,7 @@ import { readNewRun } from "../../http/resources/runs/read-new-run.ts";
 import { toRun } from "../../http/resources/runs/run-response.ts";
 import { createLog } from "../../observability/logger.ts";
 import { readDatabaseClock } from "../../storage/database-clock.ts";
+import { diskFloorOf } from "../../storage/disk-floor.ts";
 import { microsPerSecond } from "../../storage/micros.ts";
 import type { OpenOptions } from "../../storage/opening/open-database.ts";
 import { CommandError } from "../command-error.ts";
@@ -58,7 +59,8 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
       );
     },
     async uploadPredictions(runId, { path, isGzip }) {
-      const upload = { accountId, actor, runId, isGzip, maxBytes: config.datasets.maxBytes };
+      const limits = { maxBytes: config.datasets.maxBytes, floor: diskFloorOf(config) };
+      const upload = { accountId, actor, runId, isGzip, ...limits };
       return await nameFile(uploadPredictions(database, upload, Bun.file(path).stream()), path);
     },
     start: (id) => runner.start({ id, leaseId }),

@@ -69,6 +69,8 @@ const serviceStatus: Record<
   page_too_large: { status: 413 },
   memory_exceeded: { status: 413 },
   quota_exceeded: { status: 413 },
+  // Somebody has to make room first.
+  disk_full: { status: 507, category: "unavailable", shouldRetry: false },
   rate_limited: { status: 429, category: "rate_limit" },
   overloaded: { status: 503, category: "unavailable" },
   store_unavailable: { status: 503, category: "unavailable", retryAfterS: 2 },

@@ -10,7 +10,7 @@ import { countRepeatedIndexes } from "../../datasets/readers/predictions.ts";
 import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../../datasets/upload/batch-size.ts";
 import { atLine, createJsonLineReader } from "../../datasets/upload/read-json-line.ts";
 import { UploadError } from "../../datasets/upload/upload-error.ts";
-import { uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
+import { type UploadLimits, uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
 import { noSuchRun } from "../find-run.ts";
 import type { Run } from "../run.ts";
 import { type Lease, renewLease } from "../run-leases-store.ts";
@@ -26,11 +26,9 @@ import {
 } from "./imported-store.ts";
 import { type PredictionLine, readPredictionLine, type SampleNames } from "./read-prediction-line.ts";
 
-export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor"> {
+export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor">, UploadLimits {
   runId: string;
   isGzip: boolean;
-  /** Decompressed. */
-  maxBytes: number;
 }
 
 export interface UploadedPredictions {
@@ -54,7 +52,7 @@ interface Batch {
  */
 export async function uploadPredictions(
   database: Database,
-  { accountId, actor, runId, isGzip, maxBytes }: PredictionsUpload,
+  { accountId, actor, runId, isGzip, maxBytes, floor }: PredictionsUpload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<UploadedPredictions> {
   const run = await selectRun(database, accountId, runId);
@@ -73,7 +71,7 @@ export async function uploadPredictions(
     let batch: Batch = { lines: [], bytes: 0 };
     let maxRows = firstBatchRows;
     let wroteAtMs = Number.NEGATIVE_INFINITY;
-    for await (const lines of uploadedLines(body, { isGzip, maxBytes })) {
+    for await (const lines of uploadedLines(body, { isGzip, maxBytes, floor })) {
       for (const raw of lines) {
         const line = atLine(raw.number, () => {
           const value = readJson(raw);

@@ -11,7 +11,8 @@ const lookEveryMs = 700;
 interface WatchOptions {
   /** Nothing is looked at once it is aborted. */
   signal: AbortSignal;
-  hasDeployment(): boolean;
+  /** Whether the run has what it needs: its deployment, and room on the disk. */
+  mayGoOn(): Promise<boolean>;
   /** The run was cancelled or deleted, or another process has it. */
   onLost(): void;
   /** The run is still this process's. */
@@ -23,8 +24,8 @@ export interface RunWatch {
   /** Looks at once. */
   look(): void;
   isPausedByUser(): boolean;
-  /** Whether the deployment was removed since the work began. */
-  isDeploymentGone(): boolean;
+  /** Whether something that it needs was missing since the work began. */
+  isHindered(): boolean;
   stop(): Promise<void>;
 }
 
@@ -32,10 +33,10 @@ export interface RunWatch {
 export function watchRun(
   database: Database,
   lease: Lease,
-  { signal, hasDeployment, onLost, onLooked, onError }: WatchOptions,
+  { signal, mayGoOn, onLost, onLooked, onError }: WatchOptions,
 ): RunWatch {
   let isPausedByUser = false;
-  let isDeploymentGone = false;
+  let isHindered = false;
   let renewedAtMs = performance.now();
   let looking: Promise<void> = Promise.resolve();
   let willLook = false;
@@ -45,7 +46,7 @@ export function watchRun(
     const state = await readRunState(database, lease);
     if (state === undefined || state.status === "cancelled") onLost();
     else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
-    else if (!hasDeployment()) isDeploymentGone = true;
+    else if (!(await mayGoOn())) isHindered = true;
     await onLooked();
     if (performance.now() - renewedAtMs < renewEveryMs) return;
     const now = await readDatabaseClock(database);
@@ -70,7 +71,7 @@ export function watchRun(
   return {
     look: lookSoon,
     isPausedByUser: () => isPausedByUser,
-    isDeploymentGone: () => isDeploymentGone,
+    isHindered: () => isHindered,
     async stop() {
       clearInterval(timer);
       await looking;

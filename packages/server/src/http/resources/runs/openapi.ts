@@ -227,8 +227,12 @@ export const runPaths: ZodOpenApiPathsObject = {
           "The run makes its predictions itself; none can be uploaded.",
         ),
         "413": errorResponse(
-          "The upload is larger than PRESAGE_MAX_DATASET_BYTES",
-          "The upload is larger than 17179869184 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+          "The upload is larger than PRESAGE_MAX_DATASET_BYTES, or 200 times as long as its gzip",
+          "The upload is larger than 1073741824 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+        ),
+        "507": errorResponse(
+          "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES",
+          "The database's disk has 734003200 bytes free, and uploads and runs leave 1073741824 (PRESAGE_MIN_FREE_DISK_BYTES).",
         ),
       },
     }),
