@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { list } from "../../list.ts";
-import { objectWithRule } from "../../object-with-rule.ts";
+import { objectWithRule, type Rule } from "../../object-with-rule.ts";
 import { Context, Interaction } from "../../prediction/prediction.ts";
 import {
   defaultPageLimit,
@@ -64,23 +64,25 @@ const jsonPath = z
   );
 const jsonPaths = list(jsonPath).min(1).max(50).nullish();
 
+const pathsOrIgnore: Rule = {
+  isKept: ({ paths, ignore }: { paths?: unknown; ignore?: unknown }) => !paths !== !ignore,
+  path: ["paths"],
+  message: "Give either paths or ignore",
+  jsonSchema: {
+    oneOf: ["paths", "ignore"].map((name) => ({
+      required: [name],
+      properties: { [name]: { type: "array" } },
+    })),
+  },
+};
+
 /** What of JSON states counts when it is asked whether the state changed. */
 export const DatasetChange = objectWithRule(
   {
     paths: jsonPaths.meta({ description: "Only what is at these JSON paths counts, at most 50." }),
     ignore: jsonPaths.meta({ description: "All but what is at these JSON paths counts." }),
   },
-  {
-    isKept: ({ paths, ignore }: { paths?: unknown; ignore?: unknown }) => !paths !== !ignore,
-    path: ["paths"],
-    message: "Give either paths or ignore",
-    jsonSchema: {
-      oneOf: ["paths", "ignore"].map((name) => ({
-        required: [name],
-        properties: { [name]: { type: "array" } },
-      })),
-    },
-  },
+  pathsOrIgnore,
 ).meta({ id: "DatasetChange" });
 export type DatasetChange = z.infer<typeof DatasetChange>;
 
@@ -113,6 +115,7 @@ export const DatasetCreateRequest = z
       .meta({ description: "What the dataset is." }),
     tags: newTags,
     change: DatasetChange.strict()
+      .meta({ ...pathsOrIgnore.jsonSchema })
       .nullish()
       .meta({ description: `${change} It stays as it is.` }),
   })
