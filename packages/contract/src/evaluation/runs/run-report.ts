@@ -26,6 +26,13 @@ export function statisticsOf(kind: "report" | "comparison") {
   });
 }
 
+/** Whether figures may still change by themselves. */
+export function preliminaryOf(runs: string) {
+  return z.boolean().meta({
+    description: `Whether ${runs} has not ended: the figures are of what there is so far. Never of external runs.`,
+  });
+}
+
 const noChange = z
   .object({
     mean: number("Mean score."),
@@ -230,7 +237,7 @@ const RunFailures = z
   .object({
     predictions: z.record(z.string(), z.int()).meta({
       description:
-        "Failed predictions by category, as in errors. `missing`: it was not uploaded. `error`, `skipped`: its line says so. `not_reached`: its free-running trajectory had ended.",
+        "Failed predictions by category, as in errors. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: its line says so. `not_reached`: its free-running trajectory had ended.",
     }),
     evaluations: z.record(z.string(), z.int()).meta({
       description:
@@ -243,6 +250,7 @@ const RunFailures = z
 export const RunReport = z
   .object({
     run: Run.meta({ description: "The run." }),
+    preliminary: preliminaryOf("the run"),
     evaluators: z.array(RunEvaluatorReport).meta({
       description: "In the order of the run's evaluators. Of an external run, those of its results, by name.",
     }),

@@ -1,5 +1,5 @@
 import type { Comparison } from "@presage/contract";
-import { describeComparison } from "@presage/contract/describe-comparison";
+import { describeComparison, describePreliminary } from "@presage/contract/describe-comparison";
 import { countOf } from "../../count-of.ts";
 import { printable } from "../../printable.ts";
 import { printNotice } from "../terminal/print-notice.ts";
@@ -18,7 +18,12 @@ interface Row {
 }
 
 /** Prints the differences of runs from the first one, in percentage points, as a table of at most 100 columns. */
-export function printComparison({ runs, evaluators, evaluators_left_out: leftOut }: Comparison): void {
+export function printComparison({
+  runs,
+  preliminary,
+  evaluators,
+  evaluators_left_out: leftOut,
+}: Comparison): void {
   const nameOfRun = (id: string) => printable(runs.find((run) => run.id === id)?.name ?? id);
   printTable(
     columns,
@@ -38,6 +43,7 @@ export function printComparison({ runs, evaluators, evaluators_left_out: leftOut
     ]),
   );
   const notes = [
+    ...describePreliminary(preliminary, "a run"),
     ...evaluators.flatMap((evaluator) =>
       evaluator.candidates.flatMap((candidate) => {
         const { sentence, caveats } = describeComparison(candidate, {

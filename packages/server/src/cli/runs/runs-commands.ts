@@ -117,7 +117,7 @@ function addRunCommand(program: Command, configure: Configure): void {
 function addManagingCommands(program: Command, configure: Configure): void {
   const runs = program
     .command("runs")
-    .description("list, show, cancel or delete runs")
+    .description("list, show, resume, finish, cancel or delete runs")
     .addHelpText("after", examples("presage runs list", "presage runs show nightly"));
   runs
     .command("list")
@@ -139,7 +139,23 @@ function addManagingCommands(program: Command, configure: Configure): void {
     .option(...onServer)
     .addHelpText("after", examples("presage runs cancel nightly"))
     .action(async (run: string, options) =>
-      (await import("./cancel.ts")).cancelRunCommand(configure(), run, options),
+      (await import("./cancel.ts")).changeRunCommand(configure(), "cancel", run, options),
+    );
+  runs
+    .command("resume <run>")
+    .description("let a paused run, given by id or name, go on; a deployment that failed is tried again at once")
+    .option(...onServer)
+    .addHelpText("after", examples("presage runs resume nightly"))
+    .action(async (run: string, options) =>
+      (await import("./cancel.ts")).changeRunCommand(configure(), "resume", run, options),
+    );
+  runs
+    .command("finish <run>")
+    .description("end a paused run, given by id or name; predictions that are missing count as failed")
+    .option(...onServer)
+    .addHelpText("after", examples("presage runs finish nightly"))
+    .action(async (run: string, options) =>
+      (await import("./cancel.ts")).changeRunCommand(configure(), "finish", run, options),
     );
   runs
     .command("delete <run>")

@@ -4,12 +4,13 @@ import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { databaseNow } from "../../storage/database-clock.ts";
 import type { Requester } from "../../storage/reader.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { withExternalCounts } from "./external/with-external-counts.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./run.ts";
 import type { RunServices } from "./run-services.ts";
-import { resumedStatus, updateStatus } from "./runs-store.ts";
+import { lockRun, resumedStatus, updateStatus } from "./runs-store.ts";
 
 type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: Pick<RunServices, "wake"> };
 
@@ -48,12 +49,35 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
   await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
-    change: () => ({ status: resumedStatus, status_reason: null, paused_by: null }),
+    change: async (writer) => {
+      const resumed = { status: resumedStatus, status_reason: null, paused_by: null };
+      const run = await lockRun(writer, requester.accountId, id);
+      // Whoever waits for its deployment loses it, so that the deployment is tried at once.
+      return run?.pausedBy === "deployment" ? { ...resumed, ...unheld } : resumed;
+    },
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",
     action: "run.resume",
   });
 }
+
+/** Ends a paused run without the predictions that are missing: they count as failed. What is predicted is still evaluated. */
+export async function finishRun(services: Services, requester: Changer, id: string): Promise<Run> {
+  await refuseExternal(services, requester, id);
+  return await changeStatus(services, requester, id, {
+    from: ["paused"],
+    change: async (writer) => {
+      const run = await lockRun(writer, requester.accountId, id);
+      const provenance = JSON.stringify({ ...run?.provenance, gave_up: true });
+      return { status: "running", status_reason: null, paused_by: null, provenance, ...unheld };
+    },
+    isDone: ({ status, provenance }) => status === "finished" || provenance.gave_up === true,
+    verb: "finished",
+    action: "run.finish",
+  });
+}
+
+const unheld = { lease_id: null, lease_until: 0 };
 
 /** No run changes its target, so that it is enough to look before. */
 async function refuseExternal(services: Services, requester: Requester, id: string): Promise<void> {
@@ -62,13 +86,15 @@ async function refuseExternal(services: Services, requester: Requester, id: stri
     throw new ServiceError("conflict", "The run's target is external: only its client can stop and go on.");
 }
 
+type Change = Parameters<typeof updateStatus>[4];
+
 interface StatusChange {
   from: readonly RunStatus[];
-  change(writer: Parameters<typeof updateStatus>[0]): Parameters<typeof updateStatus>[4];
+  change(writer: Database): Change | Promise<Change>;
   /** Whether a run is already what is wanted. */
   isDone(run: Run): boolean;
   verb: string;
-  action: "run.cancel" | "run.pause" | "run.resume";
+  action: "run.cancel" | "run.finish" | "run.pause" | "run.resume";
 }
 
 async function changeStatus(
@@ -81,7 +107,7 @@ async function changeStatus(
     .writer(requester)
     .transaction()
     .execute(async (transaction) => {
-      const values = change(transaction);
+      const values = await change(transaction);
       const updated = await updateStatus(transaction, requester.accountId, id, from, values);
       if (updated !== undefined)
         await recordChange(transaction, requester, { action, objectId: id, detail: { name: updated.name } });

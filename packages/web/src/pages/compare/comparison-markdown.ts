@@ -1,4 +1,4 @@
-import { describeComparison } from "@presage/contract/describe-comparison";
+import { describeComparison, describePreliminary } from "@presage/contract/describe-comparison";
 import type { Comparison } from "@presage/sdk";
 import { describeP, formatPoints } from "../../format/format-difference.ts";
 import { formatCount, formatScore } from "../../format/format-number.ts";
@@ -6,7 +6,7 @@ import { nameEvaluator } from "./name-evaluator.ts";
 import { markRuns, nameRun } from "./run-marks.ts";
 
 /** A comparison for a pull request or an appendix: what it says, then its figures. */
-export function comparisonMarkdown({ runs, evaluators }: Comparison, address: string): string {
+export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison, address: string): string {
   const marked = markRuns(runs);
   const nameOf = (id: string) => {
     const one = marked.find(({ run }) => run.id === id);
@@ -42,6 +42,7 @@ export function comparisonMarkdown({ runs, evaluators }: Comparison, address: st
   return [
     `### Compared with ${plain(reference)}`,
     "",
+    ...describePreliminary(preliminary, "a run").map((text) => `- ${text}`),
     ...sentences,
     "",
     ...tableOf(columns, rows),

@@ -1,4 +1,4 @@
-import { describeComparison } from "@presage/contract/describe-comparison";
+import { describeComparison, describePreliminary } from "@presage/contract/describe-comparison";
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
@@ -9,6 +9,7 @@ import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-eva
 import { type MarkedRun, nameRun } from "../run-marks.ts";
 
 interface OutcomeCardProps {
+  preliminary: boolean;
   evaluators: Comparison["evaluators"];
   evaluator: ComparedEvaluator;
   marked: readonly MarkedRun[];
@@ -22,7 +23,13 @@ const looks: Record<ComparisonCandidate["outcome"], { icon: typeof CircleCheck; 
 };
 
 /** What the comparison says, in plain words: a sentence for each compared run. */
-export function OutcomeCard({ evaluators, evaluator, marked, onChooseEvaluator }: OutcomeCardProps) {
+export function OutcomeCard({
+  preliminary,
+  evaluators,
+  evaluator,
+  marked,
+  onChooseEvaluator,
+}: OutcomeCardProps) {
   const [reference] = marked;
   return (
     <Card
@@ -42,6 +49,11 @@ export function OutcomeCard({ evaluators, evaluator, marked, onChooseEvaluator }
         )
       }
     >
+      {describePreliminary(preliminary, "a run").map((text) => (
+        <p key={text} className="px-4 pt-3 text-sm text-warn">
+          {text}
+        </p>
+      ))}
       <ul aria-label="What the comparison says" className="divide-y divide-line">
         {evaluator.candidates.map((candidate) => {
           const one = marked.find(({ run }) => run.id === candidate.run_id);
