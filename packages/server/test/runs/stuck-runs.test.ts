@@ -73,7 +73,7 @@ onEachDatabase((database) => {
       ({ status }) => status === "paused",
       30_000,
     );
-    expect(away.status_reason).toMatch(/failed \d+ times in a row: ..The upstream/);
+    expect(away.status_reason).toMatch(/failed \d+ times in a row: The upstream/);
     upstream.answer = answer;
     expect(await runClient(presage).end(id, 60_000)).toMatchObject({
       status: "finished",
@@ -93,7 +93,7 @@ onEachDatabase((database) => {
         ({ status }) => status === "paused",
         30_000,
       );
-    expect((await paused()).status_reason).toMatch(/times in a row: ..The upstream/);
+    expect((await paused()).status_reason).toMatch(/times in a row: The upstream/);
     const asked = upstream.received.length;
     expect(await change(id, "resume")).toMatchObject({ status: 200, body: { status: "running" } });
     await eventually(
@@ -165,7 +165,10 @@ onEachDatabase((database) => {
     const { id } = await startRun(presage);
     await presage.stop();
     await using store = await openStore(databaseUrl);
-    await store.database.updateTable("runs").set({ status: "running", status_reason: null, lease_until: 1 }).execute();
+    await store.database
+      .updateTable("runs")
+      .set({ status: "running", status_reason: null, lease_until: 1 })
+      .execute();
     const found = await selectRun(store.database, store.owner.account_id, id);
     expect(found?.statusReason).toBe("Waits for a process that works on it.");
   }, 60_000);

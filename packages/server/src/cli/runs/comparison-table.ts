@@ -1,5 +1,5 @@
 import type { Comparison } from "@presage/contract";
-import { describeComparison, describePreliminary } from "@presage/contract/describe-comparison";
+import { describeComparison } from "@presage/contract/describe-comparison";
 import { countOf } from "../../count-of.ts";
 import { printable } from "../../printable.ts";
 import { printNotice } from "../terminal/print-notice.ts";
@@ -43,13 +43,13 @@ export function printComparison({
     ]),
   );
   const notes = [
-    ...describePreliminary(preliminary, "a run"),
     ...evaluators.flatMap((evaluator) =>
       evaluator.candidates.flatMap((candidate) => {
         const { sentence, caveats } = describeComparison(candidate, {
           candidate: nameOfRun(candidate.run_id),
           reference: nameOfRun(evaluator.reference.run_id),
           evaluator: nameOf(evaluator),
+          preliminary,
         });
         return [sentence, ...caveats].join(" ");
       }),

@@ -21,7 +21,6 @@ const interruptedExitCode = 130;
 /** Shows a run's progress until it has ended. On Ctrl-C the run is paused, and an `InterruptedError` thrown. */
 export async function followRun(place: Workplace, run: Run, server: string | undefined): Promise<Run> {
   const command = `presage run --resume ${run.id}${server === undefined ? "" : ` --server ${server}`}`;
-  const finish = command.replace("run --resume", "runs finish");
   const progress = showProgress(run);
   const waiting = new AbortController();
   let lastReason: string | null = null;
@@ -34,7 +33,6 @@ export async function followRun(place: Workplace, run: Run, server: string | und
       if (status === "paused" && reason === null)
         throw new CommandError(`The run was paused. To finish it:\n  ${command}`);
       if (reason !== null && reason !== lastReason) progress.say(`Waiting: ${printable(reason)}`);
-      if (status === "paused" && lastReason === null) progress.say(`To end it without what is missing:\n  ${finish}`);
       lastReason = reason;
     },
     waiting.signal,

@@ -114,6 +114,12 @@ function addRunCommand(program: Command, configure: Configure): void {
     .action(async (options) => (await import("./run-command.ts")).runCommand(configure(), options));
 }
 
+const changes = [
+  ["resume", "let a paused run, given by id or name, go on; a deployment that failed is tried again at once"],
+  ["finish", "end a paused run, given by id or name; predictions that are missing count as failed"],
+  ["cancel", "end a run, given by id or name; what it has done stays"],
+] as const;
+
 function addManagingCommands(program: Command, configure: Configure): void {
   const runs = program
     .command("runs")
@@ -133,30 +139,15 @@ function addManagingCommands(program: Command, configure: Configure): void {
     .option(...onServer)
     .addHelpText("after", examples("presage runs show nightly"))
     .action(async (run: string, options) => (await import("./show.ts")).showRun(configure(), run, options));
-  runs
-    .command("cancel <run>")
-    .description("end a run, given by id or name; what it has done stays")
-    .option(...onServer)
-    .addHelpText("after", examples("presage runs cancel nightly"))
-    .action(async (run: string, options) =>
-      (await import("./cancel.ts")).changeRunCommand(configure(), "cancel", run, options),
-    );
-  runs
-    .command("resume <run>")
-    .description("let a paused run, given by id or name, go on; a deployment that failed is tried again at once")
-    .option(...onServer)
-    .addHelpText("after", examples("presage runs resume nightly"))
-    .action(async (run: string, options) =>
-      (await import("./cancel.ts")).changeRunCommand(configure(), "resume", run, options),
-    );
-  runs
-    .command("finish <run>")
-    .description("end a paused run, given by id or name; predictions that are missing count as failed")
-    .option(...onServer)
-    .addHelpText("after", examples("presage runs finish nightly"))
-    .action(async (run: string, options) =>
-      (await import("./cancel.ts")).changeRunCommand(configure(), "finish", run, options),
-    );
+  for (const [change, description] of changes)
+    runs
+      .command(`${change} <run>`)
+      .description(description)
+      .option(...onServer)
+      .addHelpText("after", examples(`presage runs ${change} nightly`))
+      .action(async (run: string, options) =>
+        (await import("./cancel.ts")).changeRunCommand(configure(), change, run, options),
+      );
   runs
     .command("delete <run>")
     .description("delete a run, given by id or name, with its predictions; evaluation results stay")

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { databaseNow } from "../../storage/database-clock.ts";
-import { latestEnd } from "../../storage/leases/latest-end.ts";
+import { latestEnd } from "../../storage/leases/leases-store.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database, Tables } from "../../storage/schema/tables.ts";

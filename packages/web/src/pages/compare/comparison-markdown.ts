@@ -1,4 +1,4 @@
-import { describeComparison, describePreliminary } from "@presage/contract/describe-comparison";
+import { describeComparison } from "@presage/contract/describe-comparison";
 import type { Comparison } from "@presage/sdk";
 import { describeP, formatPoints } from "../../format/format-difference.ts";
 import { formatCount, formatScore } from "../../format/format-number.ts";
@@ -22,7 +22,12 @@ export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison
     })),
   );
   const sentences = compared.map(({ evaluator, name, candidate }) => {
-    const { sentence, caveats } = describeComparison(candidate, { candidate: name, reference, evaluator });
+    const { sentence, caveats } = describeComparison(candidate, {
+      candidate: name,
+      reference,
+      evaluator,
+      preliminary,
+    });
     return `- ${plain([sentence, ...caveats].join(" "))}`;
   });
   const rows = compared.map(({ evaluator, name, reference: figures, candidate }) => {
@@ -42,7 +47,6 @@ export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison
   return [
     `### Compared with ${plain(reference)}`,
     "",
-    ...describePreliminary(preliminary, "a run").map((text) => `- ${text}`),
     ...sentences,
     "",
     ...tableOf(columns, rows),

@@ -1,4 +1,4 @@
-import { latestEnd } from "../../../storage/leases/latest-end.ts";
+import { latestEnd } from "../../../storage/leases/leases-store.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { noCounts } from "../run.ts";

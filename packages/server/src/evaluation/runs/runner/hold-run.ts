@@ -81,7 +81,8 @@ export function holdRun(
   /** Why the run cannot be worked on, if its deployment is not there. */
   function findGoneDeployment(): DeploymentGoneError | undefined {
     const { target, provenance } = run;
-    if (target.kind !== "deployment" || provenance.gave_up || services.runs.hasDeployment(target.deployment)) return undefined;
+    if (target.kind !== "deployment" || provenance.gave_up || services.runs.hasDeployment(target.deployment))
+      return undefined;
     return new DeploymentGoneError(target.deployment);
   }
 

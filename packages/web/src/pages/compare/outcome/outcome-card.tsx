@@ -1,4 +1,4 @@
-import { describeComparison, describePreliminary } from "@presage/contract/describe-comparison";
+import { describeComparison } from "@presage/contract/describe-comparison";
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
@@ -49,11 +49,6 @@ export function OutcomeCard({
         )
       }
     >
-      {describePreliminary(preliminary, "a run").map((text) => (
-        <p key={text} className="px-4 pt-3 text-sm text-warn">
-          {text}
-        </p>
-      ))}
       <ul aria-label="What the comparison says" className="divide-y divide-line">
         {evaluator.candidates.map((candidate) => {
           const one = marked.find(({ run }) => run.id === candidate.run_id);
@@ -62,6 +57,7 @@ export function OutcomeCard({
             candidate: nameRun(one, marked),
             reference: nameRun(reference, marked),
             evaluator: nameEvaluator(evaluator, evaluators),
+            preliminary,
           });
           const { icon: Icon, className } = looks[candidate.outcome];
           return (
