@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defaultPageLimit, nextCursor, pageQuery } from "../../query.ts";
 import { storableText } from "../../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
-import { intervalOf, noVerdicts, preliminaryOf, statisticsOf } from "./run-report.ts";
+import { intervalOf, noVerdicts, statisticsOf } from "./run-report.ts";
 
 export const maxComparedRuns = 10;
 
@@ -155,7 +155,7 @@ export const Comparison = z
     runs: z
       .array(ComparedRun)
       .meta({ description: "In the order of the query; the first is the reference." }),
-    preliminary: preliminaryOf("a run"),
+    preliminary: z.boolean().meta({ description: "Whether a run that is not external has not ended." }),
     evaluators: z.array(ComparisonEvaluator).meta({
       description: "Those that the reference and another run have, at the same revision of the same profile.",
     }),

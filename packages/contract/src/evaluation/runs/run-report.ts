@@ -26,13 +26,6 @@ export function statisticsOf(kind: "report" | "comparison") {
   });
 }
 
-/** Whether figures may still change by themselves. */
-export function preliminaryOf(runs: string) {
-  return z.boolean().meta({
-    description: `Whether ${runs} has not ended: the figures are of what there is so far. Never of external runs.`,
-  });
-}
-
 const noChange = z
   .object({
     mean: number("Mean score."),
@@ -250,7 +243,10 @@ const RunFailures = z
 export const RunReport = z
   .object({
     run: Run.meta({ description: "The run." }),
-    preliminary: preliminaryOf("the run"),
+    preliminary: z.boolean().meta({
+      description:
+        "Whether the run has not ended: the figures are of what there is so far. False for external runs.",
+    }),
     evaluators: z.array(RunEvaluatorReport).meta({
       description: "In the order of the run's evaluators. Of an external run, those of its results, by name.",
     }),

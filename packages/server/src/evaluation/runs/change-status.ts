@@ -4,13 +4,12 @@ import { recordChange } from "../../audit/record-change.ts";
 import { ServiceError } from "../../errors.ts";
 import { databaseNow } from "../../storage/database-clock.ts";
 import type { Requester } from "../../storage/reader.ts";
-import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { withExternalCounts } from "./external/with-external-counts.ts";
 import { findRun } from "./find-run.ts";
-import type { Run } from "./run.ts";
+import { isExternal, type Run } from "./run.ts";
 import type { RunServices } from "./run-services.ts";
-import { lockRun, resumedStatus, updateStatus } from "./runs-store.ts";
+import { resumedStatus, updateStatus } from "./runs-store.ts";
 
 type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: Pick<RunServices, "wake"> };
 
@@ -46,15 +45,16 @@ export async function pauseRun(services: Services, requester: Changer, id: strin
 
 /** Lets a paused run go on. */
 export async function resumeRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  await refuseExternal(services, requester, id);
+  const { pausedBy } = await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
-    change: async (writer) => {
-      const resumed = { status: resumedStatus, status_reason: null, paused_by: null };
-      const run = await lockRun(writer, requester.accountId, id);
+    change: () => ({
+      status: resumedStatus,
+      status_reason: null,
+      paused_by: null,
       // Whoever waits for its deployment loses it, so that the deployment is tried at once.
-      return run?.pausedBy === "deployment" ? { ...resumed, ...unheld } : resumed;
-    },
+      ...(pausedBy === "deployment" && unheld),
+    }),
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",
     action: "run.resume",
@@ -63,14 +63,11 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
 
 /** Ends a paused run without the predictions that are missing: they count as failed. What is predicted is still evaluated. */
 export async function finishRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  await refuseExternal(services, requester, id);
+  const run = await refuseExternal(services, requester, id);
+  const provenance = JSON.stringify({ ...run.provenance, gave_up: true });
   return await changeStatus(services, requester, id, {
     from: ["paused"],
-    change: async (writer) => {
-      const run = await lockRun(writer, requester.accountId, id);
-      const provenance = JSON.stringify({ ...run?.provenance, gave_up: true });
-      return { status: "running", status_reason: null, paused_by: null, provenance, ...unheld };
-    },
+    change: () => ({ status: "running", status_reason: null, paused_by: null, provenance, ...unheld }),
     isDone: ({ status, provenance }) => status === "finished" || provenance.gave_up === true,
     verb: "finished",
     action: "run.finish",
@@ -80,17 +77,16 @@ export async function finishRun(services: Services, requester: Changer, id: stri
 const unheld = { lease_id: null, lease_until: 0 };
 
 /** No run changes its target, so that it is enough to look before. */
-async function refuseExternal(services: Services, requester: Requester, id: string): Promise<void> {
-  const { target } = await findRun(services, requester, id);
-  if (target.kind === "external")
+async function refuseExternal(services: Services, requester: Requester, id: string): Promise<Run> {
+  const run = await findRun(services, requester, id);
+  if (isExternal(run))
     throw new ServiceError("conflict", "The run's target is external: only its client can stop and go on.");
+  return run;
 }
-
-type Change = Parameters<typeof updateStatus>[4];
 
 interface StatusChange {
   from: readonly RunStatus[];
-  change(writer: Database): Change | Promise<Change>;
+  change(writer: Parameters<typeof updateStatus>[0]): Parameters<typeof updateStatus>[4];
   /** Whether a run is already what is wanted. */
   isDone(run: Run): boolean;
   verb: string;
@@ -107,7 +103,7 @@ async function changeStatus(
     .writer(requester)
     .transaction()
     .execute(async (transaction) => {
-      const values = await change(transaction);
+      const values = change(transaction);
       const updated = await updateStatus(transaction, requester.accountId, id, from, values);
       if (updated !== undefined)
         await recordChange(transaction, requester, { action, objectId: id, detail: { name: updated.name } });

@@ -76,9 +76,12 @@ export function toRun(row: Row): Run {
   };
 }
 
-/** Its process has ended, or no process has room for it. */
+/** A process that works on a run renews its lease of 30 seconds every eight, if the database takes it. */
+const leftOfLeaseMicros = 12_000_000;
+
 function whyNobodyWorks({ status, lease_until: until }: Row): string | undefined {
-  return status === "running" && until < nowMicros() ? "Waits for a process that works on it." : undefined;
+  if (status !== "running" || until > nowMicros() + leftOfLeaseMicros) return undefined;
+  return "Waits for a process that works on it, or for the database, which may be full.";
 }
 
 /** Deleted ones are never selected. */

@@ -71,7 +71,7 @@ function ComparePage() {
 }
 
 function ComparedRuns({ comparison, state }: { comparison: Comparison; state: CompareState }) {
-  const { runs, preliminary, evaluators, evaluators_left_out } = comparison;
+  const { runs, evaluators, evaluators_left_out } = comparison;
   const { search, runIds, change, choose } = state;
   const presage = usePresage();
   const marked = markRuns(runs);
@@ -82,7 +82,7 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
     <>
       {evaluator !== undefined && (
         <OutcomeCard
-          {...{ preliminary, evaluators, evaluator, marked }}
+          {...{ comparison, evaluator, marked }}
           onChooseEvaluator={(key) => change({ evaluator: key, open: undefined }, { replace: true })}
         />
       )}

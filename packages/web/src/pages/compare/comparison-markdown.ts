@@ -22,12 +22,8 @@ export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison
     })),
   );
   const sentences = compared.map(({ evaluator, name, candidate }) => {
-    const { sentence, caveats } = describeComparison(candidate, {
-      candidate: name,
-      reference,
-      evaluator,
-      preliminary,
-    });
+    const names = { candidate: name, reference, evaluator, preliminary };
+    const { sentence, caveats } = describeComparison(candidate, names);
     return `- ${plain([sentence, ...caveats].join(" "))}`;
   });
   const rows = compared.map(({ evaluator, name, reference: figures, candidate }) => {

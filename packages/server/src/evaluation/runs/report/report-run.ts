@@ -1,5 +1,5 @@
 import type { RunReport, TeacherForced } from "@presage/contract";
-import { describePreliminary } from "@presage/contract/describe-comparison";
+import { preliminaryNote } from "@presage/contract/describe-comparison";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../../prices/cost-of.ts";
 import { microsPerSecond } from "../../../storage/micros.ts";
@@ -11,7 +11,7 @@ import { refuseDeleted } from "../find-run.ts";
 import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
 import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
 import { byStep } from "../outcomes/strata.ts";
-import { hasEnded, isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { findTeacherForced } from "./find-teacher-forced.ts";
 import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
@@ -150,8 +150,7 @@ function warningsOf(run: Run): string[] {
     warnings.push(`The model changed while the run was running: ${models.join(", ")}.`);
   }
   if (isInSample) warnings.push("The baseline learnt from the revision that it predicts.");
-  warnings.push(...describePreliminary(isPreliminary(run)));
-  if (hasEnded(run) && run.status !== "finished")
-    warnings.push(`The run is ${run.status}: the figures are of a part.`);
+  if (isPreliminary(run)) warnings.push(preliminaryNote);
+  else if (run.status !== "finished") warnings.push(`The run is ${run.status}: the figures are of a part.`);
   return warnings;
 }

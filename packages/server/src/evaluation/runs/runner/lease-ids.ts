@@ -13,14 +13,11 @@ export function isOfDeadProcess(leaseId: string): boolean {
   const [host, pid] = leaseId.split("/");
   if (host !== hostname() || pid === undefined || leaseId.startsWith(thisProcess)) return false;
   // After a restart in a container, this process has the number of the one before.
-  return Number(pid) === process.pid || !isRunning(Number(pid));
-}
-
-function isRunning(pid: number): boolean {
+  if (Number(pid) === process.pid) return true;
   try {
-    return process.kill(pid, 0);
+    return !process.kill(Number(pid), 0);
   } catch (error) {
-    // It is another user's.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    // Another user's may not be signalled, but is there.
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
 }

@@ -9,8 +9,7 @@ import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-eva
 import { type MarkedRun, nameRun } from "../run-marks.ts";
 
 interface OutcomeCardProps {
-  preliminary: boolean;
-  evaluators: Comparison["evaluators"];
+  comparison: Comparison;
   evaluator: ComparedEvaluator;
   marked: readonly MarkedRun[];
   onChooseEvaluator(key: string): void;
@@ -23,13 +22,8 @@ const looks: Record<ComparisonCandidate["outcome"], { icon: typeof CircleCheck; 
 };
 
 /** What the comparison says, in plain words: a sentence for each compared run. */
-export function OutcomeCard({
-  preliminary,
-  evaluators,
-  evaluator,
-  marked,
-  onChooseEvaluator,
-}: OutcomeCardProps) {
+export function OutcomeCard({ comparison, evaluator, marked, onChooseEvaluator }: OutcomeCardProps) {
+  const { evaluators, preliminary } = comparison;
   const [reference] = marked;
   return (
     <Card
