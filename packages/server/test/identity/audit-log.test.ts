@@ -242,7 +242,7 @@ onEachDatabase((database) => {
     expect(ofObject).toEqual(all.filter(({ object_id }) => object_id === first.object_id));
     const created = all.filter(({ action }) => action === "run.create");
     expect(await listEvents("&action=run.create")).toEqual(created);
-    expect(created).toHaveLength(2);
+    expect(created).toHaveLength(3);
     const ofUser = all.filter(({ actor }) => actor.user_id === first.actor.user_id);
     expect(await listEvents(`&actor_user_id=${first.actor.user_id}`)).toEqual(ofUser);
     const from = encodeURIComponent(created[0]?.created_at ?? "");

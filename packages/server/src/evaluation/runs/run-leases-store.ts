@@ -22,14 +22,13 @@ export async function releaseStuckRuns(
 ): Promise<void> {
   const held = await database
     .selectFrom("runs")
-    .select(["id", "lease_id", "lease_until", "target_kind", "status"])
+    .select(["id", "lease_id", "lease_until", "target_kind"])
     .where(isUnfinished)
     .where("lease_until", ">=", now)
     .where("lease_until", "<", never)
     .execute();
-  for (const { id, lease_id: leaseId, lease_until: until, target_kind, status } of held) {
-    const isUpload = target_kind === "imported" && status === "queued";
-    const isTooLong = until > latestEnd(now, isUpload ? uploadLeaseMs : runLeaseMs);
+  for (const { id, lease_id: leaseId, lease_until: until, target_kind } of held) {
+    const isTooLong = until > latestEnd(now, target_kind === "imported" ? uploadLeaseMs : runLeaseMs);
     if (!isTooLong && (leaseId === null || !hasEnded(leaseId))) continue;
     await database
       .updateTable("runs")

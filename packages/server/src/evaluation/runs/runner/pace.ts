@@ -17,10 +17,7 @@ const shareOfLatest = 1 / 4;
 const shareOfUsual = 1 / 64;
 
 export interface PaceListeners {
-  /**
-   * The deployment has failed so many times in a row, and what it answered before as well, if there is anything: one prediction at a
-   * time is tried until one succeeds.
-   */
+  /** The deployment fails, also with what it has answered before: one prediction at a time is tried until one succeeds. */
   onAway(reason: string, failures: number): void;
   onBack(): void;
 }
@@ -34,7 +31,7 @@ export interface Pace {
   limited(retryAfterMs: number, by?: "rate" | "memory"): void;
   /** `begunAtMs`: as `take` returned it. */
   failed(reason: string, begunAtMs: number, isTimeout?: boolean): void;
-  /** What a prediction's failures say is not known before the deployment has answered something else: until then it counts as away. */
+  /** Counts the deployment as away until it answers: what failed is at fault only if something else succeeds. */
   doubt(reason: string): void;
   /** Nothing was sent, or no one waits for the response. */
   abandoned(): void;

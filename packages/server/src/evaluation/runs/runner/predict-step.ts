@@ -115,7 +115,10 @@ export async function predictStep(
       // The deployment has read what it was asked.
       if (error.category === "context_exceeded") pace.succeeded(null);
       else pace.failed(error.message, begunAtMs, isTimeout);
-      if (probe !== undefined) continue;
+      if (probe !== undefined) {
+        countRetry(counted, error.category);
+        continue;
+      }
       failure = { category: error.category, message: error.message };
       if (isRefusal(error)) return { failure };
       // What failed because the deployment was away says nothing about this step.
