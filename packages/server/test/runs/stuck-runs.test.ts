@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
+import { takeLease } from "../../src/storage/leases/leases-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -84,7 +86,7 @@ onEachDatabase((database) => {
 
   test("a run of which all samples fail pauses with the reason; it can be tried again, and finished without them", async () => {
     upstream.answer = broken;
-    const { presage } = await start();
+    const { databaseUrl, presage } = await start();
     const { read, change, end } = runClient(presage);
     const { id } = await startRun(presage, 3);
     const paused = async () =>
@@ -104,7 +106,11 @@ onEachDatabase((database) => {
     await paused();
     const report = await presage.call("GET", `/v1/runs/${id}/report?format=json`);
     expect(await report.json()).toMatchObject({ preliminary: true });
-    expect(await change(id, "finish")).toMatchObject({ status: 200 });
+    const ran = await runPresage(["runs", "finish", id], { PRESAGE_DATABASE_URL: databaseUrl });
+    expect(ran).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Finished without what is missing"),
+    });
     expect(await end(id, 20_000)).toMatchObject({
       status: "finished",
       status_reason: null,
@@ -158,6 +164,15 @@ onEachDatabase((database) => {
     expect(await change(upload.id, "cancel")).toMatchObject({ status: expect.any(Number) });
     await presage.stop();
   }, 90_000);
+
+  test("a lease of other work that is longer than it may be is taken, too", async () => {
+    await using store = await openStore(await database.create());
+    const take = (holder: string, forMs: number) =>
+      takeLease(store.database, { name: "work", holder, forMs });
+    expect(await take("one", 60_000)).toBe(true);
+    expect(await take("two", 60_000)).toBe(false);
+    expect(await take("two", 5_000)).toBe(true);
+  });
 
   test("a run says that it waits for a process", async () => {
     upstream.answer = broken;
