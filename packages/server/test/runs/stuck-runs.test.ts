@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
+import { hostname } from "node:os";
 import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
 import { takeLease } from "../../src/storage/leases/leases-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
-import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -189,35 +189,16 @@ onEachDatabase((database) => {
   }, 60_000);
 
   if (database.name === "SQLite")
-    test("the next start takes up the runs of a process that was killed at once", async () => {
-      upstream.received.length = 0;
-      upstream.answer = async () => {
-        await Bun.sleep(50);
-        return answer();
-      };
-      const databaseUrl = await database.create();
-      const environment = { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_UPSTREAM_URL: upstream.url };
-      const first = await spawnPresage(environment);
-      const { id } = await startRun(first, 400, { concurrency: 4 });
-      await eventually(
-        () => upstream.received.length,
-        (count) => count > 20,
-        30_000,
-      );
-      first.kill("SIGKILL");
-      await Bun.sleep(200);
-      const store = await openStore(databaseUrl);
+    test("a run of a process that has ended is taken at once", async () => {
+      const { databaseUrl, presage } = await start();
+      await using store = await openStore(databaseUrl);
+      const dataset_id = await datasetClient(presage).create();
+      await datasetClient(presage).uploadNew(dataset_id, samplesOf(8));
+      const { id } = await runClient(presage).create({ dataset_id, target: { predictions: "imported" } });
+      const lease_id = `${hostname()}/${Bun.spawnSync(["true"]).pid}/ended`;
       const lease_until = Date.now() * 1_000 + 30_000_000;
-      await store.database.updateTable("runs").set({ lease_until }).execute();
-      await store[Symbol.asyncDispose]();
-      const asked = upstream.received.length;
-      const second = await spawnPresage(environment);
-      await eventually(
-        () => upstream.received.length,
-        (count) => count > asked + 10,
-        10_000,
-      );
-      expect(await runClient(second).read(id)).toMatchObject({ status: "running", status_reason: null });
-      await Promise.all([first[Symbol.asyncDispose](), second[Symbol.asyncDispose]()]);
+      await store.database.updateTable("runs").set({ status: "running", lease_id, lease_until }).execute();
+      expect(await runClient(presage).end(id, 10_000)).toMatchObject({ status: "finished" });
+      await presage.stop();
     }, 60_000);
 });
