@@ -231,7 +231,7 @@ const RunFailures = z
   .object({
     predictions: z.record(z.string(), z.int()).meta({
       description:
-        "Failed predictions by category, as in errors. `missing`: it was not uploaded. `error`, `skipped`: its line says so. `not_reached`: its free-running trajectory had ended.",
+        "Failed predictions by category, as in errors. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: its line says so. `not_reached`: its free-running trajectory had ended.",
     }),
     evaluations: z.record(z.string(), z.int()).meta({
       description:
@@ -244,6 +244,10 @@ const RunFailures = z
 export const RunReport = z
   .object({
     run: Run.meta({ description: "The run." }),
+    preliminary: z.boolean().meta({
+      description:
+        "Whether the run has not ended: the figures are of what there is so far. False for external runs.",
+    }),
     evaluators: z.array(RunEvaluatorReport).meta({
       description: "In the order of the run's evaluators. Of an external run, those of its results, by name.",
     }),

@@ -23,7 +23,7 @@ export const RunSample = z
         status: z.enum(["success", "failed"]).meta({ description: "Whether there is a prediction." }),
         error_category: PredictionFailure.nullable().meta({
           description:
-            "Why there is no prediction. `missing`: it was not uploaded. `error`, `skipped`: so says the uploaded line. `not_reached`: an earlier step of a free-running trajectory failed.",
+            "Why there is no prediction. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: so says the uploaded line. `not_reached`: an earlier step of a free-running trajectory failed.",
         }),
         finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
         usage: z

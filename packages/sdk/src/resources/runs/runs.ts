@@ -61,6 +61,8 @@ export interface Runs extends RunReports {
   pause(id: string, options?: CallOptions): Promise<Run>;
   /** Lets a paused run continue: `POST /v1/runs/{id}/resume`. */
   resume(id: string, options?: CallOptions): Promise<Run>;
+  /** Ends a paused run; predictions that are missing count as failed: `POST /v1/runs/{id}/finish`. */
+  finish(id: string, options?: CallOptions): Promise<Run>;
   /** Deletes a run with its predictions and verdicts; evaluation results stay: `DELETE /v1/runs/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Has its predictions judged by more evaluators; none is made again: `POST /v1/runs/{id}/evaluators`. */
@@ -124,6 +126,7 @@ export function runs(transport: Transport): Runs {
     cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
     pause: (id, options) => json(change(pathOf(id, "/pause")), options),
     resume: (id, options) => json(change(pathOf(id, "/resume")), options),
+    finish: (id, options) => json(change(pathOf(id, "/finish")), options),
     async delete(id, options) {
       await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
     },

@@ -13,7 +13,7 @@ import { UploadError } from "../../datasets/upload/upload-error.ts";
 import { type UploadLimits, uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
 import { noSuchRun } from "../find-run.ts";
 import type { Run } from "../run.ts";
-import { type Lease, renewLease } from "../run-leases-store.ts";
+import { type Lease, renewLease, uploadLeaseMs } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
 import { nothingSaid, type PredictionRows, toRows } from "../runner/predictor.ts";
 import { selectRun } from "../runs-store.ts";
@@ -37,7 +37,6 @@ export interface UploadedPredictions {
 }
 
 /** Longer than a batch waits for the client. */
-const leaseMs = 120_000;
 const maxBatchBytes = 1_000_000;
 const deletedAtOnce = 500;
 
@@ -59,7 +58,7 @@ export async function uploadPredictions(
   if (run === undefined) throw noSuchRun();
   const lease = { id: runId, leaseId: Bun.randomUUIDv7() };
   const now = await readDatabaseClock(database);
-  const span = { now, until: now + leaseMs * microsPerMs };
+  const span = { now, until: now + uploadLeaseMs * microsPerMs };
   if (!(await claimForUpload(database, accountId, lease, span))) throw refused(run);
   try {
     // What a process left behind that died in the middle.
@@ -120,7 +119,7 @@ async function deleteAll(database: Database, lease: Lease): Promise<void> {
 
 /** The lease's, from now on. */
 async function nextEnd(database: Database): Promise<Micros> {
-  return (await readDatabaseClock(database)) + leaseMs * microsPerMs;
+  return (await readDatabaseClock(database)) + uploadLeaseMs * microsPerMs;
 }
 
 function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: Batch) => Promise<void> {

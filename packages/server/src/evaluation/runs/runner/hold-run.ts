@@ -59,14 +59,16 @@ export function holdRun(
   let isReleased = false;
   const models = new Set(run.provenance.models);
   const tries = structuredClone(run.tries) ?? { retried: {}, timed_out: 0 };
+  let said: Promise<void> = Promise.resolve();
   const pace = createPace(run.concurrency, {
-    onAway(reason) {
-      void markAway(database, lease, `The deployment failed 20 times in a row: ${reason}`).catch(() => {});
-    },
-    onBack() {
-      void markAway(database, lease, undefined).catch(() => {});
-    },
+    onAway: (reason, failures) => say(`The deployment failed ${failures} times in a row: ${reason}`),
+    onBack: () => say(undefined),
   });
+
+  /** Says why the run waits, or that it no longer does. One after the other: the last one stays. */
+  function say(reason: string | undefined): void {
+    said = said.then(() => markAway(database, lease, reason)).catch(() => {});
+  }
 
   function know(): Pick<Run, "provenance" | "notes" | "tries"> {
     return {
@@ -78,8 +80,10 @@ export function holdRun(
 
   /** Why the run cannot be worked on now, if that is so. */
   async function findHindrance(): Promise<HinderedError | undefined> {
-    const { target } = run;
-    if (target.kind === "deployment" && !services.runs.hasDeployment(target.deployment))
+    const { target, provenance } = run;
+    const isGone =
+      target.kind === "deployment" && !provenance.gave_up && !services.runs.hasDeployment(target.deployment);
+    if (isGone)
       return new HinderedError(`There is no deployment named ${JSON.stringify(target.deployment)} now.`);
     const shortage = await services.runs.findShortage();
     return shortage === undefined ? undefined : new HinderedError(shortage);
@@ -131,6 +135,7 @@ export function holdRun(
     });
     span?.endAfter(working);
     await working;
+    await said;
   }
 
   async function workToTheEnd(): Promise<void> {
@@ -168,8 +173,11 @@ export function holdRun(
   async function retryLater(error: unknown): Promise<void> {
     controller.abort(error);
     onError(error);
-    // If the store is away, the lease runs out by itself.
-    if (!isStoreUnavailable(error)) await postpone("An internal error; see the log.").catch(onError);
+    const reason = isStoreUnavailable(error)
+      ? "The database could not store the run's work, for example because its disk is full; see the log."
+      : "An internal error; see the log.";
+    // If the store does not take this either, the lease runs out by itself.
+    await postpone(reason).catch(onError);
   }
 
   const ended = workToTheEnd();

@@ -47,7 +47,7 @@ test("a crowd that times out halves it once, however long its time-outs take", a
   const { fill, round } = useAll(16);
   await fill();
   for (let count = 0; count < 6; count += 1) await round((pace) => pace.succeeded(100), 100);
-  const size = await round((pace, begun) => pace.failed("late", begun), 5_000);
+  const size = await round((pace, begun) => pace.failed("late", begun, true), 5_000);
   expect(size).toBe(8);
 });
 

@@ -1,9 +1,8 @@
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { type Lease, readRunState, renewLease } from "../run-leases-store.ts";
+import { type Lease, readRunState, renewLease, runLeaseMs } from "../run-leases-store.ts";
 
-export const leaseMs = 30_000;
 const renewEveryMs = 8_000;
 /** So that a cancelled run stops within two seconds, whichever process works on it. */
 const lookEveryMs = 700;
@@ -50,7 +49,7 @@ export function watchRun(
     await onLooked();
     if (performance.now() - renewedAtMs < renewEveryMs) return;
     const now = await readDatabaseClock(database);
-    if (!(await renewLease(database, { ...lease, until: now + leaseMs * microsPerMs }))) onLost();
+    if (!(await renewLease(database, { ...lease, until: now + runLeaseMs * microsPerMs }))) onLost();
     renewedAtMs = performance.now();
   }
 

@@ -282,7 +282,13 @@ export const runPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/resume": changing(
     "resumeRun",
     "Resume a run",
-    "Continues a paused run where it stopped.",
+    "Continues a paused run where it stopped. If its deployment failed, it is tried again at once.",
     "The run is finished and cannot be resumed.",
+  ),
+  "/v1/runs/{id}/finish": changing(
+    "finishRun",
+    "Finish a run without what is missing",
+    "Ends a paused run: predictions that are missing count as failed, and those there are evaluated.",
+    "The run is cancelled and cannot be finished.",
   ),
 };

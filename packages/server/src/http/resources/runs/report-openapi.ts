@@ -114,6 +114,7 @@ export const exampleReport = {
     ],
   },
   failures: { predictions: { timeout: 4 }, evaluations: { failed: 2 } },
+  preliminary: false,
   provenance: { ...provenance, statistics: 2, warnings: [] },
 } satisfies RunReport;
 

@@ -124,7 +124,7 @@ function PredictionFacts({
 }
 
 const reasons: Record<string, string> = {
-  missing: "No prediction for this sample was uploaded.",
+  missing: "No prediction for this sample was made or uploaded.",
   not_reached: "An earlier step of the free-running trajectory failed, so this one was not asked.",
 };
 
