@@ -79,12 +79,12 @@ test("every body of our own resources is documented to have no other properties"
     const name = $ref?.split("/").at(-1);
     if (name !== undefined)
       return open.has(name) ? [] : looseIn(document.components.schemas[name] ?? {}, place);
+    // Beside properties, these are rules about them.
+    const kinds = properties === undefined ? [...anyOf, ...oneOf, ...allOf] : [];
     return [
       ...(properties !== undefined && additionalProperties !== false ? [place] : []),
       ...Object.entries(properties ?? {}).flatMap(([field, of]) => looseIn(of, `${place} ${field}`)),
-      ...[...(items === undefined ? [] : [items]), ...anyOf, ...oneOf, ...allOf].flatMap((of) =>
-        looseIn(of, place),
-      ),
+      ...[...(items === undefined ? [] : [items]), ...kinds].flatMap((of) => looseIn(of, place)),
     ];
   }
   const bodies = await bodiesOf(document);
