@@ -1,9 +1,9 @@
 import type { Role } from "@presage/contract";
-import { z } from "zod";
+import type { z } from "zod";
 import { contradictionsOf } from "./config-contradictions.ts";
 import { type TelemetryConfig, telemetryOf } from "./config-telemetry.ts";
 import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
-import { anyDomain, type RawEnvironment } from "./environment-values.ts";
+import { anyDomain, expectedOf, type RawEnvironment } from "./environment-values.ts";
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -247,7 +247,7 @@ function isSet(value: string | undefined): boolean {
 function issueLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
   const name = String(issue.path[0]) as EnvironmentName;
   const got = secretNames.has(name) ? "a hidden value" : JSON.stringify(withoutCredentials(set[name]));
-  return `${name}: got ${got}; expected ${z.globalRegistry.get(environment.shape[name])?.expected}`;
+  return `${name}: got ${got}; expected ${expectedOf(environment.shape[name])}`;
 }
 
 function shown(name: EnvironmentName, value: unknown): string {

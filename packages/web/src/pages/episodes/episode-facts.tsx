@@ -50,26 +50,18 @@ export function EpisodeFacts({ episode }: { episode: Episode }) {
         </div>
         <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
           {reason !== null && (
-            <Fact look="inline" name={<span className="text-ink-3">Ended because</span>}>
+            <Fact look="inline" name="Ended because">
               <span className="wrap-anywhere">
                 <InlineText text={describeStopReason(reason)} />
               </span>
             </Fact>
           )}
           {facts.map(([name, title, value]) => (
-            <Fact
-              key={name}
-              look="inline"
-              name={
-                <span className="text-ink-3">
-                  <ExplainedName name={name} explanation={title} />
-                </span>
-              }
-            >
+            <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
               {value}
             </Fact>
           ))}
-          <Fact look="inline" name={<span className="text-ink-3">ID</span>}>
+          <Fact look="inline" name="ID">
             <span className="inline-flex items-center gap-1">
               <code className="font-mono text-xs wrap-anywhere">{id}</code>
               <span className="-my-1.5">

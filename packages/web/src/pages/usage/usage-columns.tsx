@@ -54,12 +54,8 @@ function share(
   widthPx: number,
 ): DataColumn<UsageFigures> {
   return {
-    id,
-    label,
-    value,
+    ...count(id, label, value, widthPx),
     cell: (figures) => <span className="text-ink-2">{formatShare(value(figures))}</span>,
-    isNumber: true,
-    widthPx,
   };
 }
 
