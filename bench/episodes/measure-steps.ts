@@ -7,6 +7,7 @@ import { askPrediction, openEpisode, takeStep } from "./play-episodes.ts";
 
 export interface OpenEpisodes {
   readonly episodes: number;
+  readonly startsPerS: number;
   readonly rssBeforeBytes: number;
   readonly rssBytes: number;
   readonly peakRssBytes: number;
@@ -29,9 +30,11 @@ const stepsEach = 20;
 export const openMany = async (presage: RunningPresage, { open }: EpisodesPlan): Promise<OpenEpisodes> => {
   const { pid } = presage.process;
   const { rssBytes: rssBeforeBytes } = readMemory(pid);
+  const startedAtMs = performance.now();
   const ids = await openSome(presage, open);
+  const startsPerS = (ids.length * 1000) / (performance.now() - startedAtMs);
   const { rssBytes, peakRssBytes } = readMemory(pid);
-  return { episodes: ids.length, rssBeforeBytes, rssBytes, peakRssBytes };
+  return { episodes: ids.length, startsPerS, rssBeforeBytes, rssBytes, peakRssBytes };
 };
 
 const openSome = async (presage: RunningPresage, count: number): Promise<string[]> => {

@@ -8,6 +8,7 @@ import type { EpisodesSample } from "./run-episodes.ts";
 
 const mostBytes = 300e6;
 const mostStepUs = 100;
+const fewestStartsPerS = 600;
 
 const roundsOf = ({ rounds }: EpisodesSample, concurrency: number) =>
   rounds.filter((round) => round.concurrency === concurrency);
@@ -34,6 +35,11 @@ export const judgeEpisodes = (
       met: isWhole ? samples.every(({ memory }) => memory.peakRssBytes <= mostBytes) : undefined,
     },
     {
+      text: `At least ${fewestStartsPerS} episodes start in a second`,
+      measured: of(samples, ({ memory }) => `${memory.startsPerS.toFixed(0)}`),
+      met: isWhole ? samples.every(({ memory }) => memory.startsPerS >= fewestStartsPerS) : undefined,
+    },
+    {
       text: `With ${most} at once, a step takes at most ${mostStepUs} µs of processor time more than a prediction`,
       measured: of(samples, (sample) => {
         const beside = others.map((count) => `; ${showFigure(addedUs(sample, count))} with ${count}`);
@@ -49,14 +55,15 @@ export const writeEpisodes = (
   { open, steps, concurrency, rounds }: EpisodesPlan,
 ): string => {
   return `
-${open.toLocaleString("en-US")} episodes are opened in a new process. Then ${steps.toLocaleString("en-US")} steps over HTTP, ${concurrency.join(" and ")} at once, in episodes of 20, and as many predictions of the
+${open.toLocaleString("en-US")} episodes are opened in a new process, 64 at once. Then ${steps.toLocaleString("en-US")} steps over HTTP, ${concurrency.join(" and ")} at once, in episodes of 20, and as many predictions of the
 same prompt, in turns; ${rounds} rounds, figures are medians with their range, and what is more is taken within a round; no delay at the upstream. On SQLite each step is on disk when it is answered; PostgreSQL runs with \`fsync = off\` and \`synchronous_commit = off\`. Processor time is Presage's, with all its
 threads, without that of PostgreSQL.
 
 ${table(
-  ["database", "before, MB", "open, MB", "peak, MB"],
+  ["database", "starts/s", "before, MB", "open, MB", "peak, MB"],
   samples.map(({ database, memory }) => [
     database,
+    memory.startsPerS.toFixed(0),
     showMegabytes(memory.rssBeforeBytes),
     showMegabytes(memory.rssBytes),
     showMegabytes(memory.peakRssBytes),

@@ -25,6 +25,7 @@ from presage import (
     UnauthenticatedError,
     UnavailableError,
     UnexpectedResponseError,
+    UnusableCompletionError,
     UpstreamError,
 )
 from servers import ScriptedServer, response, then_close
@@ -74,11 +75,17 @@ def test_a_413_of_the_model_is_not_one_of_the_server(scripted: ScriptedServer) -
         client.predict("a", "b")
 
 
+def test_an_answer_of_no_use_is_a_failure_of_its_own(scripted: ScriptedServer) -> None:
+    scripted.script(response(502, {"detail": "It has no text.", "category": "unusable_completion"}))
+    with Presage(scripted.url, KEY) as client, pytest.raises(UnusableCompletionError):
+        client.predict("a", "b")
+
+
 def test_all_categories_are_classes_of_the_package() -> None:
     categories = {kind.category for kind in vars(presage).values() if PresageError in getattr(kind, "__mro__", ())}
     assert categories == {
-        "context_exceeded", "rate_limit", "upstream", "unavailable", "timeout", "unauthenticated", "forbidden",
-        "not_found", "conflict", "too_large", "invalid", "connection", "unexpected",
+        "context_exceeded", "rate_limit", "upstream", "unusable_completion", "unavailable", "timeout",
+        "unauthenticated", "forbidden", "not_found", "conflict", "too_large", "invalid", "connection", "unexpected",
     }  # fmt: skip
 
 

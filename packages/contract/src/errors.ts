@@ -1,7 +1,17 @@
 import { z } from "zod";
 
-/** Why a request failed, one category for each thing that a caller can do about it. */
-export const ErrorCategory = z.enum(["context_exceeded", "rate_limit", "upstream", "unavailable", "timeout"]);
+/**
+ * Why a request failed, one category for each thing that a caller can do about it. `unusable_completion`: the model answered, but with
+ * nothing that could be the next state.
+ */
+export const ErrorCategory = z.enum([
+  "context_exceeded",
+  "rate_limit",
+  "upstream",
+  "unusable_completion",
+  "unavailable",
+  "timeout",
+]);
 export type ErrorCategory = z.infer<typeof ErrorCategory>;
 
 /** An error as OpenAI's clients read it. */

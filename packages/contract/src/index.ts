@@ -49,6 +49,7 @@ export * from "./prediction/chat-completion.ts";
 export * from "./prediction/deployment.ts";
 export * from "./prediction/kept-prediction.ts";
 export * from "./prediction/model.ts";
+export * from "./prediction/openai-chat.ts";
 export * from "./prediction/prediction.ts";
 export * from "./probe.ts";
 export * from "./query.ts";

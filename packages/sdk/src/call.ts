@@ -35,8 +35,11 @@ export interface Call {
   /** Sent as it is, in place of `body`. */
   content?: string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
-  /** Whether repeating the call is harmless, so that it may be retried even if the outcome of the first try is unknown. */
-  isRepeatable: boolean;
+  /**
+   * Whether repeating the call is harmless, so that it may be retried even if the outcome of the first try is unknown. Absent: only
+   * of a GET.
+   */
+  isRepeatable?: boolean;
 }
 
 export type Query = Record<string, string | number | boolean | null | undefined>;

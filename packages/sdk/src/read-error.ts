@@ -16,6 +16,7 @@ const categoryOfStatus: Record<number, PresageErrorCategory> = {
   502: "upstream",
   503: "unavailable",
   504: "timeout",
+  507: "unavailable",
 };
 
 const maxIssuesInMessage = 3;
@@ -71,9 +72,10 @@ function readLocation(headers: Headers, from: string): string | undefined {
   return origin + pathname;
 }
 
-/** A 413 is the model's or the server's: only the first says `context_exceeded`. */
+/** A 413 is the model's or the server's: only the first says `context_exceeded`. A 502 may be an answer of no use. */
 function categoryOf(status: number, { category }: Body): PresageErrorCategory {
   if (status === 413 && category === "context_exceeded") return category;
+  if (status === 502 && category === "unusable_completion") return category;
   return categoryOfStatus[status] ?? "unexpected";
 }
 

@@ -7,7 +7,7 @@ import { PresageError } from "./presage-error.ts";
  */
 export function mayRetry(
   error: unknown,
-  { isRepeatable }: Pick<Call, "isRepeatable">,
+  { method, isRepeatable = method === "GET" }: Pick<Call, "method" | "isRepeatable">,
 ): error is PresageError {
   if (!(error instanceof PresageError)) return false;
   const { category, status, shouldRetry, cause } = error;

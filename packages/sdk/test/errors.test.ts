@@ -66,6 +66,11 @@ describe("errors", () => {
     expect((await caught(presage.me())).category).toBe("too_large");
   });
 
+  test("of an answer of no use have a category of their own", async () => {
+    server.script(json({ detail: "It has no text.", category: "unusable_completion" }, 502));
+    expect(await caught(presage.me())).toMatchObject({ category: "unusable_completion", status: 502 });
+  });
+
   test("of the upstream have its status and body", async () => {
     const body = {
       detail: "The upstream failed.",

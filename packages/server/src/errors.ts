@@ -20,6 +20,8 @@ export type ServiceErrorCode =
   | "memory_exceeded"
   /** The account's datasets would have too many bytes. */
   | "quota_exceeded"
+  /** The disk of the database has no room for an upload. */
+  | "disk_full"
   | "rate_limited"
   | "overloaded"
   | "store_unavailable"

@@ -10,10 +10,10 @@ from urllib.parse import urljoin
 __all__ = [
     "ConflictError", "ConnectionFailedError", "ContextExceededError", "ForbiddenError", "InvalidRequestError",
     "NotFoundError", "PresageError", "RateLimitError", "TimedOutError", "TooLargeError", "UnauthenticatedError",
-    "UnavailableError", "UnexpectedResponseError", "UpstreamError",
+    "UnavailableError", "UnexpectedResponseError", "UnusableCompletionError", "UpstreamError",
 ]  # fmt: skip
 
-_class_of_status: dict[int, "type[PresageError]"] = {}
+_classes: dict[int | tuple[int, str], "type[PresageError]"] = {}  # By status, or by status and category.
 
 
 class PresageError(Exception):
@@ -29,9 +29,9 @@ class PresageError(Exception):
     issues: tuple[Mapping[str, Any], ...] = ()
     was_sent: bool = True  # Whether the server may have received the request.
 
-    def __init_subclass__(cls, category: str, statuses: tuple[int, ...] = ()) -> None:
+    def __init_subclass__(cls, category: str, statuses: tuple[int | tuple[int, str], ...] = ()) -> None:
         cls.category = category
-        _class_of_status.update(dict.fromkeys(statuses, cls))
+        _classes.update(dict.fromkeys(statuses, cls))
 
     def __init__(self, message: str, **fields: Any) -> None:
         super().__init__(message)
@@ -67,7 +67,7 @@ class TooLargeError(PresageError, category="too_large", statuses=(413,)):
     """More than the server takes or returns at once."""
 
 
-class ContextExceededError(PresageError, category="context_exceeded"):
+class ContextExceededError(PresageError, category="context_exceeded", statuses=((413, "context_exceeded"),)):
     """The input is longer than the model's context."""
 
 
@@ -79,7 +79,11 @@ class UpstreamError(PresageError, category="upstream", statuses=(502,)):
     """The model gave no usable response."""
 
 
-class UnavailableError(PresageError, category="unavailable", statuses=(503,)):
+class UnusableCompletionError(UpstreamError, category="unusable_completion", statuses=((502, "unusable_completion"),)):
+    """The model answered, but with nothing that could be the next state."""
+
+
+class UnavailableError(PresageError, category="unavailable", statuses=(503, 507)):
     """The model or the server is temporarily unavailable."""
 
 
@@ -109,9 +113,7 @@ def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> 
     if 300 <= status < 400:  # Where to, without the query, which may hold a secret.
         to = urljoin(url, headers.get("location", "")).partition("?")[0]
         detail = f"{url} redirects to {to}; is this the URL of a Presage server?"
-    # A 413 is the model's or the server's: only the model's says so.
-    is_models = status == 413 and body.get("category") == ContextExceededError.category
-    return (ContextExceededError if is_models else _class_of_status.get(status, UnexpectedResponseError))(
+    return _classes.get((status, str(body.get("category"))), _classes.get(status, UnexpectedResponseError))(
         "; ".join(told) or str(cast(Any, detail)),
         status=status,
         request_id=headers.get("x-request-id"),

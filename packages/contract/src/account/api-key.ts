@@ -43,7 +43,7 @@ export const ApiKeyCreateRequest = z
 export type ApiKeyCreateRequest = z.infer<typeof ApiKeyCreateRequest>;
 
 /** Body of `PATCH /v1/api-keys/{key_id}`. What is absent stays as it is. */
-export const ApiKeyUpdateRequest = z.object(keySettings).meta({ id: "ApiKeyUpdateRequest" });
+export const ApiKeyUpdateRequest = z.strictObject(keySettings).meta({ id: "ApiKeyUpdateRequest" });
 export type ApiKeyUpdateRequest = z.infer<typeof ApiKeyUpdateRequest>;
 
 /** A key without its secret. */

@@ -33,6 +33,7 @@ export const AuditAction = z.enum([
   "run.add_predictions",
   "run.pause",
   "run.resume",
+  "run.finish",
   "run.cancel",
   "run.delete",
   "session.start",

@@ -53,9 +53,15 @@ export const UsageRow = z
     operation: UsageOperation.meta({ description: "What the requests were for." }),
     requests: z.int().meta({ description: "All requests, including failed ones." }),
     failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Failed requests by cause." }),
-    prompt_tokens: z.int().meta({ description: "Prompt tokens, as counted by the upstream." }),
-    completion_tokens: z.int().meta({ description: "Completion tokens, as counted by the upstream." }),
-    cached_tokens: z.int().meta({
+    prompt_tokens: z.int().nullable().meta({
+      description:
+        "Prompt tokens, as counted by the upstream. These three are null if predictions succeeded and the upstream counted none.",
+    }),
+    completion_tokens: z
+      .int()
+      .nullable()
+      .meta({ description: "Completion tokens, as counted by the upstream." }),
+    cached_tokens: z.int().nullable().meta({
       description:
         "Prompt and completion tokens of predictions that came from the cache, or from a concurrent equal request, and so not from the upstream.",
     }),

@@ -108,6 +108,11 @@ const configFields = {
     description:
       "`state-action`: each step is composed as in `POST /v1/predict`, with the observation before it as the state. `chat`: the whole episode is one conversation.",
   }),
+  truncated_output: z.enum(["fail", "accept"]).nullish().meta({
+    default: "fail",
+    description:
+      "What becomes of a step whose observation was cut off at `max_tokens`. `fail`: it fails, and the episode is unchanged. `accept`: what there is of it is the observation.",
+  }),
   max_steps: limit.nullish().meta({ default: defaultMaxSteps, description: "Truncates longer episodes." }),
   stop: list(EpisodeStop).max(maxStops).nullish().meta({
     description: "Rules that end an episode, in the order in which they are tried.",

@@ -53,12 +53,17 @@ export const StepInfo = z
     }),
     deployment: z.string().nullable().meta({ description: "The deployment that answered." }),
     model: z.string().nullable().meta({ description: "The model, as the upstream named it." }),
-    prompt_tokens: z.int().meta({ description: "As the upstream counted them." }),
-    cached_tokens: z.int().meta({
+    finish_reason: z.string().nullable().meta({
+      description: "Why the completion ended, as the upstream reports it.",
+    }),
+    prompt_tokens: z.int().nullable().meta({
+      description: "As the upstream counted them. These three are null if it counted none.",
+    }),
+    cached_tokens: z.int().nullable().meta({
       description:
         "Those of them that the upstream had in its own cache; or, for an observation from the cache of Presage, all its tokens: then the other two are 0.",
     }),
-    completion_tokens: z.int().meta({ description: "As the upstream counted them." }),
+    completion_tokens: z.int().nullable().meta({ description: "As the upstream counted them." }),
     latency_ms: z.number().nullable().meta({ description: "From the call to its response." }),
   })
   .meta({ id: "StepInfo" });

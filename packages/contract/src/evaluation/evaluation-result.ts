@@ -158,7 +158,7 @@ export type EvaluationResultResponse = z.infer<typeof EvaluationResultResponse>;
 
 /** Body of `POST /v1/evaluation-results/{id}/correction`. */
 export const CorrectionRequest = z
-  .object({
+  .strictObject({
     pass: z.boolean().meta({ description: "The correct verdict. The evaluator's own confirms it." }),
     score_raw: score.nullish().meta({
       description:

@@ -25,7 +25,9 @@ export const ReviewQueueRequest = EvaluationResultFilter.extend({
     default: defaultQueueLimit,
     description: "Maximum number of results.",
   }),
-}).meta({ id: "ReviewQueueRequest" });
+})
+  .strict()
+  .meta({ id: "ReviewQueueRequest" });
 export type ReviewQueueRequest = z.infer<typeof ReviewQueueRequest>;
 
 export const ReviewReason = z.enum(["repeats-disagree", "near-threshold", "model-judged", "drawn"]);

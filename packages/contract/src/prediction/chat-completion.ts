@@ -24,10 +24,11 @@ export const ChatCompletionRequest = z
     interaction: Interaction.nullish().meta({ description: "Required in structured mode." }),
     params: Params.nullish().meta({ description: "Replaces the top-level sampling fields." }),
     ...samplingFields,
-    stream: z
-      .boolean()
-      .optional()
-      .meta({ default: false, description: "Streaming is not supported; true is refused with 400." }),
+    stream: z.boolean().optional().meta({
+      const: false,
+      default: false,
+      description: "Streaming is not supported; true is refused with 400.",
+    }),
   })
   .meta({ id: "ChatCompletionRequest" });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;

@@ -25,7 +25,7 @@ export type PredictionFailure = z.infer<typeof PredictionFailure>;
 
 const PredictionStatus = z.enum(["success", "failed"]);
 
-const tokens = (description: string) => z.int().meta({ description });
+const tokens = (description: string) => z.int().nullable().meta({ description });
 
 /** A prediction that was kept, without its texts. */
 export const KeptPrediction = z
@@ -56,11 +56,11 @@ export const KeptPrediction = z
         "The address of the replica that answered. Only for callers in the account `default`; null if the prediction failed or was taken from the cache.",
     }),
     finish_reason: z.string().nullable().meta({ description: "Why the completion ended." }),
-    prompt_tokens: tokens("As the upstream counted; 0 if it did not."),
+    prompt_tokens: tokens("As the upstream counted. These three are null if it counted none."),
     cached_tokens: tokens(
       "Tokens of the prompt that the upstream had in its own cache; or, for a prediction from the cache of Presage, all its tokens: then the other two are 0.",
     ),
-    completion_tokens: tokens("As the upstream counted; 0 if it did not."),
+    completion_tokens: tokens("As the upstream counted."),
     latency_ms: z.number().nullable().meta({
       description: "How long the upstream or the cache took, with retries.",
     }),

@@ -27,10 +27,7 @@ export function apiKeys({ json }: Transport): ApiKeys {
   const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
   return {
     list: (options) =>
-      listAllPages(
-        (query) => json<ApiKeyListResponse>({ method: "GET", path, query, isRepeatable: true }, options),
-        ({ data }) => data,
-      ),
+      listAllPages((query) => json<ApiKeyListResponse>({ method: "GET", path, query }, options)),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     update: (id, body, options) =>
       json({ method: "PATCH", path: pathOf(id), body, isRepeatable: true }, options),

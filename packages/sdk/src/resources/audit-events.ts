@@ -1,5 +1,6 @@
 import type { AuditEvent, AuditEventListQuery, AuditEventListResponse } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
+import { iterateAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which changes; without any field, all. */
@@ -15,20 +16,11 @@ export interface AuditEvents {
 
 export function auditEvents({ json }: Transport): AuditEvents {
   const list = (query: AuditEventListQuery = {}, options?: CallOptions) =>
-    json<AuditEventListResponse>(
-      { method: "GET", path: "/v1/audit-events", query: { ...query }, isRepeatable: true },
-      options,
-    );
+    json<AuditEventListResponse>({ method: "GET", path: "/v1/audit-events", query: { ...query } }, options);
 
   return {
     list,
-    async *iterate(filter = {}, options) {
-      let after: string | undefined;
-      do {
-        const page = await list({ ...filter, limit: "1000", after }, options);
-        yield* page.data;
-        after = page.next ?? undefined;
-      } while (after !== undefined);
-    },
+    iterate: (filter, options) =>
+      iterateAllPages((query) => list({ ...filter, limit: "1000", ...query }, options)),
   };
 }

@@ -10,8 +10,7 @@ export interface Deployments {
 export function deployments({ json }: Transport): Deployments {
   return {
     async list(options) {
-      const call = { method: "GET", path: "/v1/deployments", isRepeatable: true } as const;
-      return (await json<DeploymentListResponse>(call, options)).data;
+      return (await json<DeploymentListResponse>({ method: "GET", path: "/v1/deployments" }, options)).data;
     },
   };
 }

@@ -47,28 +47,22 @@ const path = "/v1/environments";
 
 export function environments({ json }: Transport): Environments {
   const pathOf = (name: string, rest = "") => `${path}/${encodeURIComponent(name)}${rest}`;
-  const get = (of: string, query = {}) => ({ method: "GET", path: of, query, isRepeatable: true }) as const;
+  const get = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
 
   return {
     list: ({ atMost, ...options } = {}) =>
-      listAllPages(
-        (query) => json<EnvironmentListResponse>(get(path, query), options),
-        ({ data }) => data,
-        atMost,
-      ),
+      listAllPages((query) => json<EnvironmentListResponse>(get(path, query), options), atMost),
     get: (name, options) => json(get(pathOf(name)), options),
     listRevisions: (name, { atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<EnvironmentRevisionListResponse>(get(pathOf(name, "/revisions"), query), options),
-        ({ data }) => data,
         atMost,
       ),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
-    revise: (name, body, options) =>
-      json({ method: "PATCH", path: pathOf(name), body, isRepeatable: false }, options),
+    revise: (name, body, options) => json({ method: "PATCH", path: pathOf(name), body }, options),
     async delete(name, { withEpisodes, ...options } = {}) {
       const query = { with_episodes: withEpisodes };
-      await json({ method: "DELETE", path: pathOf(name), query, isRepeatable: false }, options);
+      await json({ method: "DELETE", path: pathOf(name), query }, options);
     },
     addTasks: (name, tasks, options) =>
       json(
@@ -87,7 +81,6 @@ export function environments({ json }: Transport): Environments {
     listTasks: (name, split, { atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<TaskListResponse>(get(pathOf(name, "/tasks"), { split, ...query }), options),
-        ({ data }) => data,
         atMost,
       ),
   };

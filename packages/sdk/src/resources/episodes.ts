@@ -49,30 +49,21 @@ export function episodes({ json }: Transport): Episodes {
     start: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     step: (id, action, options) =>
       json({ method: "POST", path: pathOf(id, "/step"), body: { action }, ...underOneKey(options) }, options),
-    get: (id, options) => json({ method: "GET", path: pathOf(id), isRepeatable: true }, options),
+    get: (id, options) => json({ method: "GET", path: pathOf(id) }, options),
     list: (filter, { atMost, ...options } = {}) =>
       listAllPages(
         (query) =>
-          json<EpisodeListResponse>(
-            { method: "GET", path, query: { ...filter, ...query }, isRepeatable: true },
-            options,
-          ),
-        ({ data }) => data,
+          json<EpisodeListResponse>({ method: "GET", path, query: { ...filter, ...query } }, options),
         atMost,
       ),
     page: (filter, { limit, after, ...options } = {}) =>
-      json({ method: "GET", path, query: { ...filter, limit, after }, isRepeatable: true }, options),
+      json({ method: "GET", path, query: { ...filter, limit, after } }, options),
     async figures(query, options) {
-      const call = {
-        method: "GET",
-        path: `${path}/figures`,
-        query: { ...query },
-        isRepeatable: true,
-      } as const;
+      const call = { method: "GET", path: `${path}/figures`, query: { ...query } } as const;
       return (await json<EpisodeFiguresResponse>(call, options)).data;
     },
     async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+      await json({ method: "DELETE", path: pathOf(id) }, options);
     },
   };
 }

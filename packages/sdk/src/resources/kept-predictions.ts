@@ -9,6 +9,7 @@ import type {
   KeptPredictionValuesResponse,
 } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
+import { iterateAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which predictions; without any field, all. */
@@ -54,37 +55,24 @@ const path = "/v1/predictions";
 export function keptPredictions({ json }: Transport): KeptPredictions {
   const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
   const list = (query: KeptPredictionFilter & KeptPredictionPage = {}, options?: CallOptions) =>
-    json<KeptPredictionListResponse>(
-      { method: "GET", path, query: { ...query }, isRepeatable: true },
-      options,
-    );
+    json<KeptPredictionListResponse>({ method: "GET", path, query: { ...query } }, options);
 
   return {
     list,
-    async *iterate(filter = {}, options) {
-      let after: string | undefined;
-      do {
-        const page = await list({ ...filter, limit: 1_000, after }, options);
-        yield* page.data;
-        after = page.next ?? undefined;
-      } while (after !== undefined);
-    },
-    count: (filter, options) =>
-      json({ method: "GET", path: `${path}/count`, query: { ...filter }, isRepeatable: true }, options),
+    iterate: (filter, options) =>
+      iterateAllPages((query) => list({ ...filter, limit: 1_000, ...query }, options)),
+    count: (filter, options) => json({ method: "GET", path: `${path}/count`, query: { ...filter } }, options),
     values: (filter, options) =>
-      json({ method: "GET", path: `${path}/values`, query: { ...filter }, isRepeatable: true }, options),
-    get: (id, options) => json({ method: "GET", path: pathOf(id), isRepeatable: true }, options),
+      json({ method: "GET", path: `${path}/values`, query: { ...filter } }, options),
+    get: (id, options) => json({ method: "GET", path: pathOf(id) }, options),
     async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+      await json({ method: "DELETE", path: pathOf(id) }, options);
     },
     async deleteLive(before, { filter, ...options } = {}) {
       let deleted = 0;
       for (;;) {
         const query = { ...filter, source: "live", before };
-        const part = await json<KeptPredictionDeleteResponse>(
-          { method: "DELETE", path, query, isRepeatable: false },
-          options,
-        );
+        const part = await json<KeptPredictionDeleteResponse>({ method: "DELETE", path, query }, options);
         deleted += part.deleted;
         if (!part.has_more) return deleted;
       }

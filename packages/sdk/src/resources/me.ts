@@ -9,12 +9,11 @@ export type Me = (options?: CallOptions) => Promise<MeResponse>;
 export type WhoAmI = (options?: CallOptions) => Promise<WhoAmIResponse["caller"]>;
 
 export function me({ json }: Transport): Me {
-  return (options) => json({ method: "GET", path: "/v1/me", isRepeatable: true }, options);
+  return (options) => json({ method: "GET", path: "/v1/me" }, options);
 }
 
 export function whoAmI({ json }: Transport): WhoAmI {
   return async (options) => {
-    const call = { method: "GET", path: "/v1/whoami", isRepeatable: true } as const;
-    return (await json<WhoAmIResponse>(call, options)).caller;
+    return (await json<WhoAmIResponse>({ method: "GET", path: "/v1/whoami" }, options)).caller;
   };
 }

@@ -16,10 +16,7 @@ const path = "/v1/members";
 export function members({ json }: Transport): Members {
   return {
     list: (options) =>
-      listAllPages(
-        (query) => json<MemberListResponse>({ method: "GET", path, query, isRepeatable: true }, options),
-        ({ data }) => data,
-      ),
+      listAllPages((query) => json<MemberListResponse>({ method: "GET", path, query }, options)),
     update: (id, body, options) =>
       json({ method: "PATCH", path: `${path}/${encodeURIComponent(id)}`, body, isRepeatable: true }, options),
   };

@@ -10,8 +10,7 @@ export interface Models {
 export function models({ json }: Transport): Models {
   return {
     async list(options) {
-      const call = { method: "GET", path: "/v1/models", isRepeatable: true } as const;
-      return (await json<ModelListResponse>(call, options)).data;
+      return (await json<ModelListResponse>({ method: "GET", path: "/v1/models" }, options)).data;
     },
   };
 }

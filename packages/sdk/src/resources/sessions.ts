@@ -18,15 +18,12 @@ const path = "/v1/sessions";
 export function sessions({ json }: Transport): Sessions {
   return {
     list: (options) =>
-      listAllPages(
-        (query) => json<SessionListResponse>({ method: "GET", path, query, isRepeatable: true }, options),
-        ({ data }) => data,
-      ),
+      listAllPages((query) => json<SessionListResponse>({ method: "GET", path, query }, options)),
     end: (id, options) =>
       json({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}`, isRepeatable: true }, options),
   };
 }
 
 export function signOut({ json }: Transport): SignOut {
-  return (options) => json({ method: "POST", path: "/auth/sign-out", isRepeatable: false }, options);
+  return (options) => json({ method: "POST", path: "/auth/sign-out" }, options);
 }

@@ -13,8 +13,8 @@ const path = "/v1/usage";
 
 export function usage({ json }: Transport): Usage {
   return {
-    list: (query, options) => json({ method: "GET", path, query: { ...query }, isRepeatable: true }, options),
+    list: (query, options) => json({ method: "GET", path, query: { ...query } }, options),
     latency: (query, options) =>
-      json({ method: "GET", path: `${path}/latency`, query: { ...query }, isRepeatable: true }, options),
+      json({ method: "GET", path: `${path}/latency`, query: { ...query } }, options),
   };
 }

@@ -10,6 +10,7 @@ import { storeImportedResults } from "../evaluation/results/keep/store-imported-
 import { selectAccountNames } from "../identity/users/users-store.ts";
 import { exportAccount } from "../storage/account-data/export-account.ts";
 import { type ImportOptions, importAccount } from "../storage/account-data/import-account.ts";
+import { diskFloorOf, refuseShortage } from "../storage/disk-floor.ts";
 import { isPostgres } from "../storage/is-postgres.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { CommandError } from "./command-error.ts";
@@ -66,6 +67,7 @@ export async function importFromFile(
   { account: accountName }: { account?: string },
 ): Promise<void> {
   await withDatabase(config, async ({ database }) => {
+    await refuseShortage(diskFloorOf(config));
     const options: ImportOptions = {
       schema,
       accountName,

@@ -17,7 +17,11 @@ export interface ServerConnection {
  * Connects to the Presage at `server`, which may end in the `/v1` that OpenAI clients need. Without a scheme it is https, so
  * that no key is sent in plain text unasked, but on this machine http.
  */
-export function connectToServer(server: string, apiKey: string | undefined): ServerConnection {
+export function connectToServer(
+  server: string,
+  apiKey: string | undefined,
+  keyPlace = "PRESAGE_API_KEY",
+): ServerConnection {
   if (apiKey === undefined) throw new CommandError("--server needs an API key in PRESAGE_API_KEY");
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(server);
   const address = hasScheme ? server : `${isOnThisMachine(server) ? "http" : "https"}://${server}`;
@@ -33,7 +37,7 @@ export function connectToServer(server: string, apiKey: string | undefined): Ser
       } catch (error) {
         if (!(error instanceof PresageError)) throw error;
         if (error.category === "unauthenticated")
-          throw new CommandError(`${address} rejects the API key in PRESAGE_API_KEY`);
+          throw new CommandError(`${address} rejects the API key in ${keyPlace}`);
         // Where nothing of Presage responded, the message names the address itself.
         const named = error.message.includes(baseUrl) ? error.message : `${address}: ${error.message}`;
         const message = error.category === "connection" ? named + hint : named;

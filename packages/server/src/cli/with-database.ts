@@ -1,8 +1,14 @@
+import { resolve } from "node:path";
 import { composeStore, type OpenedStore } from "../compose/compose-command-line.ts";
-import type { Config } from "../config/config.ts";
+import { type Config, withoutCredentials } from "../config/config.ts";
 import { createLog } from "../observability/logger.ts";
-import { isInMemory } from "../storage/opening/open-database.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../storage/opening/open-database.ts";
 import { CommandError } from "./command-error.ts";
+
+/** A database in a message. */
+export function databaseName(url: string): string {
+  return isSqlite(url) && !isInMemory(url) ? resolve(sqlitePath(url)) : withoutCredentials(url);
+}
 
 /** Opens the configured database, which must exist, for one command. Servers may run at the same time. */
 export async function withDatabase(

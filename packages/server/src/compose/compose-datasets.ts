@@ -3,6 +3,7 @@ import type { DatasetServices } from "../evaluation/datasets/dataset-services.ts
 import { sweepRevisions } from "../evaluation/datasets/sweep-revisions.ts";
 import { uploadInPlace, uploadInThreads } from "../evaluation/datasets/upload/run-upload.ts";
 import type { Log } from "../observability/logger.ts";
+import { diskFloorOf } from "../storage/disk-floor.ts";
 import { isInMemory, type OpenedDatabase } from "../storage/opening/open-database.ts";
 import { startSweeper } from "../storage/sweeper.ts";
 import { logFailure } from "./log-failure.ts";
@@ -26,6 +27,7 @@ export function composeDatasets(
     : uploadInThreads(config.databaseUrl);
   return {
     ...config.datasets,
+    floor: diskFloorOf(config),
     uploads,
     sweeper,
     async dispose() {

@@ -63,7 +63,10 @@ export async function composeDeployments(
   const deployments = createDeployments(
     sandbox === undefined
       ? await readDeploymentSettings(config)
-      : settingsOf({ name: "sandbox", urls: [sandbox.url], apiKey: undefined, model: undefined }, config),
+      : settingsOf(
+          { name: "sandbox", isSandbox: true, urls: [sandbox.url], apiKey: undefined, model: undefined },
+          config,
+        ),
     openUpstream,
   );
 
@@ -111,10 +114,12 @@ function shareOfReplicas(
 
 /** One deployment that no file describes. */
 function settingsOf(
-  named: Pick<NamedDeploymentSettings, "name" | "urls" | "apiKey" | "model">,
+  named: Pick<NamedDeploymentSettings, "name" | "isSandbox" | "urls" | "apiKey" | "model">,
   { upstream, cache }: Config,
 ): DeploymentSettings {
+  // The sandbox has no chat template; what looks like one was in what it was asked.
+  const controlTokens = named.isSandbox ? ("accept" as const) : ("fail" as const);
   const rest = { timeoutMs: upstream.timeoutMs, firstByteTimeoutMs: 0, maxInFlightPerReplica: undefined };
-  const one = { ...named, ...rest, fallback: undefined, cache: cache.policy };
+  const one = { ...named, ...rest, fallback: undefined, cache: cache.policy, controlTokens };
   return { defaultName: named.name, deployments: [one] };
 }

@@ -85,6 +85,7 @@ export function composeEnvironments(
       markDelivered: (delivery) => write({ delivery }),
       signal: stopping.signal,
     },
+    writeStart: (episode) => write({ episode }),
     writeStep: (step) => write({ step }),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     findPatternIssue,

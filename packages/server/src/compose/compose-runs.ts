@@ -18,6 +18,8 @@ import type { Log } from "../observability/logger.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { upstreamFields } from "../prediction/predict.ts";
 import { readAnswer } from "../prediction/read-answer.ts";
+import { refuseControlTokens } from "../prediction/refuse-unusable.ts";
+import { describeShortage, diskFloorOf } from "../storage/disk-floor.ts";
 import type { OpenedDatabase } from "../storage/opening/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
@@ -67,6 +69,7 @@ export function composeRuns(
 ): ComposedRuns {
   const writer = sqlitePath === undefined ? undefined : writeWorkInThread(sqlitePath);
   const slots = createFairSlots({ slots: config.runs.maxInFlight });
+  const floor = diskFloorOf(config);
   let runner: Runner | undefined;
 
   const predict: PredictStep = async (request, signal) => {
@@ -95,7 +98,10 @@ export function composeRuns(
         throw error;
       });
       recordCall?.(useOfCompletion(caller, completion));
-      return { ...readAnswer(completion), latencyMs: performance.now() - startedAtMs };
+      const latencyMs = performance.now() - startedAtMs;
+      const answer = readAnswer(completion);
+      if (request.isFedBack) refuseControlTokens(answer, deployment);
+      return { ...answer, latencyMs };
     } finally {
       release();
     }
@@ -107,6 +113,7 @@ export function composeRuns(
     turns: createBackgroundTurns(() => liveInFlight() > 0),
     room: createRoomForBytes((config.memoryBudgetBytes ?? quarterOfMemory()) / partsForRuns),
     writeWork: writer?.write ?? writeInTurns(database),
+    findShortage: () => describeShortage(floor),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     version: packageJson.version,
     wake: () => runner?.wake(),

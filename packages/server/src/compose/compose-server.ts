@@ -7,6 +7,8 @@ import { type App, createApp } from "../http/app.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import type { Phase, Services } from "../http/services.ts";
 import { createOpenSockets } from "../http/sockets/open-sockets.ts";
+import { createCommandLineAccess } from "../identity/command-line-key.ts";
+import { ensureOwner } from "../identity/users/ensure-owner.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
 import { createLongWork } from "../limits/long-work.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
@@ -64,12 +66,13 @@ export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
   isReplacement: boolean;
 }
 
-/** Builds the server that will listen at `address`. */
+/** Builds the server that will listen at `address`. Commands with `commandLineKey` are let in. */
 export async function composeServer(
   config: Config,
   log: Log,
   address: string,
   worker?: WorkerOptions,
+  commandLineKey?: string,
 ): Promise<Presage> {
   const { logger } = log;
   let phase: Phase = "starting";
@@ -177,6 +180,7 @@ export async function composeServer(
       store,
       keyDigest,
       keyVerifier,
+      commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
       forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
       ...sessions,
     },
@@ -245,6 +249,7 @@ function settingsOf(config: Config, instanceId: string): Services["settings"] {
     maxShortBodyBytes: Math.min(maxBodyBytes, maxShortBodyBytes),
     capture: config.capture,
     debugFields: config.prediction.debugFields,
+    chatCompatibility: config.prediction.chatCompatibility,
     metricsToken: config.metricsToken,
     dashboardDirectory: Bun.fileURLToPath(new URL("../../../web/dist/", import.meta.url)),
   };

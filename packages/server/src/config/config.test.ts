@@ -32,18 +32,20 @@ describe("An empty environment", () => {
       deployments: undefined,
       pricesPath: undefined,
       memoryBudgetBytes: undefined,
+      minFreeDiskBytes: 1_073_741_824,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       capture: { setting: "off", maxAgeDays: 30 },
       retention: { predictions: 30 },
       prediction: {
         debugFields: false,
+        chatCompatibility: "strict",
         ratePerMinute: 0,
         userRatePerMinute: 0,
         accountRatePerMinute: 0,
         maxInFlight: 10_000,
       },
       evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
-      datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
+      datasets: { maxBytes: 1_073_741_824, quotaBytes: 68_719_476_736 },
       runs: { maxInFlight: 1_000 },
       upstream: {
         urls: undefined,
@@ -99,6 +101,7 @@ describe("Each variable", () => {
       PRESAGE_UPSTREAM_TIMEOUT_MS: "5000",
       PRESAGE_UPSTREAM_RETRIES: "0",
       PRESAGE_DEBUG_FIELDS: "true",
+      PRESAGE_CHAT_COMPATIBILITY: "openai",
       PRESAGE_CACHE: "seeded",
       PRESAGE_CACHE_MAX_BYTES: "1000000",
       PRESAGE_CACHE_MAX_AGE_S: "60",
@@ -111,6 +114,7 @@ describe("Each variable", () => {
       PRESAGE_MAX_IN_FLIGHT: "1",
       PRESAGE_MAX_BODY_BYTES: "1000",
       PRESAGE_MAX_DATASET_BYTES: "3000000",
+      PRESAGE_MIN_FREE_DISK_BYTES: "5000000",
       PRESAGE_DATASET_QUOTA_BYTES: "4000000",
       PRESAGE_MEMORY_BUDGET_BYTES: "1048576",
       PRESAGE_BOOTSTRAP_KEY: "k".repeat(32),
@@ -156,6 +160,7 @@ describe("Each variable", () => {
       deployments: undefined,
       pricesPath: undefined,
       memoryBudgetBytes: 1_048_576,
+      minFreeDiskBytes: 5_000_000,
       upstream: {
         urls: ["http://gpu:8000/v1"],
         apiKey: "upstream-key",
@@ -169,6 +174,7 @@ describe("Each variable", () => {
       retention: { results: 90, predictions: 7, usage: 365 },
       prediction: {
         debugFields: true,
+        chatCompatibility: "openai",
         ratePerMinute: 600,
         userRatePerMinute: 900,
         accountRatePerMinute: 0,
@@ -343,6 +349,7 @@ describe("A wrong value", () => {
       "results, predictions, episodes, usage or audit, each with =DAYS from 1 to 36500 (audit: from 90) and commas between them, such as results=90,usage=365",
     ],
     ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
+    ["PRESAGE_CHAT_COMPATIBILITY", ["OpenAI", "yes"], "strict, openai"],
     ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
     ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
     ["PRESAGE_MEMORY_BUDGET_BYTES", ["1048575", "1GB", "-1"], "a whole number of bytes from 1048576"],
@@ -465,7 +472,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(69);
+    expect(shown).toHaveLength(71);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -1,9 +1,9 @@
 import type { Role } from "@presage/contract";
-import { z } from "zod";
+import type { z } from "zod";
 import { contradictionsOf } from "./config-contradictions.ts";
 import { type TelemetryConfig, telemetryOf } from "./config-telemetry.ts";
 import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
-import { anyDomain, type RawEnvironment } from "./environment-values.ts";
+import { anyDomain, expectedOf, type RawEnvironment } from "./environment-values.ts";
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -22,6 +22,8 @@ export type Config = Readonly<{
   redisUrl: string | undefined;
   /** Absent: a quarter of the memory of the machine or container. */
   memoryBudgetBytes: number | undefined;
+  /** How much of the disk of an SQLite database uploads and runs leave free. */
+  minFreeDiskBytes: number;
   /** The file with prices of models. Absent: nothing has a price. */
   pricesPath: string | undefined;
   /** Absent: there is one deployment, the upstream or the sandbox. */
@@ -55,6 +57,7 @@ export type Config = Readonly<{
   }>;
   prediction: Readonly<{
     debugFields: boolean;
+    chatCompatibility: Environment["PRESAGE_CHAT_COMPATIBILITY"];
     ratePerMinute: number;
     userRatePerMinute: number;
     accountRatePerMinute: number;
@@ -118,6 +121,7 @@ export function readConfig(raw: RawEnvironment): Config {
     databaseUrl: values.PRESAGE_DATABASE_URL,
     redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
+    minFreeDiskBytes: values.PRESAGE_MIN_FREE_DISK_BYTES,
     deployments:
       values.PRESAGE_DEPLOYMENTS === undefined
         ? undefined
@@ -147,6 +151,7 @@ export function readConfig(raw: RawEnvironment): Config {
     },
     prediction: {
       debugFields: values.PRESAGE_DEBUG_FIELDS,
+      chatCompatibility: values.PRESAGE_CHAT_COMPATIBILITY,
       ratePerMinute: values.PRESAGE_RATE_LIMIT_RPM,
       userRatePerMinute: values.PRESAGE_RATE_LIMIT_USER_RPM ?? keysPerUser * values.PRESAGE_RATE_LIMIT_RPM,
       accountRatePerMinute:
@@ -242,7 +247,7 @@ function isSet(value: string | undefined): boolean {
 function issueLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
   const name = String(issue.path[0]) as EnvironmentName;
   const got = secretNames.has(name) ? "a hidden value" : JSON.stringify(withoutCredentials(set[name]));
-  return `${name}: got ${got}; expected ${z.globalRegistry.get(environment.shape[name])?.expected}`;
+  return `${name}: got ${got}; expected ${expectedOf(environment.shape[name])}`;
 }
 
 function shown(name: EnvironmentName, value: unknown): string {
@@ -259,7 +264,7 @@ function shown(name: EnvironmentName, value: unknown): string {
 }
 
 /** A URL may contain a password before its `@` or in its query, even where none is allowed or the rest is not a URL. */
-function withoutCredentials(text = ""): string {
+export function withoutCredentials(text = ""): string {
   return text
     .replace(/^([a-z0-9+.-]*:\/*)?.*@/is, "$1***@")
     .replace(/([?&][^=&]*(?:password|secret|token|key)=)[^&]*/gi, "$1***");

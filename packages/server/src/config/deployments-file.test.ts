@@ -18,6 +18,7 @@ deployments:
     max_in_flight_per_replica: 256
     fallback: gpt-wm
     cache: seeded
+    control_tokens: accept
   gpt-wm: { replicas: [https://api.example.com/v1], model: gpt-6-mini }
 `;
 
@@ -35,6 +36,7 @@ test("a file is read with its defaults, and keys come from the environment", () 
         maxInFlightPerReplica: 256,
         fallback: "gpt-wm",
         cache: "seeded",
+        controlTokens: "accept",
       },
       {
         name: "gpt-wm",
@@ -46,6 +48,7 @@ test("a file is read with its defaults, and keys come from the environment", () 
         maxInFlightPerReplica: undefined,
         fallback: undefined,
         cache: "off",
+        controlTokens: "fail",
       },
     ],
   });

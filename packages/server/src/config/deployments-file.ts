@@ -1,43 +1,44 @@
 import { z } from "zod";
-import type { DeploymentSettings } from "../upstream/create-deployments.ts";
+import { controlTokenRules, type DeploymentSettings } from "../upstream/create-deployments.ts";
 import { cachePolicies } from "./environment.ts";
-import type { RawEnvironment } from "./environment-values.ts";
-import { areDifferentUrls, httpUrl } from "./environment-values.ts";
+import {
+  areDifferentUrls,
+  expectedNumber,
+  httpUrl,
+  oneOf,
+  type RawEnvironment,
+  unlimited,
+} from "./environment-values.ts";
 import { type FileIssue, type Path, parseYamlFile, type YamlFile } from "./yaml-file.ts";
 
 const dayMs = 86_400_000;
 /** As a header's value and as a model's name. */
 const name = z.string().regex(/^[a-zA-Z0-9][\w.-]{0,63}$/);
-const wholeNumber = (lowest: number, highest: number) => z.int().min(lowest).max(highest);
 const expected = (text: string) => ({ expected: text });
+const wholeNumber = (lowest: number, highest: number, unit?: string) =>
+  z
+    .int()
+    .min(lowest)
+    .max(highest)
+    .meta(expected(expectedNumber(lowest, highest, unit)));
 const expectedUrls = "a list of different http or https URLs without user name, password and query";
 
 const deployment = z.strictObject({
-  replicas: z
-    .array(httpUrl.meta(expected("an http or https URL without user name, password and query")))
-    .min(1)
-    .refine(areDifferentUrls)
-    .meta(expected(expectedUrls)),
+  replicas: z.array(httpUrl).min(1).refine(areDifferentUrls).meta(expected(expectedUrls)),
   model: z.string().min(1).optional().meta(expected("text")),
   api_key_env: z
     .string()
     .regex(/^[A-Za-z_]\w*$/)
     .optional()
     .meta(expected("the name of the environment variable that holds the key")),
-  timeout_ms: wholeNumber(1, dayMs)
-    .optional()
-    .meta(expected(`a whole number of milliseconds from 1 to ${dayMs}`)),
+  timeout_ms: wholeNumber(1, dayMs, "milliseconds").optional(),
   first_byte_timeout_ms: wholeNumber(0, dayMs)
     .default(0)
     .meta(expected(`a whole number of milliseconds from 0 to ${dayMs}; 0 for none`)),
-  max_in_flight_per_replica: wholeNumber(1, Number.MAX_SAFE_INTEGER)
-    .optional()
-    .meta(expected("a whole number above 0")),
+  max_in_flight_per_replica: wholeNumber(1, unlimited).optional(),
   fallback: name.optional().meta(expected("the name of another deployment")),
-  cache: z
-    .enum(cachePolicies)
-    .default("off")
-    .meta(expected(cachePolicies.join(", "))),
+  cache: oneOf(cachePolicies).default("off"),
+  control_tokens: oneOf(controlTokenRules).default("fail"),
 });
 
 const file = z.strictObject({
@@ -128,6 +129,7 @@ function toSettings(
       maxInFlightPerReplica: given.max_in_flight_per_replica,
       fallback: given.fallback,
       cache: given.cache,
+      controlTokens: given.control_tokens,
     })),
   };
 }

@@ -1,17 +1,45 @@
 import { z } from "zod";
 
+declare module "zod/v4/core" {
+  interface GlobalMeta {
+    /** What a value has to be, for the error about an invalid one. */
+    expected?: string;
+  }
+}
+
 /** The variables as they are set. */
 export type RawEnvironment = Readonly<Record<string, string | undefined>>;
 
-export const wholeNumber = (lowest: number, highest: number) =>
+/** What the schema, or the one that it makes optional, says that it expects. */
+export function expectedOf(schema: z.core.$ZodType): string | undefined {
+  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault;
+  return z.globalRegistry.get(schema)?.expected ?? (isWrapper ? expectedOf(schema.unwrap()) : undefined);
+}
+
+/** As `highest`: any number that a double represents exactly. */
+export const unlimited = Number.MAX_SAFE_INTEGER;
+/** `unit` is what it counts, such as bytes. */
+export const wholeNumber = (lowest: number, highest: number, unit?: string) =>
   z
     .string()
     .regex(/^\d{1,16}$/)
     .transform(Number)
-    .pipe(z.number().min(lowest).max(highest));
+    .pipe(z.number().min(lowest).max(highest))
+    .meta({ expected: expectedNumber(lowest, highest, unit) });
+
+/** What a whole number in these bounds says that it expects. */
+export function expectedNumber(lowest: number, highest: number, unit?: string): string {
+  const number = unit === undefined ? "a whole number" : `a whole number of ${unit}`;
+  if (highest < unlimited) return `${number} from ${lowest} to ${highest}`;
+  return lowest === 1 ? `${number} above 0` : `${number} from ${lowest}`;
+}
+
+/** One of these words. */
+export const oneOf = <const Options extends readonly string[]>(options: Options) =>
+  z.enum(options).meta({ expected: options.join(", ") });
 const retainedKinds = ["results", "predictions", "episodes", "usage", "audit"] as const;
 /** Questions about who did what often come weeks later. */
-export const leastAuditDays = 90;
+const leastAuditDays = 90;
 /** `KIND=DAYS`, with commas between them, each kind once. */
 export const retentionDays = (most: number) =>
   z
@@ -22,14 +50,21 @@ export const retentionDays = (most: number) =>
     .refine((parts) => parts.every(([kind, days]) => kind !== "audit" || days >= leastAuditDays))
     .transform(
       (parts): Readonly<Partial<Record<(typeof retainedKinds)[number], number>>> => Object.fromEntries(parts),
-    );
-export const onOff = z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] });
+    )
+    .meta({
+      expected: `results, predictions, episodes, usage or audit, each with =DAYS from 1 to ${most} (audit: from ${leastAuditDays}) and commas between them, such as results=90,usage=365`,
+    });
+export const onOff = z
+  .stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] })
+  .meta({ expected: "true or false" });
+const expectedUrl = "an http or https URL without user name, password and query";
 export const httpUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
   // Paths are appended to it.
   .refine((value) => !/[?#]/.test(value))
-  .transform((value) => value.replace(/\/+$/, ""));
+  .transform((value) => value.replace(/\/+$/, ""))
+  .meta({ expected: expectedUrl });
 /** Whether no two are the same when written in the same way. */
 export const areDifferentUrls = (urls: readonly string[]): boolean =>
   new Set(urls.map((url) => new URL(url).href)).size === urls.length;
@@ -37,24 +72,30 @@ export const httpUrls = z
   .string()
   .transform((list) => list.split(",").map((url) => url.trim()))
   .pipe(z.array(httpUrl))
-  .refine(areDifferentUrls);
+  .refine(areDifferentUrls)
+  .meta({ expected: `${expectedUrl}, or several different ones with commas between them` });
 /** Pages, their assets and cookies live at the root of the host. */
 export const originUrl = httpUrl
   .refine((value) => {
     const { pathname, search, hash } = new URL(value);
     return pathname + search + hash === "/";
   })
-  .transform((value) => new URL(value).origin);
+  .transform((value) => new URL(value).origin)
+  .meta({ expected: "an http or https URL without user name, password, query and path" });
 /** Unlike other URLs it is compared character by character, including a trailing slash. */
 export const issuerUrl = z
   .url({ protocol: /^https?$/, abort: true })
-  .refine((value) => new URL(value).username === "" && new URL(value).password === "");
-export const text = z.string();
+  .refine((value) => new URL(value).username === "" && new URL(value).password === "")
+  .meta({ expected: expectedUrl });
+export const text = z.string().meta({ expected: "text" });
 /** Where a query would set options of the client. */
-export const redisUrl = z.url({ protocol: /^rediss?$/, abort: true }).refine((value) => {
-  const { hostname, pathname, search, hash } = new URL(value);
-  return hostname !== "" && /^(\/\d{0,4})?$/.test(pathname) && search + hash === "";
-});
+export const redisUrl = z
+  .url({ protocol: /^rediss?$/, abort: true })
+  .refine((value) => {
+    const { hostname, pathname, search, hash } = new URL(value);
+    return hostname !== "" && /^(\/\d{0,4})?$/.test(pathname) && search + hash === "";
+  })
+  .meta({ expected: "redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE], or rediss:// with TLS" });
 const domain = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 /** The value of PRESAGE_OIDC_ALLOWED_DOMAINS that lets every user of the provider sign in. */
 export const anyDomain = "*";
@@ -63,7 +104,5 @@ export const domains = z
   .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
   .refine(
     (names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === anyDomain),
-  );
-
-/** What `httpUrl` accepts. */
-export const expectedUrl = "an http or https URL without user name, password and query";
+  )
+  .meta({ expected: "domains separated by commas, for example example.org,example.com, or *" });

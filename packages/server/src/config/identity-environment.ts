@@ -1,6 +1,6 @@
 import { Role } from "@presage/contract";
 import { z } from "zod";
-import { domains, expectedUrl, issuerUrl, text, wholeNumber } from "./environment-values.ts";
+import { domains, issuerUrl, oneOf, text, wholeNumber } from "./environment-values.ts";
 
 const yearHours = 8_760;
 const yearMinutes = 525_600;
@@ -15,46 +15,32 @@ export const identityVariables = {
       description: "an API key, at least 32 characters, that exists from the first start",
       expected: "32 to 512 visible ASCII characters",
     }),
-  PRESAGE_OIDC_ISSUER: issuerUrl.optional().meta({
-    description: "OpenID provider that users sign in with; if not set, the server is in local mode",
-    expected: expectedUrl,
-  }),
-  PRESAGE_OIDC_CLIENT_ID: text
+  PRESAGE_OIDC_ISSUER: issuerUrl
     .optional()
-    .meta({ description: "client id of this server at the OpenID provider", expected: "text" }),
-  PRESAGE_OIDC_CLIENT_SECRET: text
+    .describe("OpenID provider that users sign in with; if not set, the server is in local mode"),
+  PRESAGE_OIDC_CLIENT_ID: text.optional().describe("client id of this server at the OpenID provider"),
+  PRESAGE_OIDC_CLIENT_SECRET: text.optional().describe("client secret of this server at the OpenID provider"),
+  PRESAGE_OIDC_ALLOWED_DOMAINS: domains
     .optional()
-    .meta({ description: "client secret of this server at the OpenID provider", expected: "text" }),
-  PRESAGE_OIDC_ALLOWED_DOMAINS: domains.optional().meta({
-    description:
+    .describe(
       "only users with a verified e-mail address in one of these domains may sign in; * allows every user of the provider",
-    expected: "domains separated by commas, for example example.org,example.com, or *",
-  }),
-  PRESAGE_OIDC_ACCOUNT_CLAIM: text.optional().meta({
-    description:
+    ),
+  PRESAGE_OIDC_ACCOUNT_CLAIM: text
+    .optional()
+    .describe(
       "claim that names a user's account; if not set, every user is in the owner's account, named default",
-    expected: "text",
-  }),
-  PRESAGE_NEW_USER_ROLE: z
-    .enum(Role.options)
+    ),
+  PRESAGE_NEW_USER_ROLE: oneOf(Role.options)
     .default("member")
-    .meta({
-      description:
-        "role of a user who signs in for the first time; the first user of an account is always an owner",
-      expected: Role.options.join(", "),
-    }),
-  PRESAGE_SESSION_IDLE_MINUTES: wholeNumber(1, yearMinutes)
+    .describe(
+      "role of a user who signs in for the first time; the first user of an account is always an owner",
+    ),
+  PRESAGE_SESSION_IDLE_MINUTES: wholeNumber(1, yearMinutes, "minutes")
     .default(720)
-    .meta({
-      description: "idle session lifetime in minutes",
-      expected: `a whole number of minutes from 1 to ${yearMinutes}`,
-    }),
-  PRESAGE_SESSION_MAX_HOURS: wholeNumber(1, yearHours)
+    .describe("idle session lifetime in minutes"),
+  PRESAGE_SESSION_MAX_HOURS: wholeNumber(1, yearHours, "hours")
     .default(168)
-    .meta({
-      description: "absolute session lifetime in hours",
-      expected: `a whole number of hours from 1 to ${yearHours}`,
-    }),
+    .describe("absolute session lifetime in hours"),
 } as const;
 
 /** Variables whose values are never printed. */

@@ -9,14 +9,13 @@ const maxModels = 1_000;
 const maxPrice = 1_000_000_000;
 const expected = (text: string) => ({ expected: text });
 
-const price = z.number().min(0).max(maxPrice);
-const priceExpected = expected(`a price per million tokens, a number from 0 to ${maxPrice}`);
+const price = z
+  .number()
+  .min(0)
+  .max(maxPrice)
+  .meta(expected(`a price per million tokens, a number from 0 to ${maxPrice}`));
 
-const model = z.strictObject({
-  prompt: price.meta(priceExpected),
-  cached: price.optional().meta(priceExpected),
-  completion: price.meta(priceExpected),
-});
+const model = z.strictObject({ prompt: price, cached: price.optional(), completion: price });
 
 const currencies = new Set(Intl.supportedValuesOf("currency"));
 

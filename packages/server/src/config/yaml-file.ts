@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import type { Document } from "yaml";
-import { z } from "zod";
+import type { z } from "zod";
 import { ConfigError } from "./config.ts";
+import { expectedOf } from "./environment-values.ts";
 
 /** Loaded by the first file, so that a server without files does without it. */
 const yaml = (): typeof import("yaml") => require("yaml");
@@ -67,7 +68,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
       return issue.keys.map((key) => issueAt([...issue.path, key], "unknown key"));
     const isKey = issue.code === "invalid_key";
     const wanted = schemaAt(issue.path, isKey ? "key" : "value");
-    const expectation = z.globalRegistry.get(wanted)?.expected ?? "a map of keys and values";
+    const expectation = expectedOf(wanted) ?? "a map of keys and values";
     const isMissing = !isKey && valueAt(value, issue.path) === undefined;
     return [issueAt(issue.path, `${isMissing ? "missing; " : ""}expected ${expectation}`)];
   }

@@ -3,6 +3,7 @@ import type { FairSlots } from "../limits/fair-slots.ts";
 import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
 import type { KnownEpisodes } from "./episodes/known-episodes.ts";
+import type { NewEpisodeRow } from "./episodes/new-episodes-store.ts";
 import type { NewStep } from "./episodes/new-steps-store.ts";
 import type { ReadProgress } from "./episodes/read-progress.ts";
 import type { OrsServices } from "./ors/ors-services.ts";
@@ -40,6 +41,8 @@ export interface EnvironmentServices {
   /** Whose turn it is to start an episode. */
   readonly startTurns: FairSlots;
   readonly readProgress: ReadProgress;
+  /** Stores an episode at its start, many together. Says whether this one was stored. */
+  writeStart(start: NewEpisodeRow): Promise<boolean>;
   /** Stores steps, those of many episodes together. Says whether this one was stored. */
   writeStep(step: NewStep): Promise<boolean>;
   hasDeployment(name: string): boolean;

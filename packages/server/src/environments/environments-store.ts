@@ -3,6 +3,7 @@ import { type SqlBool, sql } from "kysely";
 import { isPostgres } from "../storage/is-postgres.ts";
 import { type Keyset, type KeysetPage, toListPart } from "../storage/keyset.ts";
 import type { Micros } from "../storage/micros.ts";
+import { prepareStatement } from "../storage/prepare-statement.ts";
 import type { EnvironmentRevisionsTable, EnvironmentsTable } from "../storage/schema/environments.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import type { EnvironmentRevision, TaskCounts } from "./environment.ts";
@@ -32,15 +33,22 @@ export async function selectEnvironment(
   accountId: string,
   { name, revision }: { name: string; revision?: number | undefined },
 ): Promise<EnvironmentRevision | undefined> {
-  const row = await withRevisions(database, accountId)
-    .where("environment.name", "=", name)
-    .$if(revision === undefined, (query) =>
-      query.whereRef("revision.revision", "=", "environment.last_revision"),
-    )
-    .$if(revision !== undefined, (query) => query.where("revision.revision", "=", revision ?? 0))
-    .executeTakeFirst();
+  const [row] =
+    revision === undefined
+      ? await latestRevision(database, [accountId, name])
+      : await someRevision(database, [accountId, name, revision]);
   return row && toEnvironment(row);
 }
+
+const latestRevision = prepareStatement((database) =>
+  withRevisions(database, "")
+    .where("environment.name", "=", "")
+    .whereRef("revision.revision", "=", "environment.last_revision"),
+);
+
+const someRevision = prepareStatement((database) =>
+  withRevisions(database, "").where("environment.name", "=", "").where("revision.revision", "=", 0),
+);
 
 const bytesOfConfig = sql<number>`octet_length(revision.config)`.as("bytes");
 
@@ -175,14 +183,24 @@ export async function lockEnvironment(
 
 /** Whether an environment is still there. If it is, it stays so until the transaction ends. */
 export async function holdEnvironment(transaction: Database, id: string): Promise<boolean> {
-  if (id === sandboxEnvironment.id) return true;
+  return (await holdEnvironments(transaction, [id])).has(id);
+}
+
+/** Which of some environments are still there. They stay so until the transaction ends. */
+export async function holdEnvironments(
+  transaction: Database,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const others = [...new Set(ids)].filter((id) => id !== sandboxEnvironment.id);
+  if (others.length === 0) return new Set(ids);
   const found = await transaction
     .selectFrom("environments")
     .select("id")
-    .where("id", "=", id)
+    .where("id", "in", others)
+    .orderBy("id")
     .$if(isPostgres(transaction), (query) => query.forKeyShare())
-    .executeTakeFirst();
-  return found !== undefined;
+    .execute();
+  return new Set([sandboxEnvironment.id, ...found.map(({ id }) => id)]);
 }
 
 export async function updateLastRevision(transaction: Database, id: string, number: number): Promise<void> {

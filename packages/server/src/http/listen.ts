@@ -3,6 +3,7 @@ import type { App } from "./app.ts";
 import { idleTimeoutS } from "./pipeline/keep-open.ts";
 import { isOpenAiPath, openAiError } from "./pipeline/openai-error.ts";
 import { type SocketEvents, socketHandler } from "./sockets/socket.ts";
+import { widenBacklog } from "./widen-backlog.ts";
 
 /** Routes limit bodies themselves, with an error response of the API. */
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
@@ -98,6 +99,7 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
   } catch (error) {
     throw explainListenError(error, host, port);
   }
+  widenBacklog();
 
   /** Bun's stop closes idle connections at once, and would lose a request that a client is just sending on one of them. */
   async function waitForQuiet(startedAtMs: number): Promise<void> {

@@ -62,6 +62,8 @@ export interface Settings {
   readonly capture: Readonly<{ setting: string; maxAgeDays: number }>;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;
+  /** Whether chats are the contract's, or also what else OpenAI's clients send. */
+  readonly chatCompatibility: "strict" | "openai";
   /** Required by `/metrics`; if absent, only this machine may read them. */
   readonly metricsToken: string | undefined;
   /** Where the built dashboard is. */

@@ -10,7 +10,7 @@ export function checkAccess({ role, proof }: Pick<Caller, "role" | "proof">, nee
       "forbidden",
       `Your role is ${role}; this request needs the role ${roles.toReversed().join(" or ")}. An owner of your account can change your role.`,
     );
-  const scopes = proof.kind === "key" ? proof.scopes : null;
+  const scopes = proof.kind === "session" ? null : proof.scopes;
   if (scopes === null || scope === undefined || scopes.includes(scope)) return;
   throw new ServiceError(
     "forbidden",
@@ -23,7 +23,7 @@ export function checkNewScopes(
   { role, proof }: Pick<Caller, "role" | "proof">,
   scopes: KeyScope[] | null,
 ): void {
-  const own = proof.kind === "key" ? proof.scopes : null;
+  const own = proof.kind === "session" ? null : proof.scopes;
   if (own !== null && (scopes === null || scopes.some((scope) => !own.includes(scope))))
     throw new ServiceError(
       "forbidden",

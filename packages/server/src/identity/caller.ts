@@ -22,7 +22,9 @@ export type Proof =
       /** Which predictions are kept; null: the server's setting. */
       capture: string | null;
     }
-  | { kind: "session"; sessionId: string };
+  | { kind: "session"; sessionId: string }
+  /** A command on the server's machine, with the key of this start. */
+  | { kind: "command_line"; scopes: readonly KeyScope[] };
 
 /** Whose limits a request counts against: each key has its own, the sessions of a user share them. */
 export function limitHolders({ userId, accountId, proof }: Caller): LimitHolders {
@@ -33,6 +35,8 @@ export function limitHolders({ userId, accountId, proof }: Caller): LimitHolders
 
 /** A caller in the audit log. */
 export function actorOf({ userId, proof }: Caller, requestId: string): Actor {
+  if (proof.kind === "command_line")
+    return { kind: "command_line", userId: null, id: null, name: null, requestId };
   return proof.kind === "key"
     ? { kind: "api_key", userId, id: proof.keyId, name: proof.keyName, requestId }
     : { kind: "session", userId, id: proof.sessionId, name: null, requestId };

@@ -56,6 +56,6 @@ export async function lockCaller(
   const isLive =
     proof.kind === "key"
       ? await isKeyLive(transaction, userId, proof.keyId, live.now)
-      : await isSessionLive(transaction, userId, proof.sessionId, live);
+      : proof.kind === "session" && (await isSessionLive(transaction, userId, proof.sessionId, live));
   if (!isLive) throw notAuthenticated();
 }

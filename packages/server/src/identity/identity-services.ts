@@ -1,5 +1,6 @@
 import type { Store } from "../storage/store.ts";
 import type { KeyDigest, KeyVerifier } from "./api-keys/verify-api-key.ts";
+import type { CommandLineAccess } from "./command-line-key.ts";
 import type { OpenidProvider } from "./openid/openid-provider.ts";
 import type { SessionRules } from "./sessions/session-rules.ts";
 import type { SessionTokens } from "./sessions/session-tokens.ts";
@@ -9,6 +10,7 @@ export interface IdentityServices {
   readonly store: Store;
   readonly keyDigest: KeyDigest;
   readonly keyVerifier: KeyVerifier;
+  readonly commandLine: CommandLineAccess;
   /** Makes the other workers forget a revoked key too; returns once they have. */
   forgetKeyElsewhere(digest: string): Promise<void>;
   readonly sessionTokens: SessionTokens;

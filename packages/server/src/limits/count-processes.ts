@@ -35,7 +35,7 @@ export function countProcesses(redis: Redis, key: string): ProcessCount {
   let count = 1;
 
   async function see(): Promise<void> {
-    count = (await redis.ask(() => client.presageSeeProcess(key, processId, seenForMs))) ?? count;
+    count = (await redis.ask(() => client.presageSeeProcess(key, processId, seenForMs), isCount)) ?? count;
   }
 
   const timer = setInterval(see, seenEveryMs);
@@ -46,7 +46,14 @@ export function countProcesses(redis: Redis, key: string): ProcessCount {
     async stop() {
       clearInterval(timer);
       client.off("ready", see);
-      await redis.ask(() => client.zrem(key, processId));
+      await redis.ask(
+        () => client.zrem(key, processId),
+        (reply) => typeof reply === "number",
+      );
     },
   };
+}
+
+function isCount(reply: unknown): reply is number {
+  return Number.isSafeInteger(reply) && Number(reply) > 0;
 }

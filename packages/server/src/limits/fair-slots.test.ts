@@ -87,3 +87,68 @@ test("a caller that waits too long or disconnects leaves the queue, and no slot 
   (await slots.take("b", patient))();
   expect(slots.inUse()).toBe(0);
 });
+
+/** Has callers of one account wait, releases each slot at once, and returns the costs in the order in which they were admitted. */
+async function orderOf(costs: readonly number[], onEnter: (entered: number[]) => number[] = () => []) {
+  const slots = create({});
+  const release = await slots.take("a", patient);
+  const entered: number[] = [];
+  const one = async (cost: number): Promise<unknown> => {
+    const release = await slots.take("a", patient, cost);
+    entered.push(cost);
+    const more = Promise.all(onEnter(entered).map(one));
+    release();
+    return await more;
+  };
+  const all = Promise.all(costs.map(one));
+  release();
+  await all;
+  return entered;
+}
+
+test("a caller that is admitted in the turn in which it gives up takes nobody else from the queue", async () => {
+  const slots = create({});
+  const release = await slots.take("a", patient);
+  const caller = new AbortController();
+  const admitted = slots.take("a", caller.signal);
+  const next = slots.take("a", patient);
+  release();
+  caller.abort(new Error("hung up"));
+  expect(slots.waiting()).toBe(1);
+  (await admitted)();
+  (await next)();
+  expect(slots.inUse()).toBe(0);
+});
+
+test("dear work does not wait for work of its kind that gave up", async () => {
+  const slots = create({});
+  const release = await slots.take("a", patient);
+  const gone = AbortSignal.timeout(1);
+  const left = Array.from({ length: 5 }, () => slots.take("a", gone, 500));
+  await Promise.allSettled(left);
+  const entered: number[] = [];
+  const all = [...Array.from({ length: 60 }, () => 10), 500].map(async (cost) => {
+    const release = await slots.take("a", patient, cost);
+    entered.push(cost);
+    release();
+  });
+  release();
+  await Promise.all(all);
+  expect(entered.indexOf(500)).toBe(50);
+});
+
+test("cheap work overtakes dear work of its account that waits longer, however often dear work had its turn", async () => {
+  expect(await orderOf([9_800, 9_800, 9_800, 36, 9_800, 36])).toEqual([36, 36, 9_800, 9_800, 9_800, 9_800]);
+  const arriving = (entered: number[]) => (entered.length === 3 ? [36] : []);
+  expect(await orderOf([9_800, 9_800, 9_800, 9_800], arriving)).toEqual([9_800, 9_800, 9_800, 36, 9_800]);
+});
+
+test("dear work has its turn while ever more cheap work of its account arrives", async () => {
+  const entered = await orderOf([500, 10], ({ length }) => (length < 1_000 ? [10] : []));
+  // Until the cheap work has had as much.
+  expect(entered.indexOf(500)).toBe(49);
+});
+
+test("work of the same cost is done in order, and of about the same as well", async () => {
+  expect(await orderOf([1, 1.5, 1.25, 9, 1])).toEqual([1, 1.5, 1.25, 9, 1]);
+});

@@ -14,7 +14,7 @@ test("One piece of work is done in a turn of the loop at most, and accounts take
   })();
 
   async function doOne(accountId: string): Promise<void> {
-    const end = await work.take(accountId, never);
+    const end = await work.take(accountId, never, 1_000_000);
     done.push({ accountId, turn });
     end();
   }
@@ -28,10 +28,10 @@ test("One piece of work is done in a turn of the loop at most, and accounts take
 
 test("A caller that gives up while waiting does not block the next", async () => {
   const work = createLongWork();
-  const end = await work.take("a", never);
+  const end = await work.take("a", never, 1_000_000);
   const leaving = new AbortController();
-  const left = work.take("a", leaving.signal);
-  const next = work.take("a", never);
+  const left = work.take("a", leaving.signal, 1_000_000);
+  const next = work.take("a", never, 1_000_000);
   leaving.abort(new Error("gone"));
   await expect(left).rejects.toThrow("gone");
   end();

@@ -3,8 +3,11 @@ import { createFairSlots } from "./fair-slots.ts";
 
 /** Turns for work that keeps the main thread busy for milliseconds, such as reading a body of megabytes. */
 export interface LongWork {
-  /** Resolves when it is the caller's turn, with the function that ends it. Rejects with the signal's reason as soon as the signal is aborted. */
-  take(accountId: string, signal: AbortSignal): Promise<() => void>;
+  /**
+   * Resolves when it is the caller's turn, with the function that ends it. Rejects with the signal's reason as soon as the signal is
+   * aborted. Of one account, far fewer `bytes` come first.
+   */
+  take(accountId: string, signal: AbortSignal, bytes: number): Promise<() => void>;
 }
 
 /**
@@ -14,8 +17,8 @@ export interface LongWork {
 export function createLongWork(): LongWork {
   const slots = createFairSlots({ slots: 1 });
   return {
-    async take(accountId, signal) {
-      const release = await slots.take(accountId, signal);
+    async take(accountId, signal, bytes) {
+      const release = await slots.take(accountId, signal, bytes);
       return () => void restAndRelease(release);
     },
   };

@@ -1,3 +1,5 @@
+import { itemOfTurn } from "./item-of-turn.ts";
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Bodies up to this length are read at once: they arrive with the headers, or soon after. */
@@ -41,6 +43,9 @@ async function readInPieces(
     if (length > maxBytes) return undefined; // Leaving the loop cancels the stream.
     onLength(length);
     chunks.push(chunk);
+    // What arrives meanwhile becomes one chunk.
+    const turn = itemOfTurn();
+    if (turn !== undefined) await turn;
   }
   return Bun.concatArrayBuffers(chunks, Number.POSITIVE_INFINITY, true) as Bytes;
 }

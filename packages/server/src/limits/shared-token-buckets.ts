@@ -1,6 +1,6 @@
 import type { Result } from "ioredis";
 import type { Redis } from "../redis/connect-redis.ts";
-import { type createTokenBuckets, type TakeTokens, waitForToken } from "./token-buckets.ts";
+import { type Bucket, type createTokenBuckets, type TakeTokens, waitForToken } from "./token-buckets.ts";
 
 declare module "ioredis" {
   interface RedisCommander<Context> {
@@ -56,7 +56,10 @@ export function createSharedTokenBuckets(options: SharedTokenBucketOptions): Tak
   return async (buckets) => {
     const keys = buckets.map(({ id }) => prefix + id);
     const rates = buckets.map(({ perMinute }) => perMinute);
-    const before = await redis.ask((client) => client.presageTakeTokens(keys.length, ...keys, ...rates));
+    const before = await redis.ask(
+      (client) => client.presageTakeTokens(keys.length, ...keys, ...rates),
+      (reply) => areTokensOf(buckets, reply),
+    );
     count(before === undefined ? "own" : "shared");
     if (before === undefined) return own.take(buckets, 1 / processes());
     const tokens = before.map(Number);
@@ -68,4 +71,13 @@ export function createSharedTokenBuckets(options: SharedTokenBucketOptions): Tak
       return { tokens: left - taken, waitMs: waitForToken(left, perMinute) };
     });
   };
+}
+
+/** Whether a reply has the tokens of each bucket, as texts. */
+function areTokensOf(buckets: readonly Bucket[], reply: unknown): reply is string[] {
+  if (!Array.isArray(reply) || reply.length !== buckets.length) return false;
+  return buckets.every(({ perMinute }, index) => {
+    const tokens: unknown = reply[index];
+    return typeof tokens === "string" && /^\d/.test(tokens) && Number(tokens) <= perMinute;
+  });
 }

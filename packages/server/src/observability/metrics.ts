@@ -31,7 +31,7 @@ function requestMetrics(registry: Registry) {
     }),
     failures: createCounter(registry, {
       name: "presage_failures_total",
-      help: "Failed requests by category (context_exceeded, rate_limit, upstream, unavailable, timeout).",
+      help: "Failed requests by category (context_exceeded, rate_limit, upstream, unusable_completion, unavailable, timeout).",
       labelNames: ["category"],
     }),
     oldNames: createCounter(registry, {

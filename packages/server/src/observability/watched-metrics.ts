@@ -23,7 +23,7 @@ const watchedReplicas = {
   presage_replica_prefix_requests_total:
     "Those of presage_replica_requests_total that came to the replica because of their trajectory.",
   presage_replica_latency_seconds:
-    "Moving average of the replica's latency. Absent before its first response.",
+    "Moving average of the replica's latency; a time-out counts with the time waited. Absent before its first response.",
 } as const;
 
 /** Each process has a state and an average of its own; of several processes the mean is shown. Everything else is added up. */

@@ -3,16 +3,23 @@ import { composePrompt } from "@presage/contract/compose-prompt";
 import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
 import { type Complete, upstreamFields } from "./predict.ts";
 
+/** A chat as the contract has it, but its messages may also be of tools. */
+export interface ChatRequest
+  extends Record<string, unknown>,
+    Pick<ChatCompletionRequest, "model" | "context" | "interaction" | "params"> {
+  messages?: CompletionRequest["messages"] | undefined;
+}
+
 /** Requests a chat completion, for an interaction (structured mode) or for the client's own messages. */
 export function completeChat(
   complete: Complete,
-  request: ChatCompletionRequest,
+  request: ChatRequest,
   clientSignal: AbortSignal,
 ): Promise<UpstreamCompletion> {
   return complete(toCompletionRequest(request), clientSignal);
 }
 
-function toCompletionRequest(request: ChatCompletionRequest): CompletionRequest {
+function toCompletionRequest(request: ChatRequest): CompletionRequest {
   const { model, messages = [], context, interaction } = request;
   return {
     ...(model ? { model } : {}),
@@ -22,7 +29,7 @@ function toCompletionRequest(request: ChatCompletionRequest): CompletionRequest 
 }
 
 /** What a request sets beside the model and what the prompt is made of. `params` replaces the sampling fields at its top level. */
-export function setFields(request: ChatCompletionRequest): Record<string, unknown> {
+export function setFields(request: ChatRequest): Record<string, unknown> {
   const {
     model: _,
     messages: __,

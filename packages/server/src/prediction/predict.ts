@@ -47,7 +47,7 @@ export function upstreamFields(set: Fields): Record<string, unknown> {
   return fields;
 }
 
-function withoutNulls(fields: Fields): Fields {
+export function withoutNulls(fields: Fields): Fields {
   const names = Object.keys(fields);
   if (!names.some((name) => fields[name] === null)) return fields;
   return Object.fromEntries(

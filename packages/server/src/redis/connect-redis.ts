@@ -17,8 +17,11 @@ export interface Redis {
   readonly client: RedisClient;
   /** Whether the store is connected and has answered in time recently. */
   isUp(): boolean;
-  /** The answer to commands; undefined if there is none within 50 ms, or the store refuses them. */
-  ask<Answer>(command: (client: RedisClient) => Promise<Answer>): Promise<Answer | undefined>;
+  /** The answer to commands; undefined if there is none within 50 ms, the store refuses them, or it is not what is expected. */
+  ask<Answer>(
+    command: (client: RedisClient) => Promise<unknown>,
+    isAnswer: (reply: unknown) => reply is Answer,
+  ): Promise<Answer | undefined>;
   /** Sends a command without waiting for it, however long it takes; nothing while the store is gone. */
   tell(command: (client: RedisClient) => Promise<unknown>): void;
   stop(): void;
@@ -44,6 +47,10 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
   const delays = watchOutage(logger, {
     begins: "Redis answers too late; each process works by itself",
     ends: "Redis answers in time again",
+  });
+  const lies = watchOutage(logger, {
+    begins: "Redis answers with what was not asked for; each process works by itself",
+    ends: "Redis answers what was asked again",
   });
   let isGone = false;
   let isStopped = false;
@@ -81,13 +88,19 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
   return {
     client,
     isUp,
-    async ask(command) {
+    async ask(command, isAnswer) {
       if (!isUp()) return undefined;
       try {
-        const answer = await inTime(command(client));
+        const reply = await inTime(command(client));
         refusals.responded();
         delays.responded();
-        return answer;
+        if (isAnswer(reply)) {
+          lies.responded();
+          return reply;
+        }
+        // No more of it is logged: it may be anybody's text.
+        lies.failed("", () => ({ type: Array.isArray(reply) ? "array" : typeof reply }));
+        return undefined;
       } catch (error) {
         if (!(error instanceof Error)) throw error;
         if (error === tooLate) delays.failed("", () => ({ waitedMs: answerTimeoutMs }));

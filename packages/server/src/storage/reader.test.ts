@@ -31,6 +31,21 @@ onEachDatabase(({ name, create }) => {
     },
   );
 
+  test("a read for few rows comes before its account's reads for many, however long they wait", async () => {
+    const { reader, destroy } = await openDatabase(await create(), () => {});
+    await read(reader(anyRequester()));
+    const ended: string[] = [];
+    const long = Array.from({ length: 12 }, () =>
+      slowStatement.execute(reader(anyRequester())).then(() => ended.push("long")),
+    );
+    await Bun.sleep(10);
+    await read(reader({ ...anyRequester(), rows: 10 })).then(() => ended.push("short"));
+    // Only the statements in progress came before it: one on SQLite's thread, four on PostgreSQL's connections.
+    expect(ended.length).toBeLessThanOrEqual(5);
+    await Promise.all(long);
+    await destroy();
+  });
+
   test("a waiting statement does not start after its signal is aborted, and the account can read on", async () => {
     const { reader, destroy } = await openDatabase(await create(), () => {});
     const caller = new AbortController();

@@ -3,10 +3,14 @@ import { Kysely } from "kysely";
 import { createFairSlots, type FairSlotLimits } from "../limits/fair-slots.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 
+const rowsOfLongPage = 1_000;
+
 /** The account on whose behalf the database is used, and until when the result is wanted. */
 export interface Requester {
   accountId: string;
   signal: AbortSignal;
+  /** About how many rows a read is for: those of its account that are for far more wait behind it. Absent: as many as a long page has. */
+  rows?: number;
 }
 
 /** The database for one requester's reads. */
@@ -54,7 +58,8 @@ function openInTurns(
 
   async function connect(requester: Requester): Promise<SlotConnection> {
     await initialised;
-    const release = await slots.take(requester.accountId, requester.signal);
+    const { accountId, signal, rows = rowsOfLongPage } = requester;
+    const release = await slots.take(accountId, signal, rows);
     try {
       if (destroyed !== undefined) throw new Error("The reader has been destroyed");
       return slotConnection(await shared.acquireConnection(), stopsOn(requester), release);

@@ -33,9 +33,9 @@ const categoryOfStatus = new Map<number, ErrorCategory>([
 /** They say something about the deployment or its credential, and not about what was asked. */
 const statusesOfDeployments = new Set([401, 403, 404, 405, 407, 408, 421, 425]);
 
-/** Whether the upstream refused what was asked, as it would again. Of a limit of the rate, it is true as well. */
+/** Whether the upstream refused what was asked, or answered with nothing of use, as it would again. Of a limit of the rate, it is true as well. */
 export function isRefusal({ category, status }: UpstreamError): boolean {
-  if (category === "context_exceeded") return true;
+  if (category === "context_exceeded" || category === "unusable_completion") return true;
   return status !== undefined && status >= 400 && status < 500 && !statusesOfDeployments.has(status);
 }
 
@@ -45,6 +45,7 @@ const messageOfCategory: Record<ErrorCategory, string> = {
   timeout: "The upstream timed out.",
   unavailable: "The upstream is temporarily unavailable.",
   upstream: "The upstream failed the request.",
+  unusable_completion: "The model's answer cannot be used.",
 };
 
 export interface FailedResponse {

@@ -11,6 +11,8 @@ export interface DeploymentSettings {
 
 export interface NamedDeploymentSettings {
   name: string;
+  /** Absent: false. */
+  isSandbox?: boolean;
   /** The base URL of each replica. */
   urls: readonly string[];
   apiKey: string | undefined;
@@ -22,11 +24,18 @@ export interface NamedDeploymentSettings {
   fallback: string | undefined;
   /** Which completions are kept. */
   cache: CachePolicy;
+  controlTokens: ControlTokens;
 }
+
+/** What an answer with control tokens of a chat template is, where it would be fed back to the model: a failure, or text. */
+export const controlTokenRules = ["fail", "accept"] as const;
+export type ControlTokens = (typeof controlTokenRules)[number];
 
 export interface Deployment {
   readonly name: string;
   readonly upstream: Upstream;
+  readonly controlTokens: ControlTokens;
+  readonly isSandbox: boolean;
 }
 
 /** The deployments that this server stands in front of. They can be replaced while calls are under way, which end on their old one. */
@@ -56,9 +65,11 @@ export function createDeployments(
 
   function open(one: NamedDeploymentSettings): Deployment {
     const upstream = openUpstream(one);
-    const { fallback } = one;
+    const { name, isSandbox = false, fallback, controlTokens } = one;
     return {
-      name: one.name,
+      name,
+      isSandbox,
+      controlTokens,
       upstream: fallback === undefined ? upstream : withFallback(upstream, () => find(fallback)?.upstream),
     };
   }

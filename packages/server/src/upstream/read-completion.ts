@@ -14,6 +14,8 @@ const maxTokens = 1e9;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const thinkStart = "<think>";
 const thinkEnd = "</think>";
+/** Of chat templates. None of them can be plain text or HTML. */
+const controlTokens = ["<|im_start|>", "<|im_end|>", "<|eot_id|>", "<start_of_turn>", "<end_of_turn>"];
 
 /** Accepts a 2xx response that is a chat completion. Throws an `UpstreamError` for anything else. */
 export function checkCompletion(response: ReadResponse): Pick<UpstreamCompletion, "bytes" | "body"> {
@@ -65,11 +67,18 @@ export interface ModelMessage {
   reasoning: string | undefined;
 }
 
+/** The only way in for a model's text: half of a surrogate pair, which no store takes, becomes U+FFFD here. */
 export function readMessage({ message }: CompletionChoice): ModelMessage {
   const reasoning = [message.reasoning_content, message.reasoning].find(
     (text) => typeof text === "string" && text !== "",
   );
-  return { content: readContent(message.content), reasoning: reasoning as string | undefined };
+  const content = readContent(message.content).toWellFormed();
+  return { content, reasoning: (reasoning as string | undefined)?.toWellFormed() };
+}
+
+/** The first control token of a chat template in what a model said. */
+export function findControlToken(text: string): string | undefined {
+  return controlTokens.find((token) => text.includes(token));
 }
 
 /** Most servers send a string or null, some a list of parts. */

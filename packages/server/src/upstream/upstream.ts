@@ -80,7 +80,8 @@ export interface ListedModel extends Record<string, unknown> {
 /** A chat-completions request. `model` is filled in if it is absent. */
 export interface CompletionRequest extends Record<string, unknown> {
   model?: string;
-  messages: readonly { role: string; content: string }[];
+  /** Without content, a message is of tools. */
+  messages: readonly { role: string; content?: string | null }[];
 }
 
 /** The header by which a client marks requests as one session. It is forwarded to the upstream. */

@@ -148,14 +148,21 @@ onEachDatabase((database) => {
   });
 
   test("a step after an observation without text becomes a sample with its messages", async () => {
-    const name = await environment();
-    upstream.answer = () => Response.json(completion(""));
-    const [id] = await play(name, ["one", "two"]);
+    const [id] = await play(await environment(), ["one", "two"]);
+    // As earlier versions stored it.
+    await using store = await openStore(presage.databaseUrl);
+    await store.database
+      .updateTable("prediction_payloads")
+      .set({ output: "" })
+      .where("prediction_id", "in", (of) =>
+        of.selectFrom("predictions").select("id").where("run_id", "=", id),
+      )
+      .execute();
     const rollouts = await dataset();
     await post(`/v1/datasets/${rollouts}/${fromEpisodes}`, { ids: [id] });
     expect(await samplesOf(rollouts)).toMatchObject([
       { step: 0, interaction: { state: "start 0", action: "one" }, next_state: "" },
-      { step: 1, messages: upstream.received.at(-1)?.body.messages, next_state: "" },
+      { step: 1, messages: [{ role: "system" }, { content: "State: \n\nAction: two" }], next_state: "" },
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ClientDisconnectedError } from "../../src/errors.ts";
-import { outcomeOfError } from "../../src/evaluation/evaluation-error.ts";
+import { EvaluationError, outcomeOfError } from "../../src/evaluation/evaluation-error.ts";
 import { createJudgeFamily } from "../../src/evaluation/evaluators/judge.ts";
 import {
   answerWith,
@@ -106,7 +106,42 @@ describe("A verdict that its score contradicts", () => {
   });
 });
 
+/** That of an evaluation. */
+function deadline() {
+  const controller = new AbortController();
+  const error = new EvaluationError("timeout", "No verdict within 5 ms.");
+  return { signal: controller.signal, abort: () => controller.abort(error) };
+}
+
 describe("A response cut off by the token limit", () => {
+  test("is at most a verdict's 512 tokens long, and then has room for thoughts", async () => {
+    upstream.answer = () => answerWith({ content: null, reasoning: "Hm. ".repeat(100) }, "length");
+    expect((await failure()).code).toBe("judge_truncated");
+    expect(upstream.received.map(({ body }) => body.max_tokens)).toEqual([512, 8_704]);
+  });
+
+  test("is known of the model once room has helped", async () => {
+    upstream.answer = ({ body }) =>
+      body.max_tokens === 512 ? answerWith({ content: null }, "length") : say(passing);
+    await judge();
+    await judge();
+    expect(upstream.received.map(({ body }) => body.max_tokens)).toEqual([512, 8_704, 8_704]);
+  });
+
+  test("is why there is no verdict if the second one does not end before the deadline", async () => {
+    const { signal, abort } = deadline();
+    upstream.answer = inTurn(
+      () => answerWith({ content: "{" }, "length"),
+      async () => {
+        abort();
+        await Bun.sleep(1_000);
+        return say(passing);
+      },
+    );
+    const { code, message } = await failure(undefined, signal);
+    expect([code, message]).toEqual(["judge_truncated", expect.stringContaining("ran out of tokens")]);
+  });
+
   test("is requested once more with a larger limit", async () => {
     upstream.answer = inTurn(
       () => answerWith({ content: '{"reasoning":"No.","verdict":"pass' }, "length"),

@@ -73,7 +73,7 @@ test("every operation, parameter and field has a description", async () => {
   /** Rules about fields that are described beside them. */
   const withoutDescriptions = ["example", "if", "not"];
   const isRuleOf = (name: string, parent: object) =>
-    "properties" in parent && ["then", "oneOf"].includes(name);
+    "properties" in parent && ["then", "oneOf", "anyOf"].includes(name);
   let fields = 0;
   function undescribedIn(value: unknown, place: string): string[] {
     if (typeof value !== "object" || value === null) return [];

@@ -27,9 +27,9 @@ REFUSALS = (
     (r'"loc":\["body","messages"\],"msg":"Field required"', "required unless there is an interaction"),
     (r'"evaluators"\],"msg":"Field required"', "required under this or its old name"),
     (r'"evaluator"\],"msg":"Field required"', "required under this or its old name"),
+    (r'"evaluator_family"\],"msg":"Field required"', "required under this or its old name"),
     (r'"evaluated_model_output"\],"msg":"Field required"', "required under this or its old name"),
     (r'"error_taxonomy_name"\],"msg":"Field required"', "required unless there is an id"),
-    ("Streaming is not supported", "refused with 400, which the contract wants"),
 )
 
 

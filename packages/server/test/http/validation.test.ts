@@ -10,6 +10,15 @@ const sharedCases = (await Bun.file(new URL("validation-cases.jsonl", import.met
 
 const upstream = useUpstream();
 const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+const openAi = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CHAT_COMPATIBILITY: "openai" });
+
+/** What a server that is compatible with OpenAI's clients answers otherwise: the issue, or undefined if it accepts the request. */
+const otherwise: Record<string, Partial<ValidationError> | undefined> = {
+  // Messages of tools are forwarded.
+  "shared-026": undefined,
+  // Null counts as absent.
+  "shared-028": { type: "missing", loc: ["body", "messages", 0, "content"], msg: "Field required" },
+};
 
 const interaction = { state: "You are in the hall.", action: "go north" };
 const messages = [{ role: "user", content: "Hello." }];
@@ -218,16 +227,25 @@ function comparable({ type, loc, ...rest }: ValidationError) {
 describe("A case shared with other servers has its exact response:", () => {
   for (const line of sharedCases) {
     const { id, method, path, body, raw, status, detail } = SharedCase.parse(JSON.parse(line));
-    test(`${id} ${method} ${path}`, async () => {
-      const response = await presage.call(
-        method,
-        path,
-        raw ?? (body === undefined ? body : JSON.stringify(body)),
-      );
+    const sent = raw ?? (body === undefined ? body : JSON.stringify(body));
+
+    async function expectResponse({ call }: Pick<typeof presage, "call">) {
+      const response = await call(method, path, sent);
       expect(response.status).toBe(status);
       const found = HTTPValidationError.parse(await response.json()).detail.map(comparable);
       expect(found).toHaveLength(detail.length);
       expect(found).toEqual(expect.arrayContaining(detail.map(comparable)));
+    }
+
+    test(`${id} ${method} ${path}`, () => expectResponse(presage));
+
+    test(`${id} ${method} ${path}, compatible with OpenAI's clients`, async () => {
+      if (!Object.hasOwn(otherwise, id)) return await expectResponse(openAi);
+      const response = await openAi.call(method, path, sent);
+      const issue = otherwise[id];
+      expect(response.status).toBe(issue === undefined ? 200 : 422);
+      if (issue !== undefined)
+        expect(await response.json()).toMatchObject({ detail: [expect.objectContaining(issue)] });
     });
   }
 });

@@ -172,6 +172,7 @@ onEachDatabase((database) => {
     ["POST", `/v1/runs/${own.run}/cancel`],
     ["POST", `/v1/runs/${own.run}/pause`],
     ["POST", `/v1/runs/${own.run}/resume`],
+    ["POST", `/v1/runs/${own.run}/finish`],
     ["GET", `/v1/environments/${environment}`],
     ["PATCH", `/v1/environments/${environment}`, { max_steps: 1 }],
     ["DELETE", `/v1/environments/${environment}?with_episodes=true`],

@@ -75,6 +75,44 @@ onEachDatabase((database) => {
       expect(locationsOf(missing)).toEqual([{ type: "missing", loc: ["body", "name"] }]);
     });
 
+    test("refuses a name close to one that restricts the key, or another word for it, and says what is meant", async () => {
+      const meant: [string, string][] = [
+        ["scope", "did you mean scopes?"],
+        ["permissions", "did you mean scopes?"],
+        ["role", "did you mean scopes?"],
+        ["expire_at", "did you mean expires_at?"],
+        ["expiresAt", "did you mean expires_at?"],
+        ["expires", "did you mean expires_at?"],
+        ["ttl", "did you mean expires_at?"],
+        ["rate_limit", "did you mean rate_limit_rpm?"],
+        ["max_inflight", "did you mean max_in_flight?"],
+        ["user_id", "a key acts as the user who creates it"],
+        ["account_id", "a key acts as the user who creates it"],
+      ];
+      for (const [name, hint] of meant) {
+        const response = await post({ name: "misspelt", [name]: ["read"] });
+        expect([name, response.headers.get("x-presage-ignored")]).toEqual([name, null]);
+        expect(await issuesOf(response)).toEqual([
+          expect.objectContaining({
+            type: "value_error",
+            loc: ["body", name],
+            msg: expect.stringContaining(hint),
+          }),
+        ]);
+      }
+      expect((await list()).some((key) => key.name === "misspelt")).toBe(false);
+    });
+
+    test("accepts any other name, and names it in a header", async () => {
+      const response = await post({ name: "more", notes: 1, "größe\n": 2, ["x".repeat(500)]: 3 });
+      expect(response.status).toBe(201);
+      expect(response.headers.get("x-presage-ignored")).toBe(`notes, gr%C3%B6%C3%9Fe%0A, ${"x".repeat(100)}`);
+      expect((await post({ name: "none" })).headers.has("x-presage-ignored")).toBe(false);
+      const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`unknown ${index}`, 0]));
+      const named = (await post({ name: "many", ...many })).headers.get("x-presage-ignored") ?? "";
+      expect(named.split(", ")).toHaveLength(20);
+    });
+
     test("stores only its digest", async () => {
       const { id, key } = await create("kept as a digest");
       await using store = await openStore(presage.databaseUrl);

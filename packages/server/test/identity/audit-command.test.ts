@@ -138,12 +138,19 @@ test("every command that changes something leaves its event", async () => {
   // What has ended cannot be cancelled, so a server leaves one that waits.
   const server = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl() });
   const { data } = (await (await server.call("GET", "/v1/datasets")).json()) as { data: { id: string }[] };
-  const waiting = { dataset_id: data[0]?.id, target: { predictions: "imported" }, name: "waiting" };
-  await server.call("POST", "/v1/runs", { ...waiting, evaluators: [{ evaluator: "exact-match" }] });
+  const waiting = { dataset_id: data[0]?.id, target: { predictions: "imported" } };
+  const evaluators = [{ evaluator: "exact-match" }];
+  for (const name of ["waiting", "ended"]) {
+    const created = await server.call("POST", "/v1/runs", { ...waiting, name, evaluators });
+    const { id } = (await created.json()) as { id: string };
+    await server.call("POST", `/v1/runs/${id}/pause`);
+  }
   const begun = await server.call("POST", "/v1/episodes", { environment: "sandbox", index: 0 });
   const { episode_id } = (await begun.json()) as { episode_id: string };
   await server.call("POST", `/v1/episodes/${episode_id}/step`, { action: "activate lantern" });
   await server.stop();
+  await change("runs resume", ["waiting"], ["run.resume"]);
+  await change("runs finish", ["ended"], ["run.finish"]);
   await change("runs cancel", ["waiting"], ["run.cancel"]);
   await change("runs delete", ["waiting"], ["run.delete"]);
   await change("datasets from-episodes", ["--name", "e", "--environment", "sandbox"], made);

@@ -173,7 +173,10 @@ onEachDatabase((database) => {
     const prediction = { index: 0, prediction: secret };
     await change("POST /v1/runs/:id/predictions", "run.add_predictions", ofRun, prediction);
     const other = await change("POST /v1/runs", "run.create", {}, newRun);
-    await change("POST /v1/runs/:id/cancel", "run.cancel", { id: other.id });
+    await change("POST /v1/runs/:id/pause", "run.pause", { id: other.id });
+    await change("POST /v1/runs/:id/finish", "run.finish", { id: other.id });
+    const third = await change("POST /v1/runs", "run.create", {}, newRun);
+    await change("POST /v1/runs/:id/cancel", "run.cancel", { id: third.id });
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
 
@@ -239,7 +242,7 @@ onEachDatabase((database) => {
     expect(ofObject).toEqual(all.filter(({ object_id }) => object_id === first.object_id));
     const created = all.filter(({ action }) => action === "run.create");
     expect(await listEvents("&action=run.create")).toEqual(created);
-    expect(created).toHaveLength(2);
+    expect(created).toHaveLength(3);
     const ofUser = all.filter(({ actor }) => actor.user_id === first.actor.user_id);
     expect(await listEvents(`&actor_user_id=${first.actor.user_id}`)).toEqual(ofUser);
     const from = encodeURIComponent(created[0]?.created_at ?? "");

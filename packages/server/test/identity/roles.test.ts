@@ -160,6 +160,7 @@ const table: Row[] = [
       POST /v1/runs/:id/cancel
       POST /v1/runs/:id/pause
       POST /v1/runs/:id/resume
+      POST /v1/runs/:id/finish
       POST /v1/environments
       PATCH /v1/environments/:name
       DELETE /v1/environments/:name

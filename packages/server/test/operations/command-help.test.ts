@@ -7,7 +7,18 @@ const commands = [
   ...["backup", "restore", "doctor"],
   ...["keys", "keys create", "keys list", "keys update", "keys revoke", "users", "users list", "users end"],
   ...["datasets", "datasets import", "datasets list", "datasets show", "datasets delete"],
-  ...["run", "compare", "report", "runs", "runs list", "runs show", "runs cancel", "runs delete"],
+  ...[
+    "run",
+    "compare",
+    "report",
+    "runs",
+    "runs list",
+    "runs show",
+    "runs resume",
+    "runs finish",
+    "runs cancel",
+    "runs delete",
+  ],
 ];
 
 describe("help", () => {

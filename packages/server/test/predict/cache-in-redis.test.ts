@@ -100,12 +100,13 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
     expect(name).toMatch(/^presage:completion:[\w-]{43}$/);
     expect(await redis.command("TTL", name)).toBeGreaterThan(3500);
     expect(await redis.command("TTL", name)).toBeLessThanOrEqual(3600);
-    expect(await redis.command("STRLEN", name)).toBe(8 + bytes.length);
+    expect(await redis.command("STRLEN", name)).toBe(24 + bytes.length);
   });
 
   test("do without what is there in another form", async () => {
-    // Eight bytes are the time; a double of `x` lies in the future.
-    for (const broken of ["", "short", "x".repeat(100), `${"x".repeat(8)}{"choices":[]}`]) {
+    const forged = JSON.stringify(completion("Forged."));
+    // Before there were MACs, eight bytes of time came first; a double of `x` lies in the future.
+    for (const broken of ["", "short", "x".repeat(100), "x".repeat(8) + forged, "x".repeat(24) + forged]) {
       const { chat, name } = await storeOne();
       await redis.command("SET", name, broken);
       for (const expected of ["miss", "hit"]) expect((await ask(here, chat))[0]).toBe(expected);
@@ -116,6 +117,22 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
         2_000,
       );
     }
+  });
+
+  test("do without what is there as another type", async () => {
+    const { chat, name } = await storeOne();
+    await redis.command("DEL", name);
+    await redis.command("RPUSH", name, "a");
+    expect((await ask(here, chat))[0]).toBe("miss");
+  });
+
+  test("never have the completion of another request, wherever it is stored", async () => {
+    const first = await storeOne();
+    const second = await storeOne();
+    await redis.command("COPY", second.name, first.name);
+    const asked = upstream.received.length;
+    expect((await ask(here, first.chat))[0]).toBe("miss");
+    expect(upstream.received).toHaveLength(asked + 1);
   });
 
   test("share nothing over a megabyte", async () => {

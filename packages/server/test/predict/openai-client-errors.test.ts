@@ -176,15 +176,15 @@ test("openai finds a model whose id has a slash, and shows that another is not l
 });
 
 test("openai shows that nothing is at a path: a base URL without /v1, and what Presage does not have", async () => {
-  for (const [path, body] of [
-    ["/chat/completions", { model, messages: [] }],
-    ["/v1/responses", { model, input: "Hello." }],
+  for (const [path, body, instead] of [
+    ["/chat/completions", { model, messages: [] }, ""],
+    ["/v1/responses", { model, input: "Hello." }, " Presage has no Responses API; use /v1/chat/completions."],
   ] as const) {
     const client = new OpenAI({ baseURL: presage.url, apiKey: testKey, maxRetries: 0 });
     expect(shownByOpenAi(await errorOf(client.post(path, { body })))).toEqual({
       status: 404,
       code: "not_found",
-      message: "404 There is nothing at this path.",
+      message: `404 There is nothing at this path.${instead}`,
     });
   }
 });

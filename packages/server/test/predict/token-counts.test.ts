@@ -28,6 +28,26 @@ function answerWith(count: string): string {
 }
 
 onEachDatabase((database) => {
+  test("usage of an upstream that counts nothing is null, and that of failures 0", async () => {
+    const upstream = startUpstream(() => Response.json(completion("Open.", { usage: undefined })));
+    const presage = await startPresage({
+      PRESAGE_DATABASE_URL: await database.create(),
+      PRESAGE_UPSTREAM_URL: upstream.url,
+    });
+    const predicted = await presage.call("POST", "/v1/predict", prediction);
+    expect(await predicted.json()).toMatchObject({ usage: { prompt_tokens: 0, completion_tokens: 0 } });
+    await presage.call("POST", "/v1/chat/completions", {});
+    const readUsage = async () =>
+      UsageResponse.parse(await (await presage.call("GET", "/v1/usage")).json()).data;
+    const rows = await eventually(readUsage, ({ length }) => length === 2);
+    expect(rows).toMatchObject([
+      { operation: "chat", prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 },
+      { operation: "predict", prompt_tokens: null, completion_tokens: null, cached_tokens: null },
+    ]);
+    await presage.stop();
+    await upstream.stop();
+  });
+
   test("impossible token counts are ignored, and break neither metrics nor usage", async () => {
     const upstream = startUpstream();
     const presage = await startPresage({

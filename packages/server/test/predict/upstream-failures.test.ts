@@ -16,24 +16,34 @@ const Failure = z.object({
 const lines = (await Bun.file(new URL("upstream-failures.jsonl", import.meta.url)).text()).trim().split("\n");
 
 const upstream = useUpstream();
-const presage = usePresage({
+const environment = {
   PRESAGE_UPSTREAM_URL: upstream.url,
   PRESAGE_UPSTREAM_MODEL: "test-model",
   PRESAGE_UPSTREAM_RETRIES: "0",
-});
+};
+const presage = usePresage(environment);
+const openAi = usePresage({ ...environment, PRESAGE_CHAT_COMPATIBILITY: "openai" });
+const messages = [{ role: "developer", content: "Be brief." }];
 
 describe("A recorded failure becomes its error:", () => {
   for (const line of lines) {
     const { id, server, upstream_status, upstream_body, expect: expected } = Failure.parse(JSON.parse(line));
     test(`${id}, ${server}'s ${upstream_status} becomes ${expected.status} ${expected.category}`, async () => {
       upstream.answer = () => new Response(upstream_body, { status: upstream_status });
-      const response = await presage.call("POST", "/v1/predict", prediction);
-      expect(response.status).toBe(expected.status);
-      expect(await response.json()).toMatchObject({
-        category: expected.category,
-        upstream_status,
-        upstream_body,
-      });
+      for (const response of [
+        await presage.call("POST", "/v1/predict", prediction),
+        await presage.call("POST", "/v1/chat/completions", prediction),
+        await openAi.call("POST", "/v1/predict", prediction),
+        await openAi.call("POST", "/v1/chat/completions", { messages }),
+        await openAi.call("POST", "/v1/chat/completions", { messages, stream: true }),
+      ]) {
+        expect(response.status).toBe(expected.status);
+        expect(await response.json()).toMatchObject({
+          category: expected.category,
+          upstream_status,
+          upstream_body,
+        });
+      }
     });
   }
 });

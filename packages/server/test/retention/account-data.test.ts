@@ -218,16 +218,17 @@ onEachDatabase((database) => {
   test("A row that is in the file twice, or in another account, is named with its line, and nothing is stored", async () => {
     const url = await database.create();
     const lines = exported.trimEnd().split("\n");
-    const tables = ["datasets", "dataset_revisions", "dataset_samples", "runs", "evaluation_results"];
+    const tables = new Set(lines.slice(1, -1).map((line): string => JSON.parse(line).table));
+    expect(tables.size).toBeGreaterThan(15);
     for (const table of tables) {
       const at = lines.findLastIndex((line) => line.startsWith(`{"table":"${table}"`));
       const { row } = JSON.parse(lines[at] ?? "");
-      const [name] = "id" in row ? ["id"] : ["position"];
       const twice = [...lines.slice(0, at + 1), lines[at] ?? "", ...lines.slice(at + 1)];
       await Bun.write(join(folder, "twice.jsonl"), `${twice.join("\n")}\n`);
       const ran = await run(url, "import", join(folder, "twice.jsonl"));
-      const sentence = `Line ${at + 2}: there is a row of ${table} with the ${name} ${row[name ?? ""]} already`;
-      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(sentence)]);
+      const sentence = new RegExp(`^Line ${at + 2}: there is a row of ${table} with the .* already, `);
+      expect([table, ran.code, ran.stderr]).toEqual([table, 1, expect.stringMatching(sentence)]);
+      if ("id" in row) expect(ran.stderr).toContain(`with the id ${row.id} already`);
       expect(ran.stderr.trim().split("\n")).toHaveLength(1);
     }
     expect((await run(url, "import", join(folder, "first.jsonl"))).code).toBe(0);

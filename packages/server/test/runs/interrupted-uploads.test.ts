@@ -41,7 +41,7 @@ onEachDatabase((database) => {
       yield new TextEncoder().encode(rest);
     }
     const { actor } = anyRequester();
-    const upload = { accountId, actor, runId: id, isGzip: false, maxBytes: 1_000_000 };
+    const upload = { accountId, actor, runId: id, isGzip: false, maxBytes: 1_000_000, floor: undefined };
     const stored = uploadPredictions(store, upload, body()).catch(() => "failed");
     await begun.promise;
     return { id, presage, runs, store, stored, gate, stack: stack.move() };

@@ -113,6 +113,7 @@ onEachDatabase((database) => {
       ],
     });
     expect(rest).toEqual({
+      preliminary: false,
       latency_ms: { p50: 30, p95: 50, p99: 50 },
       predictions_per_second: 0.6,
       tokens: { prompt: 500, cached: 200, completion: 35 },
@@ -214,7 +215,7 @@ onEachDatabase((database) => {
     );
     expect(begun.evaluators[0]).toMatchObject({ count: 1, failed: 0, mean: 1, mean_failures_as_zero: 1 });
     expect(begun.provenance.warnings).toEqual([
-      "The run has not ended: the figures are of what there is so far.",
+      "Preliminary: a run has not ended, and the figures are of what there is so far.",
     ]);
     const none = await report(await store({ status: "paused", predictions: Array(6).fill([undefined]) }));
     expect(none.evaluators[0]).toMatchObject({

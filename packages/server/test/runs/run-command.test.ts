@@ -12,6 +12,7 @@ import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { toLines } from "../support/resources/datasets.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { oneAtATime } from "../support/upstream/one-at-a-time.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -295,6 +296,19 @@ onEachDatabase((database) => {
       expect((await presageRuns("runs", "delete", name("no-change"))).stdout).toStartWith("Deleted ");
       expect((await presageRuns("runs", "show", name("no-change"))).code).toBe(1);
     });
+  });
+
+  test("the line of progress says how many calls at once the deployment bears", async () => {
+    upstream.answer = oneAtATime(600);
+    const path = await file("slow.jsonl", samples.slice(0, 8));
+    const { code, stderr } = await runPresage(["run", "--dataset", path, "--evaluator", "exact-match"], {
+      ...environment,
+      PRESAGE_UPSTREAM_TIMEOUT_MS: "2000",
+    });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /8\/8 predictions.* timed out; the deployment answers about \d at once; lower --concurrency or raise the time-out/,
+    );
   });
 
   const own = useUpstream();

@@ -134,6 +134,38 @@ onEachDatabase((database) => {
     expect((await listSamples(id, "&evaluator=exact-match&pass=true")).map(({ step }) => step)).toEqual([]);
   });
 
+  test("control tokens are text in a teacher-forced run, and fail the step of a free-running one at once", async () => {
+    const dataset_id = await newDataset();
+    for (const mode of ["teacher-forced", "free-running"]) {
+      const told = answerWith((state, action) => (state === "b1" ? "b2<|im_end|>" : upBy(1)(state, action)));
+      const { id } = await create({ dataset_id, target: { deployment: "default" }, mode });
+      await end(id);
+      expect(told.filter((turn) => turn.startsWith("State: b1"))).toHaveLength(1);
+      const failed = await listSamples(id, "&status=failed");
+      expect(failed.map(({ prediction }) => prediction.error_category)).toEqual(
+        mode === "free-running" ? ["unusable_completion", "not_reached"] : [],
+      );
+      const output = (await exported(id)).find((line) => line.dataset_sample_id === "b/1");
+      expect(output?.prediction).toBe(mode === "free-running" ? null : "b2<|im_end|>");
+    }
+  });
+
+  test("tokens that the upstream does not count are null, and those of a baseline 0", async () => {
+    const dataset_id = await newDataset();
+    upstream.answer = () => Response.json(completion("x", { usage: null }));
+    for (const target of [{ deployment: "default" }, { baseline: "no-change" }]) {
+      const count = "deployment" in target ? null : 0;
+      const { id } = await create({ dataset_id, target });
+      await end(id);
+      const [sample] = await listSamples(id);
+      expect(sample?.prediction.usage).toEqual({ prompt_tokens: count, completion_tokens: count });
+      const report = await presage.call("GET", `/v1/runs/${id}/report`);
+      expect(await report.json()).toMatchObject({
+        tokens: { prompt: count, cached: count, completion: count },
+      });
+    }
+  });
+
   test("a failed prediction ends a free-running trajectory, and the steps behind it are not reached", async () => {
     answerWith((state, action) =>
       state === "b1"

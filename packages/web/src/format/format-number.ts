@@ -1,14 +1,14 @@
 const whole = new Intl.NumberFormat("en");
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-/** 12,345 */
-export function formatCount(count: number): string {
-  return whole.format(count);
+/** 12,345; a dash for what nobody counted. */
+export function formatCount(count: number | null): string {
+  return count === null ? "–" : whole.format(count);
 }
 
 /** 12.3K, for where space is limited; show the exact number nearby or on hover. */
-export function formatShortCount(count: number): string {
-  return compact.format(count);
+export function formatShortCount(count: number | null): string {
+  return count === null ? "–" : compact.format(count);
 }
 
 /** 84.5 % of a share from 0 to 1. */

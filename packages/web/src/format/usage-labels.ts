@@ -4,6 +4,7 @@ export const failureLabels: Record<UsageFailure, string> = {
   context_exceeded: "Too much text for the model",
   rate_limit: "Too many requests",
   upstream: "No usable response from the model",
+  unusable_completion: "No usable text from the model",
   unavailable: "Model or server unavailable",
   timeout: "Timeout",
   invalid: "Invalid request",

@@ -1,4 +1,4 @@
-import { Link } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import {
   ChartColumn,
   ClipboardCheck,
@@ -26,23 +26,7 @@ import { Mark } from "./mark.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
 interface PageLink {
-  to:
-    | "/"
-    | "/playground"
-    | "/predictions"
-    | "/deployments"
-    | "/environments"
-    | "/runs"
-    | "/compare"
-    | "/datasets"
-    | "/evaluations"
-    | "/evaluators"
-    | "/error-taxonomies"
-    | "/review"
-    | "/usage"
-    | "/api-keys"
-    | "/account/members"
-    | "/account/audit-log";
+  to: NonNullable<LinkProps["to"]>;
   label: string;
   icon: LucideIcon;
   /** Others see the reason if they open the page. */

@@ -11,7 +11,7 @@ const looks = {
     "flex items-center gap-2",
   ],
   stacked: ["min-w-0", "text-xs text-ink-3", "truncate tabular-nums"],
-  inline: ["flex gap-1", "shrink-0", "text-ink-2"],
+  inline: ["flex gap-1", "shrink-0 text-ink-3", "text-ink-2"],
 } as const;
 
 interface FactProps {

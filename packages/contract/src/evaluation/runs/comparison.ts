@@ -155,6 +155,7 @@ export const Comparison = z
     runs: z
       .array(ComparedRun)
       .meta({ description: "In the order of the query; the first is the reference." }),
+    preliminary: z.boolean().meta({ description: "Whether a run that is not external has not ended." }),
     evaluators: z.array(ComparisonEvaluator).meta({
       description: "Those that the reference and another run have, at the same revision of the same profile.",
     }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { list } from "../../list.ts";
-import { objectWithRule } from "../../object-with-rule.ts";
+import { objectWithRule, type Rule } from "../../object-with-rule.ts";
 import { Context, Interaction } from "../../prediction/prediction.ts";
 import {
   defaultPageLimit,
@@ -64,23 +64,25 @@ const jsonPath = z
   );
 const jsonPaths = list(jsonPath).min(1).max(50).nullish();
 
+const pathsOrIgnore: Rule = {
+  isKept: ({ paths, ignore }: { paths?: unknown; ignore?: unknown }) => !paths !== !ignore,
+  path: ["paths"],
+  message: "Give either paths or ignore",
+  jsonSchema: {
+    oneOf: ["paths", "ignore"].map((name) => ({
+      required: [name],
+      properties: { [name]: { type: "array" } },
+    })),
+  },
+};
+
 /** What of JSON states counts when it is asked whether the state changed. */
 export const DatasetChange = objectWithRule(
   {
     paths: jsonPaths.meta({ description: "Only what is at these JSON paths counts, at most 50." }),
     ignore: jsonPaths.meta({ description: "All but what is at these JSON paths counts." }),
   },
-  {
-    isKept: ({ paths, ignore }: { paths?: unknown; ignore?: unknown }) => !paths !== !ignore,
-    path: ["paths"],
-    message: "Give either paths or ignore",
-    jsonSchema: {
-      oneOf: ["paths", "ignore"].map((name) => ({
-        required: [name],
-        properties: { [name]: { type: "array" } },
-      })),
-    },
-  },
+  pathsOrIgnore,
 ).meta({ id: "DatasetChange" });
 export type DatasetChange = z.infer<typeof DatasetChange>;
 
@@ -106,13 +108,16 @@ export type Dataset = z.infer<typeof Dataset>;
 
 /** Body of `POST /v1/datasets`. */
 export const DatasetCreateRequest = z
-  .object({
+  .strictObject({
     name: shortText(200).meta({ description: "No other dataset of the account may have it." }),
     description: boundedText(maxDescriptionCharacters)
       .nullish()
       .meta({ description: "What the dataset is." }),
     tags: newTags,
-    change: DatasetChange.nullish().meta({ description: `${change} It stays as it is.` }),
+    change: DatasetChange.strict()
+      .meta({ ...pathsOrIgnore.jsonSchema })
+      .nullish()
+      .meta({ description: `${change} It stays as it is.` }),
   })
   .meta({ id: "DatasetCreateRequest" });
 export type DatasetCreateRequest = z.infer<typeof DatasetCreateRequest>;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { describeComparison } from "./describe-comparison.ts";
 
-const names = { candidate: "B", reference: "A", evaluator: "exact-match" };
+const names = { candidate: "B", reference: "A", evaluator: "exact-match", preliminary: false };
 const compared = {
   mean: 0.75,
   pass_rate: 0.75,

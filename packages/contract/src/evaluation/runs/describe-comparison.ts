@@ -14,13 +14,19 @@ export interface ComparedNames {
   candidate: string;
   reference: string;
   evaluator: string;
+  preliminary: boolean;
 }
 
 type Compared = Omit<ComparisonCandidate, "strata" | "run_id">;
 
+/** Of a report or a comparison whose figures may still change by themselves. */
+export const preliminaryNote =
+  "Preliminary: a run has not ended, and the figures are of what there is so far.";
+
 /** Says which of two runs is better by an evaluator, or that no difference can be shown: the test's outcome, never another one. */
 export function describeComparison(compared: Compared, names: ComparedNames): DescribedComparison {
-  return { sentence: sentenceOf(compared, names), caveats: caveatsOf(compared) };
+  const caveats = [...(names.preliminary ? [preliminaryNote] : []), ...caveatsOf(compared)];
+  return { sentence: sentenceOf(compared, names), caveats };
 }
 
 function sentenceOf(compared: Compared, { candidate, reference, evaluator }: ComparedNames): string {

@@ -15,7 +15,7 @@ export function describeFailures({ failed_predictions, without_verdict }: RunPro
 /** What a run's failures do not show, in words: answers that are not what they seem, and calls that were tried again. */
 export function describeTrouble({ answers, tries }: Pick<RunProgress, "answers" | "tries">): string[] {
   const { truncated = 0, empty = 0, repaired = 0 } = answers ?? {};
-  const { retried = {}, timed_out = 0 } = tries ?? {};
+  const { retried = {}, timed_out = 0, at_once } = tries ?? {};
   const kinds = Object.entries(retried).map(([category, count]) => `${category} ${count}`);
   const calls = Object.values(retried).reduce((sum, count) => sum + count, 0);
   const byKind = `tried again (${kinds.join(", ")})`;
@@ -25,5 +25,6 @@ export function describeTrouble({ answers, tries }: Pick<RunProgress, "answers" 
     ...some(repaired, "verdict on a repaired answer", "verdicts on repaired answers"),
     ...some(calls, `call ${byKind}`, `calls ${byKind}`),
     ...some(timed_out, "call timed out", "calls timed out"),
+    ...(at_once === undefined ? [] : [`the deployment answers about ${at_once} at once`]),
   ];
 }

@@ -3,6 +3,7 @@ import { ReportEvaluator, Run, RunEvaluator } from "./run.ts";
 
 const number = (description: string) => z.number().meta({ description });
 const count = (description: string) => z.int().meta({ description });
+const counted = (description: string) => z.int().nullable().meta({ description });
 const figure = (description: string) => z.number().nullable().meta({ description });
 
 export const noVerdicts = "Null without verdicts.";
@@ -193,9 +194,9 @@ export type TeacherForced = z.infer<typeof TeacherForced>;
 
 const RunTokens = z
   .object({
-    prompt: count("Of the prompts."),
-    cached: count("How many of these the upstream had in its cache."),
-    completion: count("Of the completions."),
+    prompt: counted("Of the prompts."),
+    cached: counted("How many of these the upstream had in its cache."),
+    completion: counted("Of the completions."),
   })
   .meta({ id: "RunTokens" });
 
@@ -230,7 +231,7 @@ const RunFailures = z
   .object({
     predictions: z.record(z.string(), z.int()).meta({
       description:
-        "Failed predictions by category, as in errors. `missing`: it was not uploaded. `error`, `skipped`: its line says so. `not_reached`: its free-running trajectory had ended.",
+        "Failed predictions by category, as in errors. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: its line says so. `not_reached`: its free-running trajectory had ended.",
     }),
     evaluations: z.record(z.string(), z.int()).meta({
       description:
@@ -243,6 +244,10 @@ const RunFailures = z
 export const RunReport = z
   .object({
     run: Run.meta({ description: "The run." }),
+    preliminary: z.boolean().meta({
+      description:
+        "Whether the run has not ended: the figures are of what there is so far. False for external runs.",
+    }),
     evaluators: z.array(RunEvaluatorReport).meta({
       description: "In the order of the run's evaluators. Of an external run, those of its results, by name.",
     }),
@@ -259,7 +264,9 @@ export const RunReport = z
     predictions_per_second: z.number().nullable().meta({
       description: "Predictions of a deployment, from the run's start to its last prediction.",
     }),
-    tokens: RunTokens.meta({ description: "Of all predictions, as the upstream counted them." }),
+    tokens: RunTokens.meta({
+      description: "Of all predictions, as the upstream counted them; nulls if it counted none.",
+    }),
     cost: RunCost.nullish().meta({
       description:
         "What the predictions cost. Null if the server has no price list, or the run did not ask for them.",

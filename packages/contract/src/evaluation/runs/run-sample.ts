@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { PredictionFailure } from "../../prediction/kept-prediction.ts";
-import { Usage } from "../../prediction/prediction.ts";
 import { nextCursor, queryBoolean, queryInteger, wrongCursor } from "../../query.ts";
 import { storableText } from "../../text.ts";
 import { EvaluationStatus } from "../result-fields.ts";
@@ -24,10 +23,15 @@ export const RunSample = z
         status: z.enum(["success", "failed"]).meta({ description: "Whether there is a prediction." }),
         error_category: PredictionFailure.nullable().meta({
           description:
-            "Why there is no prediction. `missing`: it was not uploaded. `error`, `skipped`: so says the uploaded line. `not_reached`: an earlier step of a free-running trajectory failed.",
+            "Why there is no prediction. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: so says the uploaded line. `not_reached`: an earlier step of a free-running trajectory failed.",
         }),
         finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
-        usage: Usage.meta({ description: "Token counts." }),
+        usage: z
+          .object({
+            prompt_tokens: z.int().nullable().meta({ description: "Of the prompt." }),
+            completion_tokens: z.int().nullable().meta({ description: "Of the completion." }),
+          })
+          .meta({ description: "As the upstream counted tokens; nulls if it counted none." }),
         latency_ms: z.number().nullable().meta({ description: "How long the prediction took." }),
         excerpt: z.string().nullable().optional().meta({
           description:

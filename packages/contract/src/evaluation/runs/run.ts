@@ -158,6 +158,10 @@ export const RunProgress = z
           description: "Calls that failed and were tried again, by category as in errors.",
         }),
         timed_out: count("Calls that timed out, whether they were tried again or not."),
+        at_once: z.int().optional().meta({
+          description:
+            "About how many calls at once the deployment answers: with more they timed out, so that the run makes fewer than its `concurrency`. Absent if it need not.",
+        }),
       })
       .nullable()
       .meta({
@@ -181,6 +185,9 @@ export const RunProvenance = z
     models: z.array(z.string()).meta({
       description: "The model as the upstream named it. More than one: it changed while the run was running.",
     }),
+    gave_up: z.boolean().optional().meta({
+      description: "True if it was finished without the predictions that were missing.",
+    }),
     in_sample: z.boolean().meta({
       description: "Whether a baseline learnt from the revision that it predicts.",
     }),
@@ -194,7 +201,7 @@ export const Run = z
     id: z.uuid().meta({ description: "Results name it in evaluation_run_id." }),
     name: z.string().meta({ description: "Several runs may have the same name." }),
     status: RunStatus.meta({ description: "Whether it runs, and how it ended." }),
-    status_reason: z.string().nullable().meta({ description: "Why it is paused or failed." }),
+    status_reason: z.string().nullable().meta({ description: "Why it waits or failed." }),
     progress: RunProgress.meta({
       description:
         "How far it is. Of an external run: `samples` and `predicted` are the results of the evaluator with the most, `evaluated` those of the one with the fewest, `failed` the most of any that have no verdict.",

@@ -11,10 +11,10 @@ export interface Apps {
 export function apps({ json }: Transport): Apps {
   return {
     list: (options) =>
-      listAllPages(
-        (query) =>
-          json<AppListResponse>({ method: "GET", path: "/v1/apps", query, isRepeatable: true }, options),
-        ({ apps }) => apps,
-      ),
+      listAllPages(async (query) => {
+        const call = { method: "GET", path: "/v1/apps", query } as const;
+        const { apps, next } = await json<AppListResponse>(call, options);
+        return { data: apps, next };
+      }),
   };
 }

@@ -63,18 +63,14 @@ export function errorTaxonomies({ json }: Transport): ErrorTaxonomies {
 
   return {
     async list(filter, options) {
-      const call = { method: "GET", path, query: { ...filter }, isRepeatable: true } as const;
+      const call = { method: "GET", path, query: { ...filter } } as const;
       return (await json<ErrorTaxonomyRevisionListResponse>(call, options)).data;
     },
-    get: (revisionId, options) =>
-      json({ method: "GET", path: pathOf(revisionId), isRepeatable: true }, options),
+    get: (revisionId, options) => json({ method: "GET", path: pathOf(revisionId) }, options),
     recentFindings: (revisionId, options) =>
-      json({ method: "GET", path: `${pathOf(revisionId)}/recent-findings`, isRepeatable: true }, options),
+      json({ method: "GET", path: `${pathOf(revisionId)}/recent-findings` }, options),
     findings: (revisionId, period, options) =>
-      json(
-        { method: "GET", path: `${pathOf(revisionId)}/findings`, query: { ...period }, isRepeatable: true },
-        options,
-      ),
+      json({ method: "GET", path: `${pathOf(revisionId)}/findings`, query: { ...period } }, options),
     async create(body, options) {
       const call = { method: "POST", path, body, ...underOneKey(options) } as const;
       return (await json<ErrorTaxonomyRevisionCreateResponse>(call, options)).error_taxonomy_revision;

@@ -85,7 +85,7 @@ export function evaluationResults(transport: Transport): EvaluationResults {
   return {
     ...resultDeletions(transport),
     async get(id, options) {
-      const call = { method: "GET", path: pathOf(id), isRepeatable: true } as const;
+      const call = { method: "GET", path: pathOf(id) } as const;
       return (await json<EvaluationResultResponse>(call, options)).evaluation_result;
     },
     search,
@@ -94,15 +94,11 @@ export function evaluationResults(transport: Transport): EvaluationResults {
     summarise: (body = {}, options) =>
       json({ method: "POST", path: `${path}/summary`, body, isRepeatable: true }, options),
     listTags: ({ atMost, ...options } = {}) =>
-      listAllPages(
-        (query) =>
-          json<EvaluationTagListResponse>(
-            { method: "GET", path: `${path}/tags`, query, isRepeatable: true },
-            options,
-          ),
-        ({ tags }) => tags,
-        atMost,
-      ),
+      listAllPages(async (query) => {
+        const call = { method: "GET", path: `${path}/tags`, query } as const;
+        const { tags, next } = await json<EvaluationTagListResponse>(call, options);
+        return { data: tags, next };
+      }, atMost),
     async importBatch(results, options) {
       const body = { evaluation_results: results };
       const call = { method: "POST", path: `${path}/batch`, body, ...underOneKey(options) } as const;
@@ -126,7 +122,7 @@ export function evaluationResults(transport: Transport): EvaluationResults {
       json({ method: "POST", path: `${path}/review`, body, isRepeatable: true }, options),
     exportLines(request = {}, options) {
       const query = resultFilterQuery(request);
-      return lines({ method: "GET", path: `${path}/export`, query, isRepeatable: true }, options);
+      return lines({ method: "GET", path: `${path}/export`, query }, options);
     },
   };
 }

@@ -64,7 +64,7 @@ export function evaluatorProfiles({ json }: Transport): EvaluatorProfiles {
 
   return {
     async list(filter, options) {
-      const call = { method: "GET", path, query: { ...filter }, isRepeatable: true } as const;
+      const call = { method: "GET", path, query: { ...filter } } as const;
       return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
     },
     create: (request, options) => post(path, request, options),
@@ -73,11 +73,10 @@ export function evaluatorProfiles({ json }: Transport): EvaluatorProfiles {
       const call = { method: "PATCH", path: `${pathOf(publicId)}/archive`, isRepeatable: true } as const;
       return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
     },
-    agreement: (publicId, options) =>
-      json({ method: "GET", path: `${pathOf(publicId)}/agreement`, isRepeatable: true }, options),
+    agreement: (publicId, options) => json({ method: "GET", path: `${pathOf(publicId)}/agreement` }, options),
     async disagreements(publicId, page, options) {
       const of = `${pathOf(publicId)}/disagreements`;
-      const call = { method: "GET", path: of, query: { ...page }, isRepeatable: true } as const;
+      const call = { method: "GET", path: of, query: { ...page } } as const;
       return (await json<DisagreementListResponse>(call, options)).data;
     },
   };

@@ -17,11 +17,11 @@ export interface Evaluators {
 export function evaluators({ json }: Transport): Evaluators {
   return {
     async list(options) {
-      const call = { method: "GET", path: "/v1/evaluators", isRepeatable: true } as const;
+      const call = { method: "GET", path: "/v1/evaluators" } as const;
       return (await json<EvaluatorListResponse>(call, options)).evaluators;
     },
     async listFamilies(options) {
-      const call = { method: "GET", path: "/v1/evaluator-families", isRepeatable: true } as const;
+      const call = { method: "GET", path: "/v1/evaluator-families" } as const;
       return (await json<EvaluatorFamilyListResponse>(call, options)).evaluator_families;
     },
   };

@@ -40,10 +40,10 @@ export function experiments({ json }: Transport): Experiments {
 
   return {
     async list(filter, options) {
-      const call = { method: "GET", path, query: { ...filter }, isRepeatable: true } as const;
+      const call = { method: "GET", path, query: { ...filter } } as const;
       return (await json<ExperimentListResponse>(call, options)).experiments;
     },
-    get: (id, options) => one({ method: "GET", path: pathOf(id), isRepeatable: true }, options),
+    get: (id, options) => one({ method: "GET", path: pathOf(id) }, options),
     create: (body, options) => one({ method: "POST", path, body, ...underOneKey(options) }, options),
     update: (id, body, options) =>
       one({ method: "POST", path: pathOf(id), body, isRepeatable: true }, options),

@@ -19,11 +19,10 @@ export function projects({ json }: Transport): Projects {
   return {
     list: (options) =>
       readAllOffsets(async (query) => {
-        const call = { method: "GET", path, query, isRepeatable: true } as const;
-        return (await json<ProjectListResponse>(call, options)).projects;
+        return (await json<ProjectListResponse>({ method: "GET", path, query }, options)).projects;
       }),
     async get(id, options) {
-      const call = { method: "GET", path: `${path}/${encodeURIComponent(id)}`, isRepeatable: true } as const;
+      const call = { method: "GET", path: `${path}/${encodeURIComponent(id)}` } as const;
       return (await json<ProjectResponse>(call, options)).project;
     },
     create: (name, options) =>

@@ -36,22 +36,13 @@ const path = "/v1/evaluation-results";
 export function resultDeletions({ json }: Transport): ResultDeletions {
   const getDeletion = (id: string, options?: CallOptions) =>
     json<EvaluationResultDeletion>(
-      {
-        method: "GET",
-        path: `/v1/evaluation-result-deletions/${encodeURIComponent(id)}`,
-        isRepeatable: true,
-      },
+      { method: "GET", path: `/v1/evaluation-result-deletions/${encodeURIComponent(id)}` },
       options,
     );
 
   return {
     async delete(id, options) {
-      const call = {
-        method: "DELETE",
-        path: `${path}/${encodeURIComponent(id)}`,
-        isRepeatable: false,
-      } as const;
-      await json(call, options);
+      await json({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}` }, options);
     },
     countDeletable(filter, options) {
       const query = { ...resultFilterQuery(filter), dry_run: true };
@@ -59,7 +50,7 @@ export function resultDeletions({ json }: Transport): ResultDeletions {
     },
     deleteMatching(filter, expectedCount, options) {
       const query = { ...resultFilterQuery(filter), expected_count: expectedCount };
-      return json({ method: "DELETE", path, query, isRepeatable: false }, options);
+      return json({ method: "DELETE", path, query }, options);
     },
     getDeletion,
     waitUntilDeleted: (id, options) =>

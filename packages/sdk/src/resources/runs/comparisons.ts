@@ -50,14 +50,12 @@ export function comparisons({ json }: Transport): Comparisons {
         method: "GET",
         path: `${path}/samples`,
         query: { runs: `${reference},${candidate}`, ...filter },
-        isRepeatable: true,
       },
       options,
     );
 
   return {
-    get: (runIds, options) =>
-      json({ method: "GET", path, query: { runs: runIds.join(",") }, isRepeatable: true }, options),
+    get: (runIds, options) => json({ method: "GET", path, query: { runs: runIds.join(",") } }, options),
     listSamples,
     async *iterateSamples(runs, filter, options) {
       let after: string | undefined;

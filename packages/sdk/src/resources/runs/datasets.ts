@@ -13,7 +13,7 @@ import type {
   EpisodeSelection,
 } from "@presage/contract";
 import type { CallOptions, ListOptions, WriteOptions } from "../../call.ts";
-import { listAllPages } from "../../paging/list-all-pages.ts";
+import { iterateAllPages, listAllPages } from "../../paging/list-all-pages.ts";
 import type { Transport } from "../../transport.ts";
 import { underOneKey } from "../../under-one-key.ts";
 
@@ -106,27 +106,18 @@ export function datasets({ json, lines }: Transport): Datasets {
   async function* iterateSamples(id: string, { revision, ...options }: RevisionOptions = {}) {
     // Of the revision that is the latest now, also if another one follows meanwhile.
     const fixed = revision ?? (await json<Dataset>(get(pathOf(id)), options)).latest_revision?.revision;
-    let after: string | null | undefined;
-    do {
-      const call = get(`${pathOf(id)}/samples`, { revision: fixed, after });
-      const page = await json<DatasetSampleListResponse>(call, options);
-      yield* page.data;
-      after = page.next;
-    } while (after !== null);
+    const call = (query: object) => get(`${pathOf(id)}/samples`, { revision: fixed, ...query });
+    yield* iterateAllPages((query) => json<DatasetSampleListResponse>(call(query), options));
   }
 
   return {
     list: ({ atMost, ...options } = {}) =>
-      listAllPages(
-        (query) => json<DatasetListResponse>(get(path, query), options),
-        ({ data }) => data,
-        atMost,
-      ),
+      listAllPages((query) => json<DatasetListResponse>(get(path, query), options), atMost),
     get: (id, options) => json(get(pathOf(id)), options),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     async delete(id, { withRuns, ...options } = {}) {
       const query = { with_runs: withRuns };
-      await json({ method: "DELETE", path: pathOf(id), query, isRepeatable: false }, options);
+      await json({ method: "DELETE", path: pathOf(id), query }, options);
     },
     upload: (id, content, { format, isGzip, append, ...options } = {}) =>
       json(
@@ -156,9 +147,8 @@ export function datasets({ json, lines }: Transport): Datasets {
         options,
       ),
     listRevisions: (id, options) =>
-      listAllPages(
-        (query) => json<DatasetRevisionListResponse>(get(`${pathOf(id)}/revisions`, query), options),
-        ({ data }) => data,
+      listAllPages((query) =>
+        json<DatasetRevisionListResponse>(get(`${pathOf(id)}/revisions`, query), options),
       ),
     iterateSamples,
     pageOfTrajectories: (id, filter, { limit, after, ...options } = {}) =>
@@ -173,5 +163,5 @@ export function datasets({ json, lines }: Transport): Datasets {
 }
 
 function get(path: string, query: Record<string, string | number | null | undefined> = {}) {
-  return { method: "GET", path, query, isRepeatable: true } as const;
+  return { method: "GET", path, query } as const;
 }

@@ -10,7 +10,7 @@ import type {
   RunUpload,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../../call.ts";
-import { listAllPages } from "../../paging/list-all-pages.ts";
+import { iterateAllPages, listAllPages } from "../../paging/list-all-pages.ts";
 import type { Transport } from "../../transport.ts";
 import { underOneKey } from "../../under-one-key.ts";
 import { type WaitOptions, waitUntil } from "../../wait-until.ts";
@@ -61,6 +61,8 @@ export interface Runs extends RunReports {
   pause(id: string, options?: CallOptions): Promise<Run>;
   /** Lets a paused run continue: `POST /v1/runs/{id}/resume`. */
   resume(id: string, options?: CallOptions): Promise<Run>;
+  /** Ends a paused run; predictions that are missing count as failed: `POST /v1/runs/{id}/finish`. */
+  finish(id: string, options?: CallOptions): Promise<Run>;
   /** Deletes a run with its predictions and verdicts; evaluation results stay: `DELETE /v1/runs/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Has its predictions judged by more evaluators; none is made again: `POST /v1/runs/{id}/evaluators`. */
@@ -96,42 +98,33 @@ const path = "/v1/runs";
 export function runs(transport: Transport): Runs {
   const { json, lines } = transport;
   const pathOf = (id: string, more = "") => `${path}/${encodeURIComponent(id)}${more}`;
-  const read = (of: string, query = {}) => ({ method: "GET", path: of, query, isRepeatable: true }) as const;
+  const read = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
   // Repeating it changes nothing.
   const change = (of: string, body?: unknown) =>
     ({ method: "POST", path: of, body, isRepeatable: true }) as const;
-
-  async function* iterateSamples(id: string, filter: RunSampleFilter = {}, options?: CallOptions) {
-    let after: string | null | undefined;
-    do {
-      const call = read(pathOf(id, "/samples"), { ...filter, after });
-      const page: RunSampleListResponse = await json<RunSampleListResponse>(call, options);
-      yield* page.data;
-      after = page.next;
-    } while (after !== null);
-  }
 
   return {
     ...runReports(transport),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     get: (id, options) => json(read(pathOf(id)), options),
     list: (filter, options) =>
-      listAllPages(
-        (query) => json<RunListResponse>(read(path, { ...filter, ...query }), options),
-        ({ data }) => data,
-      ),
+      listAllPages((query) => json<RunListResponse>(read(path, { ...filter, ...query }), options)),
     listPage: (filter, options) => json<RunListResponse>(read(path, { ...filter }), options),
     cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
     pause: (id, options) => json(change(pathOf(id, "/pause")), options),
     resume: (id, options) => json(change(pathOf(id, "/resume")), options),
+    finish: (id, options) => json(change(pathOf(id, "/finish")), options),
     async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+      await json({ method: "DELETE", path: pathOf(id) }, options);
     },
     addEvaluators: (id, evaluators, options) =>
       json(change(pathOf(id, "/evaluators"), { evaluators }), options),
     pageOfSamples: (id, filter, { limit, after, ...options } = {}) =>
       json(read(pathOf(id, "/samples"), { ...filter, limit, after }), options),
-    iterateSamples,
+    iterateSamples: (id, filter, options) =>
+      iterateAllPages((query) =>
+        json<RunSampleListResponse>(read(pathOf(id, "/samples"), { ...filter, ...query }), options),
+      ),
     exportLines: (id, options) => lines(read(pathOf(id, "/export")), options),
     uploadPredictions: (id, content, { isGzip, ...options } = {}) =>
       json(

@@ -8,12 +8,9 @@ import { megabytes } from "../backup/sqlite-file.ts";
 import { describeClock } from "./describe-clock.ts";
 import type { Finding } from "./finding.ts";
 
-/** SQLite needs room for its log, and a long upload for its rows. */
-const minFreeBytes = 500_000_000;
-
 /** The database, its clock, and the disk that an SQLite file is on. */
-export async function checkDatabase({ databaseUrl: url }: Config): Promise<Finding[]> {
-  const disk = checkDisk(url);
+export async function checkDatabase({ databaseUrl: url, minFreeDiskBytes }: Config): Promise<Finding[]> {
+  const disk = checkDisk(url, minFreeDiskBytes);
   try {
     const inspected = await inspectDatabase(url);
     return [describe(inspected, url), describeClock(inspected.aheadMs, inspected.seenClock), disk];
@@ -49,7 +46,7 @@ function describe({ engine, schema, pending, unknown, mayRun }: InspectedDatabas
   return good(`writable, schema ${schema}, ${waiting}`);
 }
 
-function checkDisk(url: string): Finding {
+function checkDisk(url: string, minFreeBytes: number): Finding {
   const check = "disk";
   if (!isSqlite(url) || isInMemory(url))
     return { check, state: "off", text: "the data is not on this machine's disk" };
@@ -57,7 +54,8 @@ function checkDisk(url: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const text = `${megabytes(bavail * bsize)} free at ${folder}`;
   if (bavail * bsize >= minFreeBytes) return { check, state: "good", text };
-  return { check, state: "bad", text: `${text}. Free at least ${megabytes(minFreeBytes)}` };
+  const advice = `Until ${megabytes(minFreeBytes)} are free (PRESAGE_MIN_FREE_DISK_BYTES), uploads are refused and runs wait`;
+  return { check, state: "bad", text: `${text}. ${advice}` };
 }
 
 /** The folder of the file, or the nearest one above that exists. */

@@ -13,6 +13,7 @@ import { describeIssues } from "../files/read-lines.ts";
 import { findServer } from "../find-server.ts";
 import { readTags } from "../read-tags.ts";
 import { printNotice } from "../terminal/print-notice.ts";
+import { databaseName } from "../with-database.ts";
 import { evaluateFile, findRunId } from "./evaluate-file.ts";
 import { type EvaluateSample, type MetadataFields, metadataFields } from "./evaluate-line.ts";
 import { evaluateLocally } from "./evaluate-locally.ts";
@@ -51,6 +52,7 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
     options.server,
     named.map(readEvaluator),
   );
+  printNotice(`Results are written to ${options.server ?? databaseName(config.databaseUrl)}.`);
   try {
     const fileOptions = { file, output, concurrency, runId, evaluators: named, metadata, minPassRate };
     const { isComplete, reachesPassRate } = await evaluateFile(evaluate, fileOptions);

@@ -1,8 +1,8 @@
 import { unknownVariables } from "../../config/config.ts";
 import { environment } from "../../config/environment.ts";
 import type { RawEnvironment } from "../../config/environment-values.ts";
+import { similarName } from "../../similar-name.ts";
 import { printNotice } from "../terminal/print-notice.ts";
-import { similarName } from "./similar-name.ts";
 
 /** A misspelt variable has no effect, which nothing else would show. */
 export function warnOfUnknownVariables(raw: RawEnvironment): void {

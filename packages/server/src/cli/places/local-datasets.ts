@@ -9,6 +9,7 @@ import { UploadError } from "../../evaluation/datasets/upload/upload-error.ts";
 import { uploadRevision } from "../../evaluation/datasets/upload/upload-revision.ts";
 import { toDataset, toDatasetRevision } from "../../http/resources/datasets/dataset-response.ts";
 import { noEpisodes, toWantedEpisodes } from "../../http/resources/datasets/revise-from-episodes.ts";
+import { diskFloorOf } from "../../storage/disk-floor.ts";
 import type { Keyset } from "../../storage/keyset.ts";
 import { CommandError } from "../command-error.ts";
 import { commandLineActor } from "../command-line-actor.ts";
@@ -17,11 +18,12 @@ import type { PlaceDatasets } from "./place.ts";
 const limit = 1_000;
 
 /** The owner's datasets in an opened database. */
-export function localDatasets(store: OpenedStore, config: Pick<Config, "datasets">): PlaceDatasets {
+export function localDatasets(store: OpenedStore, config: Config): PlaceDatasets {
   const { owner, database } = store;
   const { signal } = new AbortController();
   const actor = commandLineActor();
   const requester = { accountId: owner.account_id, signal, actor };
+  const limits = { ...config.datasets, floor: diskFloorOf(config) };
   return {
     list: () =>
       readAll(async (after: Keyset | undefined) => {
@@ -41,14 +43,14 @@ export function localDatasets(store: OpenedStore, config: Pick<Config, "datasets
         datasetId,
         ...options,
         isAppended,
-        ...config.datasets,
+        ...limits,
       };
       const uploading = uploadRevision(database, upload, Bun.file(path).stream());
       const { revision } = await nameFile(uploading, path);
       return toDatasetRevision(revision);
     },
     async uploadEpisodes(datasetId, selection, isAppended) {
-      const plain = { format: "presage" as const, isGzip: false, isAppended, ...config.datasets };
+      const plain = { format: "presage" as const, isGzip: false, isAppended, ...limits };
       const upload = { accountId: owner.account_id, actor, datasetId, ...plain };
       const lines = readEpisodeLines({ store }, requester, toWantedEpisodes(selection));
       const { revision } = await uploadRevision(database, upload, lines).catch(nameEpisodes);

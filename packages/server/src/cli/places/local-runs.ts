@@ -1,7 +1,7 @@
 import type { OpenedStore } from "../../compose/compose-command-line.ts";
 import { composePrices } from "../../compose/compose-prices.ts";
 import type { Config } from "../../config/config.ts";
-import { cancelRun, pauseRun, resumeRun } from "../../evaluation/runs/change-status.ts";
+import { cancelRun, finishRun, pauseRun, resumeRun } from "../../evaluation/runs/change-status.ts";
 import { compareRuns } from "../../evaluation/runs/compare/compare-runs.ts";
 import { deleteRun } from "../../evaluation/runs/delete-run.ts";
 import { createExternalCounts } from "../../evaluation/runs/external/external-counts.ts";
@@ -49,6 +49,7 @@ export function localRuns(
     cancel: async (id) => toRun(await cancelRun(services, requester, id)),
     pause: async (id) => toRun(await pauseRun(services, requester, id)),
     resume: async (id) => toRun(await resumeRun(services, requester, id)),
+    finish: async (id) => toRun(await finishRun(services, requester, id)),
     async delete(id) {
       await deleteRun(services, requester, id);
       await sweepRun(store.database, id);

@@ -1,24 +1,28 @@
 import { composeRunner } from "../../compose/compose-command-line.ts";
+import { needsSandbox } from "../../compose/compose-deployments.ts";
 import type { Config } from "../../config/config.ts";
 import { createRun, InvalidRunError } from "../../evaluation/runs/create-run.ts";
 import { uploadPredictions } from "../../evaluation/runs/imported/upload-predictions.ts";
+import { runLeaseMs } from "../../evaluation/runs/run-leases-store.ts";
+import { newLeaseId } from "../../evaluation/runs/runner/lease-ids.ts";
 import { readNewRun } from "../../http/resources/runs/read-new-run.ts";
 import { toRun } from "../../http/resources/runs/run-response.ts";
 import { createLog } from "../../observability/logger.ts";
 import { readDatabaseClock } from "../../storage/database-clock.ts";
-import { microsPerSecond } from "../../storage/micros.ts";
+import { diskFloorOf } from "../../storage/disk-floor.ts";
+import { microsPerMs } from "../../storage/micros.ts";
 import type { OpenOptions } from "../../storage/opening/open-database.ts";
 import { CommandError } from "../command-error.ts";
 import { commandLineActor } from "../command-line-actor.ts";
 import { checkEvaluatorsLocally, namingOptions } from "../evaluate/evaluate-locally.ts";
 import { hasEnded } from "../runs/has-ended.ts";
+import { printSandboxNotice } from "../server/print-sandbox-notice.ts";
+import { databaseName } from "../with-database.ts";
 import { localDatasets, nameFile } from "./local-datasets.ts";
 import { localRuns } from "./local-runs.ts";
 import type { Workplace } from "./workplace.ts";
 
 const pollEveryMs = 300;
-/** Until then no other process takes a run that this one has created. */
-const firstLeaseS = 30;
 
 /** Runs in the configured database, on which this process works. */
 export async function openLocalWorkplace(config: Config, options?: OpenOptions): Promise<Workplace> {
@@ -28,10 +32,11 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
   const accountId = owner.account_id;
   const actor = commandLineActor();
   const requester = { accountId, signal: new AbortController().signal, actor };
-  const leaseId = Bun.randomUUIDv7();
+  const leaseId = newLeaseId();
   const runs = localRuns(store, config, services.runs);
 
   return {
+    name: `the database ${databaseName(config.databaseUrl)}`,
     datasets: localDatasets(store, config),
     runs,
     checkEvaluators: (evaluators) =>
@@ -40,7 +45,8 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
     async create(wanted, evaluators) {
       const newRun = { ...readNewRun({ ...wanted, evaluators: [] }), evaluators, userId: owner.id };
       // A server on this database may have other deployments of the same names.
-      const until = (await readDatabaseClock(database)) + firstLeaseS * microsPerSecond;
+      const until = (await readDatabaseClock(database)) + runLeaseMs * microsPerMs;
+      if ("deployment" in wanted.target && needsSandbox(config)) printSandboxNotice();
       const isAsked = newRun.target.kind !== "imported";
       const held = isAsked ? { ...newRun, heldBy: { leaseId, until } } : newRun;
       const created = createRun(services, requester, held, undefined);
@@ -53,7 +59,8 @@ export async function openLocalWorkplace(config: Config, options?: OpenOptions):
       );
     },
     async uploadPredictions(runId, { path, isGzip }) {
-      const upload = { accountId, actor, runId, isGzip, maxBytes: config.datasets.maxBytes };
+      const limits = { maxBytes: config.datasets.maxBytes, floor: diskFloorOf(config) };
+      const upload = { accountId, actor, runId, isGzip, ...limits };
       return await nameFile(uploadPredictions(database, upload, Bun.file(path).stream()), path);
     },
     start: (id) => runner.start({ id, leaseId }),

@@ -47,6 +47,7 @@ export interface PlaceRuns {
   cancel(id: string): Promise<Run>;
   pause(id: string): Promise<Run>;
   resume(id: string): Promise<Run>;
+  finish(id: string): Promise<Run>;
   delete(id: string): Promise<void>;
   report(id: string): Promise<RunReport>;
   reportAs(id: string, format: "html" | "md"): Promise<string>;

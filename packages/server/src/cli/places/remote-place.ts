@@ -20,6 +20,7 @@ export function remotePlace({ call, origin }: ServerConnection): Place {
       cancel: (id) => call(({ runs }) => runs.cancel(id)),
       pause: (id) => call(({ runs }) => runs.pause(id)),
       resume: (id) => call(({ runs }) => runs.resume(id)),
+      finish: (id) => call(({ runs }) => runs.finish(id)),
       delete: (id) => call(({ runs }) => runs.delete(id)),
       report: (id) => call(({ runs }) => runs.report(id)),
       reportAs: (id, format) => call(({ runs }) => runs.reportAs(id, format)),

@@ -1,14 +1,14 @@
 import { CommandError } from "../command-error.ts";
-import { connectToServer } from "../connect-to-server.ts";
+import type { ServerConnection } from "../connect-to-server.ts";
 import { checkEvaluatorsRemotely, toReference } from "../evaluate/evaluate-remotely.ts";
 import { remotePlace } from "./remote-place.ts";
 import type { Workplace } from "./workplace.ts";
 
-/** The runs of the Presage at `server`, which works on them. */
-export function openRemoteWorkplace(server: string, apiKey: string | undefined): Workplace {
-  const connection = connectToServer(server, apiKey);
-  const { call } = connection;
+/** The runs of another server, which works on them. */
+export function openRemoteWorkplace(connection: ServerConnection): Workplace {
+  const { call, origin } = connection;
   return {
+    name: `the server at ${origin}`,
     ...remotePlace(connection),
     checkEvaluators: (evaluators) => checkEvaluatorsRemotely(call, evaluators),
     async findDefaultDeployment() {

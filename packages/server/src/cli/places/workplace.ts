@@ -3,6 +3,8 @@ import type { Config } from "../../config/config.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
 import { inMemoryUrl } from "../../storage/opening/open-database.ts";
 import { NoDatabaseError } from "../../storage/opening/open-database-error.ts";
+import { connectToServer } from "../connect-to-server.ts";
+import { connectToRunningServer } from "../server-file.ts";
 import { openLocalWorkplace } from "./local-workplace.ts";
 import type { Place } from "./place.ts";
 import { openRemoteWorkplace } from "./remote-workplace.ts";
@@ -17,6 +19,8 @@ export interface PredictionsFile {
 
 /** A place where runs are made. */
 export interface Workplace extends Place {
+  /** Where runs are written, for people. */
+  name: string;
   /** Refuses evaluators that cannot be used, before anything is stored. */
   checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
   findDefaultDeployment(): Promise<string>;
@@ -37,12 +41,14 @@ interface OpenWorkplaceOptions {
   mayCreate: boolean;
 }
 
-/** Opens another server, or the configured database. */
+/** Opens another server, the one that runs on the configured database, or that database. */
 export async function openWorkplace(
   config: Config,
   { server, evaluators, mayCreate }: OpenWorkplaceOptions,
 ): Promise<Workplace> {
-  if (server !== undefined) return openRemoteWorkplace(server, config.clientApiKey);
+  if (server !== undefined) return openRemoteWorkplace(connectToServer(server, config.clientApiKey));
+  const running = await connectToRunningServer(config);
+  if (running !== undefined) return openRemoteWorkplace(running);
   try {
     return await openLocalWorkplace(config, { mustExist: true });
   } catch (error) {

@@ -2,15 +2,18 @@ import type { Config } from "../../config/config.ts";
 import { printable } from "../../printable.ts";
 import { findRun, type PlaceOptions, withPlace } from "../places/place.ts";
 
-/** Ends a run; what it has done stays. */
-export async function cancelRunCommand(
+const done = { cancel: "Cancelled", resume: "Resumed", finish: "Finished without what is missing:" };
+
+/** Ends a run, or lets a paused one go on; what it has done stays. */
+export async function changeRunCommand(
   config: Config,
+  change: keyof typeof done,
   nameOrId: string,
   options: PlaceOptions,
 ): Promise<void> {
   await withPlace(config, options, async (place) => {
     const { id, name } = await findRun(place, nameOrId);
-    await place.runs.cancel(id);
-    process.stdout.write(`Cancelled ${printable(name)}.\n`);
+    await place.runs[change](id);
+    process.stdout.write(`${done[change]} ${printable(name)}.\n`);
   });
 }

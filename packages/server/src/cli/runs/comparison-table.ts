@@ -18,7 +18,8 @@ interface Row {
 }
 
 /** Prints the differences of runs from the first one, in percentage points, as a table of at most 100 columns. */
-export function printComparison({ runs, evaluators, evaluators_left_out: leftOut }: Comparison): void {
+export function printComparison({ runs, evaluators, ...comparison }: Comparison): void {
+  const { evaluators_left_out: leftOut, preliminary } = comparison;
   const nameOfRun = (id: string) => printable(runs.find((run) => run.id === id)?.name ?? id);
   printTable(
     columns,
@@ -44,6 +45,7 @@ export function printComparison({ runs, evaluators, evaluators_left_out: leftOut
           candidate: nameOfRun(candidate.run_id),
           reference: nameOfRun(evaluator.reference.run_id),
           evaluator: nameOf(evaluator),
+          preliminary,
         });
         return [sentence, ...caveats].join(" ");
       }),

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Run, RunTarget } from "@presage/contract";
-import { needsSandbox } from "../../compose/compose-deployments.ts";
 import type { Config } from "../../config/config.ts";
 import { countOf } from "../../count-of.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
@@ -12,7 +11,6 @@ import { readEvaluator } from "../evaluate/wanted-evaluators.ts";
 import { checkFiles } from "../files/file-options.ts";
 import { findDataset, findRun } from "../places/place.ts";
 import { openWorkplace, type Workplace } from "../places/workplace.ts";
-import { printSandboxNotice } from "../server/print-sandbox-notice.ts";
 import { printNotice } from "../terminal/print-notice.ts";
 import { printComparison } from "./comparison-table.ts";
 import { followRun, InterruptedError } from "./follow-run.ts";
@@ -61,7 +59,7 @@ export async function runCommand(config: Config, options: RunOptions): Promise<v
     const against = await findReference(place, options.against);
     const run =
       options.resume === undefined
-        ? await createRun(place, config, options, { evaluators, minimums })
+        ? await createRun(place, options, { evaluators, minimums })
         : await resumeRun(place, options.resume, { predictions, minimums });
     place.start(run.id);
     const ended = await followRun(place, run, server);
@@ -97,11 +95,10 @@ interface NewRunContext {
 
 async function createRun(
   place: Workplace,
-  config: Config,
   options: RunOptions,
   { evaluators, minimums }: NewRunContext,
 ): Promise<Run> {
-  const { dataset = "", predictions, server } = options;
+  const { dataset = "", predictions } = options;
   const target = await readTarget(place, options);
   const wanted = readWantedRun(options, target, evaluators);
   checkMinimums(
@@ -112,10 +109,10 @@ async function createRun(
     })),
   );
   await place.checkEvaluators(evaluators);
-  if (server === undefined && "deployment" in target && needsSandbox(config)) printSandboxNotice();
   const found = await findSamples(place, dataset, options);
   const run = await place.create({ ...wanted, ...found }, evaluators);
   printNotice(`Run ${run.id}: ${printable(run.name)}, ${countOf(run.progress.samples, "prediction")}`);
+  printNotice(`It is written to ${place.name}.`);
   if (predictions !== undefined) await upload(place, run, predictions);
   return run;
 }

@@ -114,10 +114,16 @@ function addRunCommand(program: Command, configure: Configure): void {
     .action(async (options) => (await import("./run-command.ts")).runCommand(configure(), options));
 }
 
+const changes = [
+  ["resume", "let a paused run, given by id or name, go on; a deployment that failed is tried again at once"],
+  ["finish", "end a paused run, given by id or name; predictions that are missing count as failed"],
+  ["cancel", "end a run, given by id or name; what it has done stays"],
+] as const;
+
 function addManagingCommands(program: Command, configure: Configure): void {
   const runs = program
     .command("runs")
-    .description("list, show, cancel or delete runs")
+    .description("list, show, resume, finish, cancel or delete runs")
     .addHelpText("after", examples("presage runs list", "presage runs show nightly"));
   runs
     .command("list")
@@ -133,14 +139,15 @@ function addManagingCommands(program: Command, configure: Configure): void {
     .option(...onServer)
     .addHelpText("after", examples("presage runs show nightly"))
     .action(async (run: string, options) => (await import("./show.ts")).showRun(configure(), run, options));
-  runs
-    .command("cancel <run>")
-    .description("end a run, given by id or name; what it has done stays")
-    .option(...onServer)
-    .addHelpText("after", examples("presage runs cancel nightly"))
-    .action(async (run: string, options) =>
-      (await import("./cancel.ts")).cancelRunCommand(configure(), run, options),
-    );
+  for (const [change, description] of changes)
+    runs
+      .command(`${change} <run>`)
+      .description(description)
+      .option(...onServer)
+      .addHelpText("after", examples(`presage runs ${change} nightly`))
+      .action(async (run: string, options) =>
+        (await import("./cancel.ts")).changeRunCommand(configure(), change, run, options),
+      );
   runs
     .command("delete <run>")
     .description("delete a run, given by id or name, with its predictions; evaluation results stay")

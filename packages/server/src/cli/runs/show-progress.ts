@@ -7,6 +7,8 @@ import { printNotice } from "../terminal/print-notice.ts";
 const lineEveryMs = 10_000;
 /** The rate is that of the last while: a run may have waited before. */
 const rateOverMs = 30_000;
+/** After this long without a sample that ended, the progress says so. */
+const stillAfterMs = 10_000;
 const barWidth = 20;
 
 export interface ProgressDisplay {
@@ -28,7 +30,7 @@ type Rate = ReturnType<typeof measureRate>;
 /** What goes wrong on the way, and what to do about it. */
 function describeTroubles({ progress, notes }: Run): string {
   const { retried = {}, timed_out = 0 } = progress.tries ?? {};
-  const troubles = [...describeFailures(progress), ...describeTrouble(progress), ...notes];
+  const troubles = [...describeFailures(progress), ...notes, ...describeTrouble(progress)];
   if (timed_out > 0 || Object.keys(retried).length > 0)
     troubles.push("lower --concurrency or raise the time-out: docs/runs.md");
   return troubles.map((text) => `; ${printable(text)}`).join("");
@@ -78,16 +80,21 @@ function showLines(rate: Rate): ProgressDisplay {
   };
 }
 
-/** How fast predictions become evaluated ones. */
-function measureRate() {
+/** How fast predictions become evaluated ones, or for how long none has. */
+export function measureRate(nowMs = () => performance.now()) {
   let readings: { atMs: number; evaluated: number }[] = [];
-  return ({ evaluated, samples }: Progress) => {
-    const now = performance.now();
+  let lastEnd = { atMs: nowMs(), evaluated: 0 };
+  return ({ evaluated, samples }: Pick<Progress, "evaluated" | "samples">) => {
+    const now = nowMs();
+    if (evaluated !== lastEnd.evaluated) lastEnd = { atMs: now, evaluated };
     readings = [...readings.filter(({ atMs }) => now - atMs <= rateOverMs), { atMs: now, evaluated }];
     const [oldest = { atMs: now, evaluated }] = readings;
     const perSecond = ((evaluated - oldest.evaluated) / (now - oldest.atMs)) * 1000;
     return {
       describe(): string {
+        const stillMs = now - lastEnd.atMs;
+        if (stillMs >= stillAfterMs && evaluated < samples)
+          return `; no sample has ended for ${describeSeconds(stillMs / 1000)}`;
         if (!(perSecond > 0)) return "";
         const left =
           evaluated === samples ? "" : `, ${describeSeconds((samples - evaluated) / perSecond)} left`;

@@ -1,9 +1,11 @@
 import { composeServer } from "../../compose/compose-server.ts";
 import { type Config, hasFilesToReread } from "../../config/config.ts";
+import { browserAddress } from "../../http/browser-address.ts";
 import { listen, listenAddress } from "../../http/listen.ts";
 import type { Log } from "../../observability/logger.ts";
 import type { Started, WorkerStart } from "../../workers/messages.ts";
 import type { SupervisorLink } from "../../workers/supervisor-link.ts";
+import { createServerFile } from "../server-file.ts";
 
 export interface RunOptions {
   /** Resolves with the reason to stop, which also ends a start. */
@@ -21,6 +23,7 @@ export async function runServer(
 ): Promise<void> {
   const { logger } = log;
   const { host } = config.listen;
+  const file = createServerFile(config.databaseUrl);
   const reusePort = worker !== undefined;
   // Beside other workers a process listens only once it can answer: its part of the requests would be refused.
   const early = worker?.port === undefined ? listen({ ...config.listen, reusePort }) : undefined;
@@ -31,6 +34,7 @@ export async function runServer(
     log,
     listenAddress(host, port),
     worker && { ...worker, isReplacement: early === undefined },
+    file?.key,
   );
   const presage = await Promise.race([composed, stopped]);
   if (typeof presage === "string") {
@@ -39,8 +43,11 @@ export async function runServer(
   }
   const server = early ?? listen({ host, port, reusePort });
   server.use(presage.app);
-  presage.setPhase("ready");
   const { publicUrl, signInAddress, firstKey } = presage;
+  await file
+    ?.write(browserAddress(server.address), publicUrl)
+    .catch((error: unknown) => logger.warn({ err: error }, "commands of this folder cannot find the server"));
+  presage.setPhase("ready");
   onReady({ address: server.address, publicUrl, signInAddress, firstKey });
 
   if (hasFilesToReread(config)) process.on("SIGHUP", () => void presage.rereadFiles());
@@ -48,6 +55,7 @@ export async function runServer(
   const signal = await stopped;
   logger.info({ signal }, "stopping: no new connections; predictions in progress will finish");
   presage.setPhase("stopping");
+  await file?.remove();
   const cutOff = await server.drain();
   if (cutOff > 0) logger.warn({ cutOff }, "requests still running at the shutdown deadline were cut off");
   await presage.dispose();

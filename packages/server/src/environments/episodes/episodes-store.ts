@@ -124,6 +124,7 @@ export type StepRow = EpisodeStepsTable &
     | "deployment"
     | "model"
     | "replica"
+    | "finish_reason"
     | "prompt_tokens"
     | "cached_tokens"
     | "completion_tokens"
@@ -188,6 +189,7 @@ function withPredictions(database: Database, episodeId: string) {
       "prediction.deployment",
       "prediction.model",
       "prediction.replica",
+      "prediction.finish_reason",
       "prediction.prompt_tokens",
       "prediction.cached_tokens",
       "prediction.completion_tokens",

@@ -32,14 +32,18 @@ export interface NewEpisode {
 
 /** Starts an episode in the latest revision of an environment. */
 export async function startEpisode(
-  services: Pick<EnvironmentServices, "store" | "startTurns">,
+  services: Pick<EnvironmentServices, "store" | "startTurns" | "writeStart">,
   requester: Requester,
   wanted: NewEpisode,
   once?: Once,
 ): Promise<Episode> {
-  const episode = await composeEpisode(services, requester, wanted);
   const release = await services.startTurns.take(requester.accountId, requester.signal);
   try {
+    const episode = await composeEpisode(services, requester, wanted);
+    const receipt = { id: episode.row.id };
+    const request = once && { ...once, receipt: JSON.stringify(receipt) };
+    if (await services.writeStart({ row: episode.row, request })) return episode;
+    // By itself, it tells why: the request was made before, or there is no place for it any more.
     return await doOnce(services.store.writer(requester), once, {
       async work(transaction): Promise<Episode> {
         await refuseClosedAccounts(transaction, [requester.accountId]);
@@ -47,7 +51,7 @@ export async function startEpisode(
         await insertEpisode(transaction, episode.row);
         return episode;
       },
-      toReceipt: ({ row }) => ({ id: row.id }),
+      toReceipt: () => receipt,
       recall: ({ id }) => findEpisode(services, requester, id),
     });
   } finally {
@@ -57,7 +61,7 @@ export async function startEpisode(
 
 /**
  * Trainers start all episodes of a batch at once, thousands of them: more than may wait for the database, where they would also
- * take the places of the account's other changes.
+ * take the places of the account's other reads and changes.
  */
 export function createStartTurns(): FairSlots {
   return createFairSlots({
@@ -113,14 +117,15 @@ export async function composeEpisode(
 async function findTask(
   services: Pick<EnvironmentServices, "store">,
   requester: Requester,
-  { name, tasks }: EnvironmentRevision,
+  environment: EnvironmentRevision,
   { split, index, seed }: NewEpisode,
 ): Promise<IndexedTask> {
+  const { name, tasks } = environment;
   const count = tasks[split] ?? 0;
   if (count === 0)
     throw new ServiceError("not_found", `The environment ${name} has no tasks in the split ${split}.`);
   const wanted = index ?? (seed === undefined ? randomInt(count) : drawBy(seed, count));
-  const [task] = await listTasks(services, requester, { name, split }, { from: wanted, limit: 1 });
+  const [task] = await listTasks(services, requester, { environment, split }, { from: wanted, limit: 1 });
   if (task?.index === wanted) return task;
   throw new ServiceError(
     "not_found",

@@ -17,12 +17,14 @@ import type { NewStep } from "./new-steps-store.ts";
 /** A deployment's answer, and how long it took. */
 export type TimedAnswer = Answer & { latencyMs: number };
 
-/** Asks a deployment, the default one if none is named. */
+/** Asks a deployment, the default one if none is named. Throws an `UpstreamError` for an answer that is no observation. */
 export type Ask = (
   question: {
     deployment: string | undefined;
     messages: EpisodeMessage[];
     params: Readonly<Record<string, unknown>>;
+    /** Whether what there is of a text that was cut off is an answer. */
+    acceptsTruncated: boolean;
     /** Steps of an episode go to the replica that has their prefix. */
     session: string;
   },
@@ -67,7 +69,7 @@ export async function stepEpisode(
   }
   const { row, config, task } = episode;
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
-  const turns = [...before, { action: wanted.action, observation: answer.output }];
+  const turns = [...before, { action: wanted.action, observation: toStorableText(answer.output) }];
   const steps = Number(row.steps) + 1;
   const matches = (pattern: string, text: string) => services.matches(requester, pattern, text);
   const end = await findEnd(config, task, { turns, steps }, matches);
@@ -147,6 +149,7 @@ async function askOrCountFailure(
     deployment: config.deployment ?? undefined,
     messages: composeMessages(config, task, turns, action),
     params: paramsOf({ row, config }),
+    acceptsTruncated: config.truncated_output === "accept",
     session: row.id,
   };
   try {
@@ -256,9 +259,9 @@ function toNewStep(
 }
 
 function toStepRow({ step, prediction, payload }: NewStep): StepRow {
-  const { deployment, model, replica, prompt_tokens, cached_tokens, completion_tokens, latency_micros } =
-    prediction;
-  const usage = { prompt_tokens, cached_tokens, completion_tokens, latency_micros };
+  const { deployment, model, replica, finish_reason, latency_micros } = prediction;
+  const { prompt_tokens, cached_tokens, completion_tokens } = prediction;
+  const answer = { finish_reason, prompt_tokens, cached_tokens, completion_tokens, latency_micros };
   const observation = payload.output ?? "";
-  return { ...step, prediction_id: prediction.id, deployment, model, replica, ...usage, observation };
+  return { ...step, prediction_id: prediction.id, deployment, model, replica, ...answer, observation };
 }

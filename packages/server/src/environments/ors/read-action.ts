@@ -1,4 +1,5 @@
 import type { EnvironmentConfig, EnvironmentTool } from "@presage/contract";
+import { toStorableText } from "../../storage/storable-text.ts";
 
 const defaultTool: EnvironmentTool = {
   name: "act",
@@ -28,5 +29,6 @@ export function readAction(
     return { refusal: `The argument ${tool.argument} has at most ${maxActionCharacters} characters.` };
   if (Object.keys(others).length > 0)
     return { refusal: `${tool.name} has only the argument ${tool.argument}.` };
-  return { action };
+  // As it is stored, so that the model is told the same in all later steps.
+  return { action: toStorableText(action) };
 }

@@ -1,7 +1,7 @@
 import type { TaskSplitName } from "@presage/contract";
 import type { Requester } from "../../storage/reader.ts";
+import type { EnvironmentRevision } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { findEnvironment } from "../find-environment.ts";
 import { sandboxName, sandboxTasks } from "../sandbox-environment.ts";
 import { type IndexedTask, selectTasks } from "./tasks-store.ts";
 
@@ -9,10 +9,9 @@ import { type IndexedTask, selectTasks } from "./tasks-store.ts";
 export async function listTasks(
   services: Pick<EnvironmentServices, "store">,
   requester: Requester,
-  { name, split }: { name: string; split: TaskSplitName },
+  { environment, split }: { environment: EnvironmentRevision; split: TaskSplitName },
   part: { from: number; limit: number },
 ): Promise<IndexedTask[]> {
-  const environment = await findEnvironment(services, requester, name);
   if (environment.name === sandboxName) return sandboxTasks(split).slice(part.from, part.from + part.limit);
   return await selectTasks(services.store.briefReader(requester), environment.id, split, part);
 }

@@ -1,5 +1,6 @@
 import type { TaskSplitName } from "@presage/contract";
 import { sql } from "kysely";
+import { prepareStatement } from "../../storage/prepare-statement.ts";
 import type { EnvironmentTasksTable } from "../../storage/schema/environments.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertRows } from "../../storage/writing/insert-rows.ts";
@@ -50,9 +51,13 @@ export async function selectTasks(
   split: TaskSplitName,
   part: TaskPart,
 ): Promise<IndexedTask[]> {
-  const rows = await tasksFrom(reader, environmentId, split, part).select(["position", "task"]).execute();
+  const rows = await tasksOfPart(reader, [environmentId, split, part.from, part.limit]);
   return rows.map(({ position, task }) => ({ index: Number(position), task: JSON.parse(task) as Task }));
 }
+
+const tasksOfPart = prepareStatement((database) =>
+  tasksFrom(database, "", "train", { from: 0, limit: 0 }).select(["position", "task"]),
+);
 
 function tasksFrom(reader: Database, environmentId: string, split: TaskSplitName, { from, limit }: TaskPart) {
   return reader

@@ -1,5 +1,7 @@
+import { forgetOldRequests } from "../../storage/idempotency/idempotent-requests-store.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { insertEpisodes, type NewEpisodeRow } from "../episodes/new-episodes-store.ts";
 import { insertSteps, type NewStep } from "../episodes/new-steps-store.ts";
 import {
   type Delivery,
@@ -15,6 +17,7 @@ import {
 /** A change in an episode or its session. Plain data: it crosses threads. */
 export type EpisodeWrite =
   | { step: NewStep }
+  | { episode: NewEpisodeRow }
   | { session: NewSession }
   | { start: SessionStart }
   | { delivery: Delivery }
@@ -29,8 +32,10 @@ export async function applyWrites(database: Database, writes: readonly EpisodeWr
     const stored = await insertSteps(database, steps);
     return steps.map((step) => stored.has(step));
   }
-  return await database.transaction().execute(async (transaction) => {
+  const episodes = writes.flatMap((write) => ("episode" in write ? [write.episode] : []));
+  const results = await database.transaction().execute(async (transaction) => {
     const stored = await insertSteps(transaction, steps);
+    const started = await insertEpisodes(transaction, episodes);
     await markDelivered(transaction, deliveries);
     const made = new Map<EpisodeWrite, boolean>();
     // Always in the same order, so that no two transactions wait for each other.
@@ -39,8 +44,15 @@ export async function applyWrites(database: Database, writes: readonly EpisodeWr
       else if ("start" in write) made.set(write, await startSession(transaction, write.start));
     }
     for (const write of writes) if ("uses" in write) await markUsed(transaction, write.uses);
-    return writes.map((write) => ("step" in write ? stored.has(write.step) : (made.get(write) ?? true)));
+    return writes.map((write) => {
+      if ("step" in write) return stored.has(write.step);
+      return "episode" in write ? started.has(write.episode) : (made.get(write) ?? true);
+    });
   });
+  // In the background, as `doOnce` does it.
+  const requests = episodes.filter(({ request }) => request !== undefined).length;
+  if (requests > 0) void forgetOldRequests(database, requests).catch(() => {});
+  return results;
 }
 
 /** The session that it starts. */

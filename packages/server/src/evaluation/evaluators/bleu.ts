@@ -45,7 +45,7 @@ export const bleu = defineFamily({
       config: { threshold: 0.5, smoothing: "exp", tokenisation: "13a" },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
+  estimateMs: ({ output = "", goldAnswer = "" }) => (output.length + goldAnswer.length) / cheapCharacters,
   prepare({ threshold, smoothing, tokenisation, strip_tags }) {
     const tokenise = tokenisation === "13a" ? tokenise13a : splitWords;
     return ({ output = "", goldAnswer = "" }) => {

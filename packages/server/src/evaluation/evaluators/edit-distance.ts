@@ -43,8 +43,8 @@ export const editDistance = defineFamily({
       config: { threshold: 0.9, trim: true, ignore_case: false, strip_tags: false },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }) =>
-    output.length * goldAnswer.length > cheapProductOfLengths,
+  estimateMs: ({ output = "", goldAnswer = "" }) =>
+    (output.length * goldAnswer.length) / cheapProductOfLengths,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const said = normaliseText(output, profile);

@@ -69,8 +69,8 @@ export const exactMatch = defineFamily({
       config: { variant: "mdlm-semantic" },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }, { variant }) =>
-    readsJson(variant) && output.length + goldAnswer.length > cheapJsonCharacters,
+  estimateMs: ({ output = "", goldAnswer = "" }, { variant }) =>
+    readsJson(variant) ? (output.length + goldAnswer.length) / cheapJsonCharacters : 0,
   prepare({ variant, ...profile }) {
     if (variant !== "presage") {
       return ({ output = "", goldAnswer = "" }) => variants[variant](output, goldAnswer);

@@ -50,8 +50,11 @@ interface RuleFamilyOf<Config, Given> extends FamilyBase<Config, Given> {
   expensiveCheck?: ExpensiveCheck<Config>;
   /** Reads a config once for many samples. */
   prepare(config: Config): (sample: Sample) => Verdict;
-  /** Whether this sample takes longer than about a millisecond: it then runs in another thread, under a deadline. */
-  isExpensive?(sample: Sample, config: Config): boolean;
+  /**
+   * About how many milliseconds this sample takes. Above 1 it runs in another thread, under a deadline, and behind those of its
+   * account that take far less. Absent: hardly any.
+   */
+  estimateMs?(sample: Sample, config: Config): number;
 }
 
 interface ModelFamilyOf<Config, Given> extends FamilyBase<Config, Given> {

@@ -13,9 +13,9 @@ import { compareAsLlmSim } from "./published/llm-sim.ts";
 import { stateOfInput } from "./state/read-states.ts";
 import { plainOutput, plainRange } from "./text/plain-output.ts";
 
-const expensiveLength = 20_000;
+const cheapLength = 20_000;
 /** Repairing takes far longer than parsing: this many characters may take milliseconds, ten times as many 200 ms. */
-const expensiveRepairLength = 2_000;
+const cheapRepairLength = 2_000;
 const maxNamed = 5;
 
 const compareProse = exactMatch.prepare({
@@ -120,10 +120,9 @@ export const jsonMatch = defineFamily({
       });
     };
   },
-  isExpensive({ input = "", output = "", goldAnswer = "" }, { repair, variant }) {
-    if (repair && output.length > expensiveRepairLength) return true;
+  estimateMs({ input = "", output = "", goldAnswer = "" }, { repair, variant }) {
     const read = output.length + goldAnswer.length + (variant === "llm-sim-diff" ? input.length : 0);
-    return read > expensiveLength;
+    return Math.max(read / cheapLength, repair ? output.length / cheapRepairLength : 0);
   },
 });
 

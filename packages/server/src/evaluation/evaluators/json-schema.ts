@@ -15,6 +15,8 @@ const cheapSchemaLength = 2_000;
 /** Longer ones take up to half a second. */
 const quickSchemaLength = 2_000;
 const cheapOutputLength = 5_000;
+/** No more than a guess: it may be a hundredth or a hundred times. */
+const otherSchemaMs = 10;
 /** With these, the time depends on more than the sizes of schema and output. */
 const expensiveKeyword = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|format|uniqueItems)":/;
 
@@ -68,7 +70,8 @@ export const jsonSchema = defineFamily({
     isNeeded: ({ schema }) => isLongSchema(schema),
     run: ({ schema }) => checkSchema(schema),
   },
-  isExpensive: ({ output = "" }, { schema }) => output.length > cheapOutputLength || !isCheapSchema(schema),
+  estimateMs: ({ output = "" }, { schema }) =>
+    output.length / cheapOutputLength + (isCheapSchema(schema) ? 0 : otherSchemaMs),
 });
 
 function isLongSchema(schema: JsonSchema): boolean {

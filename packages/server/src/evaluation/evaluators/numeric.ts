@@ -57,7 +57,7 @@ export const numeric = defineFamily({
       config: { absolute_tolerance: 0, relative_tolerance: 1e-9, compare: "all" },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
+  estimateMs: ({ output = "", goldAnswer = "" }) => (output.length + goldAnswer.length) / cheapCharacters,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const comparison = compareNumbers(numbersOf(output, profile), numbersOf(goldAnswer, profile), profile);

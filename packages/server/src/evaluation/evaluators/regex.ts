@@ -11,8 +11,8 @@ import { estimateProgramSize } from "./text/estimate-program-size.ts";
 
 /** Few, since each search may read to the end of the text. */
 const maxPositions = 100;
-const expensiveProgramSize = 1_000;
-const expensiveSteps = 100_000;
+const cheapProgramSize = 1_000;
+const cheapSteps = 100_000;
 
 const config = z
   .strictObject({
@@ -73,9 +73,9 @@ export const regex = defineFamily({
       return judge(codePointPositions(output, matches), profile);
     };
   },
-  isExpensive({ output = "" }, { pattern }) {
+  estimateMs({ output = "" }, { pattern }) {
     const programSize = estimateProgramSize(pattern);
-    return programSize > expensiveProgramSize || programSize * output.length > expensiveSteps;
+    return Math.max(programSize / cheapProgramSize, (programSize * output.length) / cheapSteps);
   },
 });
 

@@ -71,10 +71,11 @@ export const rougeL = defineFamily({
       config: { threshold: 0.5, variant: "pltrdy" },
     },
   ],
-  isExpensive({ output = "", goldAnswer = "" }, { variant, strip_tags }) {
-    if (output.length + goldAnswer.length > cheapCharacters) return true;
-    if (variant === "lin") return false;
-    return pltrdyCells(comparedText(output, strip_tags), comparedText(goldAnswer, strip_tags)) > cheapCells;
+  estimateMs({ output = "", goldAnswer = "" }, { variant, strip_tags }) {
+    const ofLengths = (output.length + goldAnswer.length) / cheapCharacters;
+    // Cells of long texts take long to count.
+    if (variant === "lin" || ofLengths > 1) return ofLengths;
+    return pltrdyCells(comparedText(output, strip_tags), comparedText(goldAnswer, strip_tags)) / cheapCells;
   },
   prepare({ threshold, variant, strip_tags }) {
     const { compare, score, counted } = variants[variant];

@@ -54,8 +54,8 @@ export const stateChange = defineFamily({
       config: { threshold: 1 },
     },
   ],
-  isExpensive: ({ input = "", output = "", goldAnswer = "" }) =>
-    input.length + output.length + goldAnswer.length > cheapCharacters,
+  estimateMs: ({ input = "", output = "", goldAnswer = "" }) =>
+    (input.length + output.length + goldAnswer.length) / cheapCharacters,
   prepare({ threshold, change }) {
     const readStates = createStateReader(change ?? undefined);
     return ({ input = "", output = "", goldAnswer = "" }) => {

@@ -42,7 +42,7 @@ export const tokenF1 = defineFamily({
       config: { threshold: 0.5, normalisation: "squad" },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
+  estimateMs: ({ output = "", goldAnswer = "" }) => (output.length + goldAnswer.length) / cheapCharacters,
   prepare({ threshold, normalisation, strip_tags }) {
     return ({ output = "", goldAnswer = "" }) => {
       const saidTokens = tokenise(comparedText(output, strip_tags), normalisation);

@@ -1,4 +1,5 @@
 import { UpstreamError } from "../../errors.ts";
+import { shownTokens } from "../../storage/writing/answer-columns.ts";
 import { EvaluationError } from "../evaluation-error.ts";
 import { askInFormat, type Inquiry } from "./ask-in-format.ts";
 import type { JudgeCall, JudgeModel } from "./complete-with-retries.ts";
@@ -19,7 +20,7 @@ export interface GivenVerdict<Value> {
     /** Requests with a question; a wait for a rate limit belongs to its request. */
     attempts: number;
     /** Of all attempts together. */
-    usage: { prompt_tokens: number; completion_tokens: number };
+    usage: Record<"prompt_tokens" | "completion_tokens", number | null>;
   };
 }
 
@@ -112,6 +113,6 @@ function describe(
     model: modelName === "" ? null : modelName,
     rung,
     attempts,
-    usage: { prompt_tokens: promptTokens, completion_tokens: completionTokens },
+    usage: shownTokens({ prompt_tokens: promptTokens, completion_tokens: completionTokens }),
   };
 }

@@ -10,8 +10,9 @@ import { isRejection, statedMessage } from "./stated-error.ts";
 import { judgeRefused } from "./to-evaluation-error.ts";
 import type { VerdictForm } from "./verdict-form.ts";
 
-/** The second is for models that need more, most of them because they think aloud. */
-const tokenLimits = [4_096, 16_384] as const;
+const verdictTokens = 512;
+/** The second is for models that need more, most of them because they think before their verdict. */
+const tokenLimits = [verdictTokens, verdictTokens + 8_192] as const;
 
 /** A question to a model, from the first request to the verdict. */
 export interface Inquiry {
@@ -28,24 +29,30 @@ export interface Inquiry {
 
 /** Asks once in one format: again with more tokens if they ran out, and without the fields that the model rejects. */
 export async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<CompletionBody> {
-  for (const tokenLimit of tokenLimits) {
+  let isCut = false;
+  for (const tokenLimit of inquiry.capabilities.needsRoom ? tokenLimits.slice(1) : tokenLimits) {
     let body: CompletionBody;
     try {
       body = await askWithinCapabilities(inquiry, turn, tokenLimit);
     } catch (error) {
-      // The first limit was accepted, so it is the larger one that does not fit.
-      if (tokenLimit !== tokenLimits[0] && isTooMuch(error)) break;
+      // The first limit was accepted, so it is the larger one that does not fit, or does not end before the evaluation's deadline.
+      if (isCut && (isTooMuch(error) || inquiry.call.signal.reason instanceof EvaluationError)) break;
       throw error;
     }
     const [choice] = body.choices;
     if (isRefusal(choice)) throw judgeRefused();
-    if (choice.finish_reason !== "length") return body;
+    if (choice.finish_reason !== "length") {
+      if (isCut) inquiry.capabilities = { ...inquiry.capabilities, needsRoom: true };
+      return body;
+    }
+    isCut = true;
   }
   throw new EvaluationError("judge_truncated", "The judge's model ran out of tokens before its verdict.");
 }
 
 function isTooMuch(error: unknown): boolean {
-  return error instanceof UpstreamError && (error.category === "context_exceeded" || isRejection(error));
+  if (!(error instanceof UpstreamError)) return false;
+  return error.category === "context_exceeded" || error.category === "timeout" || isRejection(error);
 }
 
 function isRefusal({ message, finish_reason }: CompletionChoice): boolean {

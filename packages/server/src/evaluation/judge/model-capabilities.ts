@@ -15,6 +15,8 @@ export interface ModelCapabilities {
   /** Whether the model has given a verdict in this format before. */
   isProven: boolean;
   takesTemperature: boolean;
+  /** Whether it needs more tokens than a verdict has. */
+  needsRoom: boolean;
   tokenLimitField: "max_tokens" | "max_completion_tokens";
 }
 
@@ -23,6 +25,7 @@ const unknownModel: ModelCapabilities = {
   format: "json_schema",
   isProven: false,
   takesTemperature: true,
+  needsRoom: false,
   tokenLimitField: "max_tokens",
 };
 

@@ -9,6 +9,7 @@ const errorOf: Record<ErrorCategory, [code: EvaluationErrorCode, message: string
   unavailable: ["judge_unreachable", "The judge's model cannot be reached."],
   context_exceeded: ["judge_context_exceeded", "The texts do not fit in the context of the judge's model."],
   upstream: ["judge_error", "The judge's model failed the request"],
+  unusable_completion: ["judge_invalid_verdict", "The judge's answer cannot be used."],
 };
 
 /** The error of an evaluation without a verdict. It leaves out the upstream's own words, which may echo the prompt. */

@@ -77,7 +77,7 @@ function family(
     needs: [],
     config: z.unknown(),
     builtInProfiles: [],
-    isExpensive: () => isExpensive,
+    estimateMs: () => (isExpensive ? 2 : 0),
     prepare: (config) => (sample) => evaluate(config, sample),
   };
 }

@@ -23,7 +23,7 @@ export interface MainThreadAllowance {
 export interface RuleRunner {
   /**
    * Evaluates a sample on the main thread if that is quick and the request has time left for it, else in a thread of the pool.
-   * Accounts take turns for the threads.
+   * Accounts take turns for the threads, and what takes far less than others of its account comes first.
    * @throws EvaluationError `timeout`, `overloaded`, `internal_error` (see its cause); the signal's reason once it is aborted.
    */
   run(
@@ -101,9 +101,8 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     return opened;
   }
 
-  function isExpensive({ familyName, config, sample }: RuleTask): boolean {
-    if (charactersOf(sample) > options.maxMainThreadCharacters) return true;
-    return familiesByName.get(familyName)?.isExpensive?.(sample, config) ?? false;
+  function estimateMs({ familyName, config, sample }: RuleTask): number {
+    return familiesByName.get(familyName)?.estimateMs?.(sample, config) ?? 0;
   }
 
   /** Most evaluations take microseconds, but twenty that are just short of expensive would block everyone. */
@@ -122,9 +121,10 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     task: ConfigCheckTask,
     { accountId, signal: clientSignal }: Requester,
     functionName: "runRuleTask" | "checkRuleConfig",
+    estimatedMs = 1,
   ): Promise<Result> {
     const signal = AbortSignal.any([clientSignal, stop.signal]);
-    const release = await slots.take(accountId, signal);
+    const release = await slots.take(accountId, signal, Math.max(1, estimatedMs));
     try {
       return await withDeadline({ timeoutMs: runTimeoutMs, timeoutError, signal }, (inTime) =>
         runByPool<Result>(task, inTime, functionName),
@@ -153,8 +153,10 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       signal.throwIfAborted();
       const tooLong = describeExcess(familiesByName.get(task.familyName), task);
       if (tooLong !== undefined) return unusable("unusable_input", tooLong);
-      if (!isExpensive(task) && allowance.mainThreadMs > 0) return runHere(task, allowance);
-      return await runInThread<EvaluatorOutcome>(task, { accountId, signal }, "runRuleTask");
+      const estimatedMs = estimateMs(task);
+      const isQuick = estimatedMs <= 1 && charactersOf(task.sample) <= options.maxMainThreadCharacters;
+      if (isQuick && allowance.mainThreadMs > 0) return runHere(task, allowance);
+      return await runInThread(task, { accountId, signal }, "runRuleTask", estimatedMs);
     },
     check: (task, requester) => runInThread<string | undefined>(task, requester, "checkRuleConfig"),
     async dispose() {

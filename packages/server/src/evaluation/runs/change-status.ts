@@ -7,7 +7,7 @@ import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { withExternalCounts } from "./external/with-external-counts.ts";
 import { findRun } from "./find-run.ts";
-import type { Run } from "./run.ts";
+import { isExternal, type Run } from "./run.ts";
 import type { RunServices } from "./run-services.ts";
 import { resumedStatus, updateStatus } from "./runs-store.ts";
 
@@ -45,21 +45,43 @@ export async function pauseRun(services: Services, requester: Changer, id: strin
 
 /** Lets a paused run go on. */
 export async function resumeRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  await refuseExternal(services, requester, id);
+  const { pausedBy } = await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
-    change: () => ({ status: resumedStatus, status_reason: null, paused_by: null }),
+    change: () => ({
+      status: resumedStatus,
+      status_reason: null,
+      paused_by: null,
+      // Whoever waits for its deployment loses it, so that the deployment is tried at once.
+      ...(pausedBy === "deployment" && unheld),
+    }),
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",
     action: "run.resume",
   });
 }
 
+/** Ends a paused run without the predictions that are missing: they count as failed. What is predicted is still evaluated. */
+export async function finishRun(services: Services, requester: Changer, id: string): Promise<Run> {
+  const run = await refuseExternal(services, requester, id);
+  const provenance = JSON.stringify({ ...run.provenance, gave_up: true });
+  return await changeStatus(services, requester, id, {
+    from: ["paused"],
+    change: () => ({ status: "running", status_reason: null, paused_by: null, provenance, ...unheld }),
+    isDone: ({ status, provenance }) => status === "finished" || provenance.gave_up === true,
+    verb: "finished",
+    action: "run.finish",
+  });
+}
+
+const unheld = { lease_id: null, lease_until: 0 };
+
 /** No run changes its target, so that it is enough to look before. */
-async function refuseExternal(services: Services, requester: Requester, id: string): Promise<void> {
-  const { target } = await findRun(services, requester, id);
-  if (target.kind === "external")
+async function refuseExternal(services: Services, requester: Requester, id: string): Promise<Run> {
+  const run = await findRun(services, requester, id);
+  if (isExternal(run))
     throw new ServiceError("conflict", "The run's target is external: only its client can stop and go on.");
+  return run;
 }
 
 interface StatusChange {
@@ -68,7 +90,7 @@ interface StatusChange {
   /** Whether a run is already what is wanted. */
   isDone(run: Run): boolean;
   verb: string;
-  action: "run.cancel" | "run.pause" | "run.resume";
+  action: "run.cancel" | "run.finish" | "run.pause" | "run.resume";
 }
 
 async function changeStatus(

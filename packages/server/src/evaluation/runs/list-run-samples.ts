@@ -2,6 +2,7 @@ import type { RunSample } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
 import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { shownTokens } from "../../storage/writing/answer-columns.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { findRun, refuseDeleted } from "./find-run.ts";
 import type { Run, RunDataset } from "./run.ts";
@@ -115,7 +116,10 @@ async function withVerdicts(
       status: row.status,
       error_category: row.error_category,
       finish_reason: row.finish_reason,
-      usage: { prompt_tokens: row.prompt_tokens, completion_tokens: row.completion_tokens },
+      usage: shownTokens(
+        { prompt_tokens: row.prompt_tokens, completion_tokens: row.completion_tokens },
+        row.latency_micros !== null,
+      ),
       latency_ms: row.latency_micros === null ? null : row.latency_micros / 1000,
     },
     verdicts: (verdicts.get(keyOf(row)) ?? []).map((verdict) => ({

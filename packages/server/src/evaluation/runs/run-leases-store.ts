@@ -1,13 +1,43 @@
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { databaseNow } from "../../storage/database-clock.ts";
+import { latestEnd } from "../../storage/leases/leases-store.ts";
 import type { Micros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database, Tables } from "../../storage/schema/tables.ts";
 import { countNames, type Run, type RunEvaluator, type WorkCounts } from "./run.ts";
-import { runColumns, toRun } from "./runs-store.ts";
+import { never, runColumns, toRun } from "./runs-store.ts";
 
 /** As the index of these rows has it: with parameters, neither database would use it. */
 const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
+
+/** How long a lease may be. */
+export const runLeaseMs = 30_000;
+export const uploadLeaseMs = 120_000;
+
+/** Releases runs whose leases are longer than leases are, as after a clock was set back, or of processes that have ended. */
+export async function releaseStuckRuns(
+  database: Database,
+  now: Micros,
+  hasEnded: (leaseId: string) => boolean,
+): Promise<void> {
+  const held = await database
+    .selectFrom("runs")
+    .select(["id", "lease_id", "lease_until", "target_kind"])
+    .where(isUnfinished)
+    .where("lease_until", ">=", now)
+    .where("lease_until", "<", never)
+    .execute();
+  for (const { id, lease_id: leaseId, lease_until: until, target_kind } of held) {
+    const isTooLong = until > latestEnd(now, target_kind === "imported" ? uploadLeaseMs : runLeaseMs);
+    if (!isTooLong && (leaseId === null || !hasEnded(leaseId))) continue;
+    await database
+      .updateTable("runs")
+      .set({ lease_id: null, lease_until: 0 })
+      .where("id", "=", id)
+      .where("lease_until", "=", until)
+      .execute();
+  }
+}
 
 interface Claim {
   now: Micros;

@@ -14,6 +14,8 @@ export interface RunServices {
   readonly room: RoomForBytes;
   /** Whether there is a deployment of this name now. */
   hasDeployment(name: string): boolean;
+  /** Says how little room the disk has, if that is too little for a run. */
+  findShortage(): Promise<string | undefined>;
   /** Traces a process's work on a run. Absent: there are no traces. */
   readonly startSpan?: Tracing["startRun"];
   /** The version of Presage, which runs record. */

@@ -97,6 +97,11 @@ export function hasEnded({ status }: Pick<Run, "status">): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
 }
 
+/** Whether its figures may still change by themselves. When a client's run ends is not known. */
+export function isPreliminary(run: Pick<Run, "status" | "target">): boolean {
+  return !hasEnded(run) && !isExternal(run);
+}
+
 /** Whether verdicts of two evaluators can be compared: nothing that they were made with differs. */
 export function isSameEvaluator(a: RunEvaluator, b: RunEvaluator): boolean {
   return (

@@ -2,7 +2,7 @@ import type { RunStatus } from "@presage/contract";
 import { type RawBuilder, sql, type Updateable } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../../storage/keyset.ts";
-import type { Micros } from "../../storage/micros.ts";
+import { type Micros, nowMicros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
@@ -40,6 +40,7 @@ export const runColumns = [
   "created_at",
   "started_at",
   "finished_at",
+  "lease_until",
 ] as const;
 
 type Row = Pick<RunsTable, (typeof runColumns)[number]>;
@@ -53,7 +54,7 @@ export function toRun(row: Row): Run {
     accountId: row.account_id,
     name: row.name,
     status: toVisible(row.status),
-    statusReason: row.status_reason ?? undefined,
+    statusReason: row.status_reason ?? whyNobodyWorks(row),
     pausedBy: row.paused_by ?? undefined,
     target: JSON.parse(row.target) as RunTarget,
     mode: row.mode,
@@ -75,13 +76,21 @@ export function toRun(row: Row): Run {
   };
 }
 
+/** A process that works on a run renews its lease of 30 seconds every eight, if the database takes it. */
+const leftOfLeaseMicros = 12_000_000;
+
+function whyNobodyWorks({ status, lease_until: until }: Row): string | undefined {
+  if (status !== "running" || until > nowMicros() + leftOfLeaseMicros) return undefined;
+  return "Waits for a process that works on it, or for the database, which may be full.";
+}
+
 /** Deleted ones are never selected. */
 function toVisible(status: RunsTable["status"]): RunStatus {
   return status === "deleted" ? "cancelled" : status;
 }
 
 /** No process works on a run that its client makes: its lease never runs out. */
-const never = Number.MAX_SAFE_INTEGER;
+export const never = Number.MAX_SAFE_INTEGER;
 
 /** A lease of a run that is not stored yet. Times are the database's. */
 export interface HeldLease {
@@ -187,7 +196,8 @@ export async function updateStatus(
   id: string,
   from: readonly RunStatus[],
   change: Updateable<
-    Pick<RunsTable, "status_reason" | "paused_by"> & {
+    Pick<RunsTable, "status_reason" | "paused_by" | "lease_id" | "provenance"> & {
+      lease_until: RawBuilder<Micros> | Micros;
       status: RunStatus | RawBuilder<RunStatus>;
       finished_at: RawBuilder<Micros>;
     }

@@ -3,21 +3,25 @@ import { ServiceError } from "../../errors.ts";
 import { type Caller, notAuthenticated } from "../../identity/caller.ts";
 import { type VerifiedSession, verifySession } from "../../identity/sessions/verify-session.ts";
 import type { Services } from "../services.ts";
+import { isFromThisMachine } from "./is-from-this-machine.ts";
+import type { Call } from "./route.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
 export type SessionServices = Pick<Services, "identity" | "sessionCookie">;
 
 /** The caller of a request; throws if there is none. A key in a header takes precedence over the cookie. */
-export async function authenticate(services: SessionServices, request: Request): Promise<Caller> {
-  return presentedKeys(request.headers).length === 0
-    ? await authenticateSession(services, request)
-    : await authenticateKey(services, request);
+export async function authenticate(services: SessionServices, call: Call): Promise<Caller> {
+  const { commandLine } = services.identity;
+  const [key, ...others] = presentedKeys(call.request.headers);
+  if (key === undefined) return await authenticateSession(services, call.request);
+  const isCommandLine = commandLine.isKey(key) && others.length === 0 && isFromThisMachine(call);
+  return isCommandLine ? await commandLine.findCaller() : await authenticateKey(services, call);
 }
 
 /** The caller whose key a request has; throws if there is none. */
 export async function authenticateKey(
   { identity }: Pick<SessionServices, "identity">,
-  { headers }: Pick<Request, "headers">,
+  { request: { headers } }: Call,
 ): Promise<Caller> {
   const [key, ...others] = presentedKeys(headers);
   const caller = key === undefined || others.length > 0 ? undefined : await identity.keyVerifier.verify(key);
@@ -28,7 +32,7 @@ export async function authenticateKey(
 /** The caller of a program. Its key may be the password of Basic authentication, which a URL's userinfo becomes. */
 export async function authenticateProgram(
   { identity }: Pick<Services, "identity">,
-  { headers }: Request,
+  { request: { headers } }: Call,
 ): Promise<Caller> {
   if (headers.has("origin")) throw new ServiceError("forbidden", "Web pages may not call this address.");
   const caller = await identity.keyVerifier.verify(keyOfProgram(headers));

@@ -24,6 +24,7 @@ const upstreamStatus = {
   context_exceeded: 413,
   rate_limit: 429,
   upstream: 502,
+  unusable_completion: 502,
   unavailable: 503,
   timeout: 504,
 } as const;
@@ -32,6 +33,7 @@ const upstreamCode = {
   context_exceeded: "context_exceeded",
   rate_limit: "rate_limited",
   upstream: "upstream_error",
+  unusable_completion: "unusable_completion",
   unavailable: "upstream_unavailable",
   timeout: "upstream_timeout",
 } as const;
@@ -67,6 +69,8 @@ const serviceStatus: Record<
   page_too_large: { status: 413 },
   memory_exceeded: { status: 413 },
   quota_exceeded: { status: 413 },
+  // Somebody has to make room first.
+  disk_full: { status: 507, category: "unavailable", shouldRetry: false },
   rate_limited: { status: 429, category: "rate_limit" },
   overloaded: { status: 503, category: "unavailable" },
   store_unavailable: { status: 503, category: "unavailable", retryAfterS: 2 },
@@ -121,8 +125,10 @@ function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
   };
   // A 503 always says when to try again, even if the upstream was unreachable and could not say.
   const pause = retryAfter || (category === "unavailable" ? String(randomPauseS()) : undefined);
-  // The upstream will refuse the same request again.
-  const isRefused = category === "upstream" && status !== undefined && status >= 400 && status < 500;
+  // The upstream will refuse the same request, or answer it in the same way, again.
+  const isRefused =
+    category === "unusable_completion" ||
+    (category === "upstream" && status !== undefined && status >= 400 && status < 500);
   const headers = {
     ...(pause === undefined ? {} : { "retry-after": pause }),
     ...(isRefused ? noRetry : {}),

@@ -4,6 +4,7 @@ import { checkAccess } from "../../identity/access.ts";
 import type { Proof } from "../../identity/caller.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import { RateLimitError } from "../../limits/admission.ts";
+import { itemOfTurn } from "../../limits/item-of-turn.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { errorPage } from "../pages/error-page.ts";
 import { deprecationHeader } from "../request/old-names.ts";
@@ -40,18 +41,25 @@ export function servePath(routes: readonly Route[], services: Services, counter:
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
 
-  function routeFor({ method, params }: RoutedRequest): Route {
+  function routeFor(request: RoutedRequest): Route {
+    const { method, params } = request;
     // Paths that begin with an environment's name leave those alone that are Presage's own.
     const environment = params?.[environmentParameter];
     const isForeign = environment !== undefined && isReservedName(environment.toLowerCase());
-    if (path === unmatched || isForeign)
-      throw new ServiceError("not_found", "There is nothing at this path.");
+    if (path === unmatched || isForeign) {
+      const isResponses = /^\/v1\/responses(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
+      const instead = isResponses ? " Presage has no Responses API; use /v1/chat/completions." : "";
+      throw new ServiceError("not_found", `There is nothing at this path.${instead}`);
+    }
     const route = byMethod.get(method === "HEAD" ? "GET" : method);
     if (route === undefined) throw new MethodNotAllowedError([...byMethod.keys()]);
     return route;
   }
 
   return async (request, server) => {
+    const turn = itemOfTurn();
+    // Bun closes a connection that sends further requests meanwhile.
+    if (turn !== undefined) await turn;
     const exchange = openExchange(services, request);
     counter.begin(exchange.startedAtMs);
     let response: Response;
@@ -99,7 +107,7 @@ async function handle(services: Services, route: Route, call: Call): Promise<Res
     return await route.handle(call);
   }
   if (route.access !== "page") {
-    const caller = await findCaller[route.access](services, request);
+    const caller = await findCaller[route.access](services, call);
     recordProof(exchange, caller.proof);
     checkAccess(caller, route.needs);
     return await route.handle({ ...call, caller });
@@ -115,7 +123,7 @@ function recordProof(exchange: Exchange, proof: Proof): void {
   if (proof.kind === "key") {
     exchange.keyId = proof.keyId;
     exchange.keyName = proof.keyName;
-  } else {
+  } else if (proof.kind === "session") {
     exchange.sessionId = proof.sessionId;
     exchange.isOfDashboard = true;
   }

@@ -139,7 +139,7 @@ class EvaluationResultBatchRequest(Lenient):
     evaluation_results: Annotated[list[ImportedEvaluationResult], Field(min_length=1, max_length=1000)]
 
 
-class CorrectionRequest(Lenient):
+class CorrectionRequest(Forbidding):
     passes: Annotated[bool, Field(alias="pass")]
     score_raw: Optional[Score] = None
     comment: Optional[str] = None

@@ -62,7 +62,7 @@ async function readBytesAs<Schema extends z.ZodType>(
   const reading = await readJsonInTurn(bytes, () => {
     // The server waits now, not the client.
     keepOpen(call);
-    return exchange.longWork.take(accountOf(call), request.signal);
+    return exchange.longWork.take(accountOf(call), request.signal, bytes.length);
   });
   keepOpen(call);
   exchange.usesOldNames = usesOldNames(schema, reading.plain);

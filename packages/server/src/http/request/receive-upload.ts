@@ -1,6 +1,7 @@
 import { ClientDisconnectedError } from "../../errors.ts";
 import { UploadError } from "../../evaluation/datasets/upload/upload-error.ts";
 import { reserveBytesAnyway } from "../../limits/byte-budget.ts";
+import { itemOfTurn } from "../../limits/item-of-turn.ts";
 import { closeWhenIdle, keepOpen } from "../pipeline/keep-open.ts";
 import { reserveUpload } from "../pipeline/reserve-memory.ts";
 import type { CallWithCaller } from "../pipeline/route.ts";
@@ -58,6 +59,9 @@ async function* chunksOf(call: CallWithCaller, isGzip: boolean): AsyncGenerator<
       lineBytes = end < 0 ? lineBytes + value.length : value.length - end - 1;
       reserveUpload(call.exchange, lineBytes, isGzip);
       yield value;
+      // What arrives meanwhile becomes one piece.
+      const turn = itemOfTurn();
+      if (turn !== undefined) await turn;
     }
   } finally {
     await reader.cancel().catch(() => {});

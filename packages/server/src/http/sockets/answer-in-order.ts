@@ -1,4 +1,5 @@
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
+import { itemOfTurn } from "../../limits/item-of-turn.ts";
 import type { StoppableSocket } from "./open-sockets.ts";
 import { closeCode, type Socket, type SocketEvents } from "./socket.ts";
 
@@ -57,6 +58,8 @@ export function answerInOrder({
     for (let message = take(); message !== undefined; message = take()) {
       const controller = new AbortController();
       current = controller;
+      const turn = itemOfTurn();
+      if (turn !== undefined) await turn;
       await finish(await answer(message, controller.signal));
       idle.refresh();
     }

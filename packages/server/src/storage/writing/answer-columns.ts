@@ -35,6 +35,16 @@ export function answerColumns(answer: Omit<Answer, "deployment"> | undefined) {
   } satisfies Partial<PredictionsTable>;
 }
 
+/** Token counts as they are shown: null where the upstream counted none, as no prompt has 0 tokens. */
+export function shownTokens<Name extends string>(
+  counts: Record<Name, number>,
+  isAnswered = true,
+): Record<Name, number | null> {
+  const isKnown = !isAnswered || Object.values(counts).some((count) => Number(count) > 0);
+  const shown = Object.entries(counts).map(([name, count]) => [name, isKnown ? Number(count) : null]);
+  return Object.fromEntries(shown) as Record<Name, number | null>;
+}
+
 function toName(text: string | null | undefined): string | null {
   return typeof text === "string" ? toStorableText(text, maxNameCharacters) : null;
 }

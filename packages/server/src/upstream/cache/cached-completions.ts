@@ -1,5 +1,5 @@
 import type { Deadline } from "../../limits/deadline.ts";
-import { checkCompletion } from "../read-completion.ts";
+import { checkCompletion, findControlToken, readMessage } from "../read-completion.ts";
 import type { CompletionChoice, CompletionRequest, Sharing, UpstreamCompletion } from "../upstream.ts";
 import type { CompletionCache, KeptCompletion, KnownBody } from "./completion-cache.ts";
 import { readCompletion } from "./completion-reading.ts";
@@ -73,7 +73,7 @@ export function cacheCompletions(
 
   async function keepFrom(key: string, asked: Promise<AskedCompletion>): Promise<UpstreamCompletion> {
     const { completion, mayKeep } = await asked;
-    if (mayKeep && hasStopped(completion)) cache.keep(key, completion.bytes, readCompletion(completion.body));
+    if (mayKeep && isWhole(completion)) cache.keep(key, completion.bytes, readCompletion(completion.body));
     return completion;
   }
 
@@ -113,7 +113,9 @@ export function cacheCompletions(
   };
 }
 
-/** Whether the model finished. A response that was cut off, or that calls a tool, is not kept. */
-function hasStopped({ body }: UpstreamCompletion): boolean {
+/** Whether the model finished with a text. What was cut off, calls a tool or cannot be an observation is not kept: another try may be better. */
+function isWhole({ body }: UpstreamCompletion): boolean {
+  const { content } = readMessage(body.choices[0]);
+  if (content.trim() === "" || findControlToken(content) !== undefined) return false;
   return body.choices.every((choice: CompletionChoice | null) => choice?.finish_reason === "stop");
 }

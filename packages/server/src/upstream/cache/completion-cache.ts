@@ -1,3 +1,4 @@
+import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Redis } from "../../redis/connect-redis.ts";
 import { bytesOfTexts, type CompletionReading } from "./completion-reading.ts";
@@ -29,7 +30,7 @@ export interface CompletionCacheOptions {
   maxAgeS: number;
   /** Changing it makes all that is kept stale. */
   epoch: string;
-  /** Shared with other processes, under names that no one can make without the secret. */
+  /** Shared with other processes, under names and with MACs that no one can make without the secret. */
   shared?: { redis: Redis; secret: string } | undefined;
   /** Milliseconds since 1970. Absent: the system's. */
   nowMs?: () => number;
@@ -67,7 +68,9 @@ const bytesPerBody = 430;
 const partsForBodies = 32;
 /** Longer completions would keep others waiting for the connection. */
 const maxSharedBytes = 1024 * 1024;
+const macBytes = 16;
 const storedAtBytes = 8;
+const headBytes = macBytes + storedAtBytes;
 
 export function createCompletionCache({
   maxBytes,
@@ -94,11 +97,13 @@ export function createCompletionCache({
 
   function share(key: string, { bytes, storedAtMs }: StoredCompletion): void {
     if (shared === undefined || !shared.redis.isUp() || bytes.length > maxSharedBytes) return;
-    const value = Buffer.allocUnsafe(storedAtBytes + bytes.length);
-    value.writeDoubleBE(storedAtMs);
-    value.set(bytes, storedAtBytes);
+    const name = nameOf(key, shared.secret);
+    const value = Buffer.allocUnsafe(headBytes + bytes.length);
+    value.writeDoubleBE(storedAtMs, macBytes);
+    value.set(bytes, headBytes);
+    value.set(macOf(name, value.subarray(macBytes), shared.secret));
     // However long a large one takes, it is no reason for others to rest.
-    shared.redis.tell((client) => client.set(nameOf(key, shared.secret), value, "EX", maxAgeS));
+    shared.redis.tell((client) => client.set(name, value, "EX", maxAgeS));
   }
 
   return {
@@ -116,11 +121,14 @@ export function createCompletionCache({
     },
     async findShared(key, withinS) {
       if (shared === undefined || !shared.redis.isUp()) return undefined;
-      const value = await shared.redis.ask((client) => client.getBuffer(nameOf(key, shared.secret)));
-      if (value == null || value.length <= storedAtBytes) return undefined;
+      const name = nameOf(key, shared.secret);
+      const value = await shared.redis.ask((client) => client.getBuffer(name), isBytesOrNothing);
+      if (value == null || value.length <= headBytes) return undefined;
+      const mac = macOf(name, value.subarray(macBytes), shared.secret);
+      if (!timingSafeEqual(mac, value.subarray(0, macBytes))) return undefined;
       const found = {
-        bytes: new Uint8Array(value.subarray(storedAtBytes)),
-        storedAtMs: Math.min(value.readDoubleBE(), nowMs()),
+        bytes: new Uint8Array(value.subarray(headBytes)),
+        storedAtMs: Math.min(value.readDoubleBE(macBytes), nowMs()),
       };
       return ageS(found) <= Math.min(withinS, maxAgeS) ? found : undefined;
     },
@@ -137,4 +145,16 @@ export function createCompletionCache({
     ageS,
     bytes: () => kept.calculatedSize + bodies.calculatedSize,
   };
+}
+
+function isBytesOrNothing(reply: unknown): reply is Buffer | null {
+  return reply === null || Buffer.isBuffer(reply);
+}
+
+/**
+ * Says that one of our processes stored these bytes under this name: Redis may hold what others wrote, or return what is stored
+ * under another name. A name has a colon, which no key has, so no MAC is a name as well.
+ */
+function macOf(name: string, stored: Uint8Array, secret: string): Buffer {
+  return new Bun.CryptoHasher("sha256", secret).update(name).update(stored).digest().subarray(0, macBytes);
 }

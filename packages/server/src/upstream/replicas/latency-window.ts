@@ -12,7 +12,9 @@ export interface AverageLatency {
 export interface LatencyWindow {
   /** `held`: how many requests the replica had when this one began, this one included. */
   record(latencyMs: number, held: number): void;
-  /** Moving averages; undefined before the first response. */
+  /** The same for a call that ended after this time without a response. It counts in the averages, and not in the percentiles. */
+  recordWait(waitedMs: number, held: number): void;
+  /** Moving averages; undefined before the first of these calls. */
   average(): AverageLatency | undefined;
   percentiles(): { p50: number; p99: number } | undefined;
 }
@@ -21,17 +23,23 @@ export function createLatencyWindow(): LatencyWindow {
   const latest: number[] = [];
   let next = 0;
   let average: AverageLatency | undefined;
+
+  function recordWait(ms: number, held: number): void {
+    const msPerRequestHeld = ms / held;
+    if (average === undefined) average = { ms, msPerRequestHeld };
+    else {
+      average.ms += (ms - average.ms) * newShare;
+      average.msPerRequestHeld += (msPerRequestHeld - average.msPerRequestHeld) * newShare;
+    }
+  }
+
   return {
     record(latencyMs, held) {
       latest[next] = latencyMs;
       next = (next + 1) % windowLength;
-      const msPerRequestHeld = latencyMs / held;
-      if (average === undefined) average = { ms: latencyMs, msPerRequestHeld };
-      else {
-        average.ms += (latencyMs - average.ms) * newShare;
-        average.msPerRequestHeld += (msPerRequestHeld - average.msPerRequestHeld) * newShare;
-      }
+      recordWait(latencyMs, held);
     },
+    recordWait,
     average: () => average,
     percentiles() {
       if (latest.length === 0) return undefined;

@@ -68,6 +68,16 @@ function createReplica({ url, send, maxInFlight, isLimitable, onChange, recent }
     halvedAtMs = nowMs;
   }
 
+  /**
+   * A call that was cut off would have taken longer, which counts where it waited longer than usual: a client that soon leaves says
+   * nothing. Of a replica that has never answered, only time-outs count.
+   */
+  function tellsLatency(error: unknown, waitedMs: number): boolean {
+    const usualMs = replica.latency.average()?.ms;
+    if (isTimeout(error)) return waitedMs > (usualMs ?? 0);
+    return outcomeOf(error) === "unknown" && usualMs !== undefined && waitedMs > usualMs;
+  }
+
   const replica: Replica = {
     url,
     seed: hash(url),
@@ -97,8 +107,10 @@ function createReplica({ url, send, maxInFlight, isLimitable, onChange, recent }
       if (outcome === "limited") halve(beganAtMs, nowMs);
       replica.inFlight -= 1;
       if (outcome !== "unknown") recent.count(1, isOfDeployment(error) ? 1 : 0);
+      const tookMs = nowMs - beganAtMs;
+      if (tellsLatency(error, tookMs)) replica.latency.recordWait(tookMs, held);
       if (error === undefined) {
-        replica.latency.record(nowMs - beganAtMs, held);
+        replica.latency.record(tookMs, held);
         if (ownLimit < maxInFlight) ownLimit += 1;
       } else if (isOfReplica(error)) {
         replica.lastFailure = { at: new Date(), category: error.category };
@@ -110,6 +122,10 @@ function createReplica({ url, send, maxInFlight, isLimitable, onChange, recent }
     },
   };
   return replica;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof UpstreamError && error.category === "timeout";
 }
 
 function outcomeOf(error: unknown): Outcome {
@@ -227,8 +243,8 @@ export function createReplicas(
 
   function ended(replica: Replica, begun: BegunCall, error: unknown): void {
     replica.end({ ...begun, nowMs: nowMs(), mayEject }, error);
-    if (error !== undefined || isSingle) return;
-    retryShare?.earn();
+    if (isSingle) return;
+    if (error === undefined) retryShare?.earn();
     for (const [place, slowness] of slownessOf(all.map(({ latency }) => latency.average())).entries()) {
       const one = all[place];
       if (one !== undefined) one.slowness = slowness;
@@ -266,11 +282,15 @@ export function createReplicas(
         held: replica.inFlight,
         isFreshConnection: call.freshConnection === true,
       };
+      const { key } = call;
       const sent = replica.send(call);
       // Beside the call instead of around it: thousands wait at once.
       sent.then(
         () => ended(replica, begun, undefined),
-        (error) => ended(replica, begun, error),
+        (error) => {
+          ended(replica, begun, error);
+          if (!isSingle && isTimeout(error)) places.timedOut(key, replica);
+        },
       );
       return sent;
     },

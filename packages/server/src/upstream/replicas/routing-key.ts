@@ -16,7 +16,7 @@ export function routingKeyOf(
 }
 
 function contentOf(messages: CompletionRequest["messages"], role: string): string | undefined {
-  return messages.find((message) => message.role === role)?.content;
+  return messages.find((message) => message.role === role)?.content ?? undefined;
 }
 
 /** 32 bits, the same in every process. */

@@ -29,7 +29,7 @@ export function runClient(presage: Pick<TestPresage, "call">) {
         timeoutMs,
       );
     },
-    async change(id: string, action: "cancel" | "pause" | "resume") {
+    async change(id: string, action: "cancel" | "finish" | "pause" | "resume") {
       const response = await presage.call("POST", `/v1/runs/${id}/${action}`);
       return { status: response.status, body: await response.json() };
     },

@@ -14,6 +14,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { flattenPages } from "../flatten-pages.ts";
+import { makeRevision, type WantedDataset } from "../runs/datasets.ts";
 import { usePresage } from "../use-presage.ts";
 import { environmentsKey } from "./environments.ts";
 
@@ -57,23 +58,15 @@ export function useMakeDataset() {
   const presage = usePresage();
   const queryClient = useQueryClient();
   return useMutation({
-    async mutationFn({
+    mutationFn: ({
       dataset,
       selection,
       append,
     }: {
-      dataset: { id: string } | { name: string };
+      dataset: WantedDataset;
       selection: EpisodeSelection;
       append: boolean;
-    }) {
-      const { id } = "id" in dataset ? dataset : await presage.datasets.create(dataset);
-      try {
-        return { id, revision: await presage.datasets.uploadEpisodes(id, selection, { append }) };
-      } catch (error) {
-        if ("name" in dataset) await presage.datasets.delete(id).catch(() => {});
-        throw error;
-      }
-    },
+    }) => makeRevision(presage, dataset, (id) => presage.datasets.uploadEpisodes(id, selection, { append })),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: ["datasets"] }),
   });
 }

@@ -1,38 +1,22 @@
 import type { DatasetRevision, DatasetSample, Presage } from "@presage/sdk";
 import { PresageError } from "@presage/sdk";
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { WantedDataset } from "../runs/datasets.ts";
 import { usePresage } from "../use-presage.ts";
-
-/** Where a sample goes: an existing dataset or a new one. */
-export type WantedDataset = { id: string } | { name: string };
 
 export type NewSample = Omit<DatasetSample, "dataset_sample_id">;
 
-/** All datasets, newest first, to choose one. */
-export function datasetChoicesQuery(presage: Presage) {
-  return queryOptions({
-    queryKey: ["datasets", "choices"],
-    queryFn: ({ signal }) => presage.datasets.list({ signal }),
-  });
-}
-
 /** Adds a sample to a dataset, as its next revision: the lines of the latest one and this. */
-export function useAddSample({ onSuccess }: { onSuccess(added: AddedSample): void }) {
+export function useAddSample() {
   const presage = usePresage();
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: async ({ dataset, sample }: { dataset: WantedDataset; sample: NewSample }) => {
-      const id = "id" in dataset ? dataset.id : (await presage.datasets.create({ name: dataset.name })).id;
-      return { datasetId: id, revision: await append(presage, id, sample) };
+    async mutationFn({ dataset, sample }: { dataset: WantedDataset; sample: NewSample }) {
+      const { id } = "id" in dataset ? dataset : await presage.datasets.create(dataset);
+      return await append(presage, id, sample);
     },
-    onSuccess,
     onSettled: () => queryClient.invalidateQueries({ queryKey: ["datasets"] }),
   });
-}
-
-export interface AddedSample {
-  datasetId: string;
-  revision: DatasetRevision;
 }
 
 const maxTries = 5;

@@ -4,9 +4,10 @@ import type { UsageFailure, UsageRow } from "@presage/sdk";
 export interface UsageFigures {
   requests: number;
   failed: number;
-  promptTokens: number;
-  completionTokens: number;
-  cachedTokens: number;
+  /** These three are null if the upstream counted none, in any of the rows. */
+  promptTokens: number | null;
+  completionTokens: number | null;
+  cachedTokens: number | null;
   /** Null if none of the rows has one. */
   cost: number | null;
   /** Those that the cost leaves out. */
@@ -14,25 +15,23 @@ export interface UsageFigures {
 }
 
 export function sumUsage(rows: readonly UsageRow[]): UsageFigures {
-  const sum: UsageFigures = {
-    requests: 0,
-    failed: 0,
-    promptTokens: 0,
-    completionTokens: 0,
-    cachedTokens: 0,
-    cost: null,
-    unpricedTokens: 0,
-  };
+  const sum = { requests: 0, failed: 0, cost: null as number | null, unpricedTokens: 0 };
+  const tokens = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   for (const row of rows) {
     sum.requests += row.requests;
     sum.failed += countFailures(row);
-    sum.promptTokens += row.prompt_tokens;
-    sum.completionTokens += row.completion_tokens;
-    sum.cachedTokens += row.cached_tokens;
+    tokens.promptTokens += row.prompt_tokens ?? 0;
+    tokens.completionTokens += row.completion_tokens ?? 0;
+    tokens.cachedTokens += row.cached_tokens ?? 0;
     if (row.cost !== null) sum.cost = (sum.cost ?? 0) + row.cost;
     sum.unpricedTokens += row.unpriced_tokens;
   }
-  return sum;
+  const isCounted =
+    countTokens(tokens) + tokens.cachedTokens > 0 || rows.every((row) => row.prompt_tokens !== null);
+  return {
+    ...sum,
+    ...(isCounted ? tokens : { promptTokens: null, completionTokens: null, cachedTokens: null }),
+  };
 }
 
 export function countFailures({ failures }: UsageRow): number {
@@ -40,8 +39,11 @@ export function countFailures({ failures }: UsageRow): number {
 }
 
 /** Those that the upstream processed. */
-export function countTokens({ promptTokens, completionTokens }: UsageFigures): number {
-  return promptTokens + completionTokens;
+export function countTokens({
+  promptTokens,
+  completionTokens,
+}: Pick<UsageFigures, "promptTokens" | "completionTokens">): number {
+  return (promptTokens ?? 0) + (completionTokens ?? 0);
 }
 
 /** Predictions can also be requested as chat completions. */

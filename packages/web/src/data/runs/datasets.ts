@@ -120,34 +120,42 @@ export function datasetSampleQuery(
   });
 }
 
+/** A dataset that there is, or a new one. */
+export type WantedDataset = { id: string } | { name: string };
+
+/** Makes a revision of a dataset. A new dataset is not left behind if that fails. */
+export async function makeRevision(
+  { datasets }: Presage,
+  dataset: WantedDataset,
+  make: (id: string) => Promise<DatasetRevision>,
+  options?: { signal: AbortSignal },
+): Promise<{ id: string; revision: DatasetRevision }> {
+  const { id } = "id" in dataset ? dataset : await datasets.create(dataset, options);
+  try {
+    return { id, revision: await make(id) };
+  } catch (error) {
+    if ("name" in dataset) await datasets.delete(id).catch(() => {});
+    throw error;
+  }
+}
+
 export interface NewUpload {
-  /** Of a dataset that there is, or of a new one. */
-  dataset: { id: string } | { name: string };
+  dataset: WantedDataset;
   file: File;
   signal: AbortSignal;
   /** A share from 0 to 1 of what was sent. */
   onProgress(share: number): void;
 }
 
-/** Uploads a file as a revision. A new dataset whose upload fails is not left behind. */
+/** Uploads a file as a revision. */
 export function useUploadRevision() {
   const presage = usePresage();
   const queryClient = useQueryClient();
   return useMutation({
-    async mutationFn({
-      dataset,
-      file,
-      signal,
-      onProgress,
-    }: NewUpload): Promise<{ id: string; revision: DatasetRevision }> {
-      const { id } = "id" in dataset ? dataset : await presage.datasets.create(dataset, { signal });
-      try {
-        return { id, revision: await uploadWithProgress(id, file, { signal, onProgress }) };
-      } catch (error) {
-        if ("name" in dataset) await presage.datasets.delete(id).catch(() => {});
-        throw error;
-      }
-    },
+    mutationFn: ({ dataset, file, signal, onProgress }: NewUpload) =>
+      makeRevision(presage, dataset, (id) => uploadWithProgress(id, file, { signal, onProgress }), {
+        signal,
+      }),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: datasetsKey }),
   });
 }

@@ -74,7 +74,7 @@ export function useCreateRun({ onSuccess }: { onSuccess?(run: Run): void } = {})
   });
 }
 
-export type RunChange = "pause" | "resume" | "cancel";
+export type RunChange = "pause" | "resume" | "finish" | "cancel";
 
 export function useChangeRun(id: string) {
   const presage = usePresage();

@@ -82,7 +82,7 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
     <>
       {evaluator !== undefined && (
         <OutcomeCard
-          {...{ evaluators, evaluator, marked }}
+          {...{ comparison, evaluator, marked }}
           onChooseEvaluator={(key) => change({ evaluator: key, open: undefined }, { replace: true })}
         />
       )}

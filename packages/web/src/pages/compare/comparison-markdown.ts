@@ -6,7 +6,7 @@ import { nameEvaluator } from "./name-evaluator.ts";
 import { markRuns, nameRun } from "./run-marks.ts";
 
 /** A comparison for a pull request or an appendix: what it says, then its figures. */
-export function comparisonMarkdown({ runs, evaluators }: Comparison, address: string): string {
+export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison, address: string): string {
   const marked = markRuns(runs);
   const nameOf = (id: string) => {
     const one = marked.find(({ run }) => run.id === id);
@@ -22,7 +22,8 @@ export function comparisonMarkdown({ runs, evaluators }: Comparison, address: st
     })),
   );
   const sentences = compared.map(({ evaluator, name, candidate }) => {
-    const { sentence, caveats } = describeComparison(candidate, { candidate: name, reference, evaluator });
+    const names = { candidate: name, reference, evaluator, preliminary };
+    const { sentence, caveats } = describeComparison(candidate, names);
     return `- ${plain([sentence, ...caveats].join(" "))}`;
   });
   const rows = compared.map(({ evaluator, name, reference: figures, candidate }) => {

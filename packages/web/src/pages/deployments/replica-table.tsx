@@ -115,5 +115,6 @@ const failures: Record<NonNullable<Replica["last_failure"]>["category"], string>
   rate_limit: "Rate limit",
   timeout: "Timed out",
   unavailable: "Unavailable",
+  unusable_completion: "Unusable answer",
   upstream: "Failed",
 };

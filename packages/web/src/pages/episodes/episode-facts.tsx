@@ -14,8 +14,10 @@ import { EpisodeBadge } from "./episode-badge.tsx";
 /** What the episode was about, and how it went. */
 export function EpisodeFacts({ episode }: { episode: Episode }) {
   const { prompt, goal, stop_reason: reason, reward, failed_steps: failed, seed, steps, id } = episode;
-  const sum = (of: (info: Episode["steps"][number]["info"]) => number) =>
-    steps.reduce((total, { info }) => total + of(info), 0);
+  const sum = (of: (info: Episode["steps"][number]["info"]) => number | null) => {
+    const known = steps.flatMap(({ info }) => of(info) ?? []);
+    return known.length === 0 && steps.length > 0 ? null : known.reduce((total, one) => total + one, 0);
+  };
   const facts: [name: string, title: string | undefined, value: ReactNode][] = [
     ["Reward", "The sum of the rewards of all steps", formatScore(reward)],
     [
@@ -26,7 +28,7 @@ export function EpisodeFacts({ episode }: { episode: Episode }) {
     [
       "Waited",
       `For the predictions of ${counted(steps.length, "step")}, together`,
-      formatDuration(sum((info) => info.latency_ms ?? 0)),
+      formatDuration(sum((info) => info.latency_ms) ?? 0),
     ],
     ["Failed predictions", "How many predictions failed. They are not part of the episode.", failed],
     ["Seed", undefined, seed ?? "none"],
@@ -48,26 +50,18 @@ export function EpisodeFacts({ episode }: { episode: Episode }) {
         </div>
         <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
           {reason !== null && (
-            <Fact look="inline" name={<span className="text-ink-3">Ended because</span>}>
+            <Fact look="inline" name="Ended because">
               <span className="wrap-anywhere">
                 <InlineText text={describeStopReason(reason)} />
               </span>
             </Fact>
           )}
           {facts.map(([name, title, value]) => (
-            <Fact
-              key={name}
-              look="inline"
-              name={
-                <span className="text-ink-3">
-                  <ExplainedName name={name} explanation={title} />
-                </span>
-              }
-            >
+            <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
               {value}
             </Fact>
           ))}
-          <Fact look="inline" name={<span className="text-ink-3">ID</span>}>
+          <Fact look="inline" name="ID">
             <span className="inline-flex items-center gap-1">
               <code className="font-mono text-xs wrap-anywhere">{id}</code>
               <span className="-my-1.5">

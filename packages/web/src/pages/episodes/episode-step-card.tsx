@@ -83,22 +83,14 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
     <div className="flex min-w-0 flex-col gap-1 text-sm">
       <dl className="flex flex-wrap gap-x-6 gap-y-1 tabular-nums">
         {facts.map(([name, title, value]) => (
-          <Fact
-            key={name}
-            look="inline"
-            name={
-              <span className="text-ink-3">
-                <ExplainedName name={name} explanation={title} />
-              </span>
-            }
-          >
+          <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
             <span className="wrap-anywhere">{value}</span>
           </Fact>
         ))}
       </dl>
       <dl className="flex min-w-0 gap-x-6 *:min-w-0">
         {later.map(([name, value]) => (
-          <Fact key={name} look="inline" name={<span className="text-ink-3">{name}</span>}>
+          <Fact key={name} look="inline" name={name}>
             <span className="block truncate" title={value}>
               {value}
             </span>

@@ -12,7 +12,7 @@ interface PredictionStatsProps {
 export function PredictionStats({ usage, latency }: PredictionStatsProps) {
   const current = usage && sumUsage(usage.current.data.filter(isPrediction));
   const before = usage && sumUsage(usage.before.data.filter(isPrediction));
-  const tokens = current && countTokens(current);
+  const tokens = current && (current.promptTokens === null ? null : countTokens(current));
   return (
     <>
       <Stat
@@ -51,7 +51,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
         value={tokens === undefined ? undefined : formatShortCount(tokens)}
         exact={tokens === undefined ? undefined : formatCount(tokens)}
         change={
-          tokens !== undefined && before !== undefined
+          tokens != null && before !== undefined
             ? compareAmounts({
                 current: tokens,
                 before: countTokens(before),

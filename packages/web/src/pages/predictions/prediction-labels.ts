@@ -15,7 +15,7 @@ export const statusLabels: Record<KeptPrediction["status"], string> = {
 /** Why a prediction failed, in words. */
 export function categoryLabel(category: KeptPrediction["error_category"]): string {
   if (category === null) return "Failed";
-  if (category === "missing") return "Not uploaded";
+  if (category === "missing") return "Not made or uploaded";
   if (category === "error") return "Failed elsewhere";
   if (category === "skipped") return "Skipped: too long";
   if (category === "not_reached") return "Its trajectory had ended";

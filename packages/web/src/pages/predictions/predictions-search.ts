@@ -8,6 +8,7 @@ export const categories = [
   "context_exceeded",
   "rate_limit",
   "upstream",
+  "unusable_completion",
   "unavailable",
   "timeout",
   "missing",

@@ -41,7 +41,7 @@ function count(
     id,
     label,
     value,
-    cell: (figures) => formatCount(value(figures) ?? 0),
+    cell: (figures) => formatCount(value(figures)),
     isNumber: true,
     widthPx,
   };
@@ -54,12 +54,8 @@ function share(
   widthPx: number,
 ): DataColumn<UsageFigures> {
   return {
-    id,
-    label,
-    value,
+    ...count(id, label, value, widthPx),
     cell: (figures) => <span className="text-ink-2">{formatShare(value(figures))}</span>,
-    isNumber: true,
-    widthPx,
   };
 }
 

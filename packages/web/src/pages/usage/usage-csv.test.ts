@@ -40,13 +40,13 @@ test("each row is a record with a column for each failure reason", () => {
   const csv = usageCsv(usage);
   const [head = "", ...lines] = csv.trimEnd().split("\r\n");
   expect(lines).toEqual([
-    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,2,0,1,100,20,30',
-    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,5,6,0",
+    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,0,2,0,1,100,20,30',
+    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,0,5,6,0",
   ]);
   const names = head.split(",");
   expect(names.at(0)).toBe("day_utc");
-  expect(names.indexOf("failed_timeout")).toBe(10);
-  expect(names).toHaveLength(16);
+  expect(names.indexOf("failed_timeout")).toBe(11);
+  expect(names).toHaveLength(17);
 });
 
 test("with prices there are three more columns, and what has no cost is empty", () => {

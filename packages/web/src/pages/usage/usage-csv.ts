@@ -29,9 +29,9 @@ export function usageCsv({ data, api_keys, step, currency }: UsageResponse): str
     row.requests,
     countFailures(row),
     ...reasons.map((reason) => row.failures[reason] ?? 0),
-    row.prompt_tokens,
-    row.completion_tokens,
-    row.cached_tokens,
+    row.prompt_tokens ?? "",
+    row.completion_tokens ?? "",
+    row.cached_tokens ?? "",
     ...(currency === null ? [] : [row.cost ?? "", currency, row.unpriced_tokens]),
   ]);
   return toCsv([head, ...records]);

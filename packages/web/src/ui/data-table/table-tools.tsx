@@ -16,6 +16,8 @@ export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {
   );
 }
 
+const look = { variant: "quiet", size: "small" } as const;
+
 function ColumnsMenu<Row>({ table: { columns, label, shownColumns, view } }: { table: DataTableModel<Row> }) {
   const shown = shownColumns.map(({ id }) => id);
   const toggle = (id: string) =>
@@ -27,12 +29,7 @@ function ColumnsMenu<Row>({ table: { columns, label, shownColumns, view } }: { t
   return (
     <Menu
       trigger={
-        <Button
-          variant="quiet"
-          size="small"
-          icon={<Columns3 aria-hidden />}
-          aria-label={`Columns of ${label}`}
-        >
+        <Button {...look} icon={<Columns3 aria-hidden />} aria-label={`Columns of ${label}`}>
           Columns
         </Button>
       }
@@ -61,12 +58,7 @@ function CopyMenu<Row>({ table: { label, shownColumns, sortedRows } }: { table: 
   return (
     <Menu
       trigger={
-        <Button
-          variant="quiet"
-          size="small"
-          icon={<Copy aria-hidden />}
-          aria-label={notice ?? `Copy ${label} as a table`}
-        >
+        <Button {...look} icon={<Copy aria-hidden />} aria-label={notice ?? `Copy ${label} as a table`}>
           {notice ?? "Copy"}
         </Button>
       }

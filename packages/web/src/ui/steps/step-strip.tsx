@@ -41,6 +41,9 @@ const grounds: Record<StepTone, string> = {
 /** Signs, so that no one depends on colour. */
 const signs: Record<StepTone, string> = { pass: "✓", fail: "✕", failed: "!", changed: "Δ", none: "·" };
 
+/** Steps add nothing to the browser's history, and the page stays where it is. */
+const inPlace = { replace: true, resetScroll: false, preload: false } as const;
+
 /** All steps of a trajectory in a line, one row for each kind of mark. Every step is a link. */
 export function StepStrip({ label, steps, current, rows, link }: StepStripProps) {
   const region = useRef<HTMLDivElement>(null);
@@ -70,16 +73,14 @@ export function StepStrip({ label, steps, current, rows, link }: StepStripProps)
             )}
             {before !== undefined && (
               <td>
-                <More step={before} label="Earlier steps" sign="…" link={link} />
+                <More step={before} label="Earlier steps" link={link} />
               </td>
             )}
             {shown.map((step) => (
               <th key={step} scope="col" className="p-0 font-normal">
                 <Link
                   {...link(step)}
-                  replace
-                  resetScroll={false}
-                  preload={false}
+                  {...inPlace}
                   aria-label={`Step ${step}`}
                   // The router marks the link that the address names; without a step there, it is the one that is shown.
                   aria-current={step === current ? "step" : undefined}
@@ -98,7 +99,7 @@ export function StepStrip({ label, steps, current, rows, link }: StepStripProps)
             ))}
             {after !== undefined && (
               <td>
-                <More step={after} label="Later steps" sign="…" link={link} />
+                <More step={after} label="Later steps" link={link} />
               </td>
             )}
           </tr>
@@ -145,9 +146,7 @@ function Mark({
   return (
     <Link
       {...link(step)}
-      replace
-      resetScroll={false}
-      preload={false}
+      {...inPlace}
       tabIndex={-1}
       title={`Step ${step}: ${label}`}
       aria-label={`Step ${step}: ${label}`}
@@ -163,28 +162,16 @@ function Mark({
   );
 }
 
-function More({
-  step,
-  label,
-  sign,
-  link,
-}: {
-  step: number;
-  label: string;
-  sign: string;
-  link: StepStripProps["link"];
-}) {
+function More({ step, label, link }: Pick<StepStripProps, "label" | "link"> & { step: number }) {
   return (
     <Link
       {...link(step)}
-      replace
-      resetScroll={false}
-      preload={false}
+      {...inPlace}
       aria-label={label}
       title={label}
       className="flex h-6 min-w-7 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
     >
-      {sign}
+      …
     </Link>
   );
 }

@@ -21,7 +21,7 @@ import { countTrajectories, selectSizes } from "../samples-store.ts";
 import { createSampleReader } from "./create-sample-reader.ts";
 import { createRevisionFiller } from "./revision-filler.ts";
 import { UploadError } from "./upload-error.ts";
-import { uploadedLines } from "./uploaded-lines.ts";
+import { type UploadLimits, uploadedLines } from "./uploaded-lines.ts";
 
 /** Often enough that no upload in progress is taken for abandoned. */
 const touchEveryMs = 60_000;
@@ -29,15 +29,13 @@ const touchEveryMs = 60_000;
 /** Hashing many short texts takes longer than joining them first. */
 const hashedCharacters = 64 * 1024;
 
-export interface Upload extends Pick<Changer, "accountId" | "actor"> {
+export interface Upload extends Pick<Changer, "accountId" | "actor">, UploadLimits {
   datasetId: string;
   /** Absent: the first line tells. */
   format: DatasetFormat | undefined;
   isGzip: boolean;
   /** Whether the lines of the latest revision come first. */
   isAppended: boolean;
-  /** Decompressed. */
-  maxBytes: number;
   /** Of all datasets of the account. */
   quotaBytes: number;
 }
@@ -82,7 +80,7 @@ function touch(database: Database, id: number): void {
 async function fill(
   database: Database,
   { id: revisionId, base }: { id: number; base: Revision | undefined },
-  { accountId, format, isGzip, maxBytes, quotaBytes }: Upload,
+  { accountId, format, isGzip, maxBytes, floor, quotaBytes }: Upload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<{ digest: string; warnings: string[] | undefined }> {
   const hash = createHash("sha256");
@@ -107,7 +105,7 @@ async function fill(
     }
   }
   const baseSamples = filler.samples();
-  for await (const lines of uploadedLines(body, { isGzip, maxBytes })) {
+  for await (const lines of uploadedLines(body, { isGzip, maxBytes, floor })) {
     for (const line of lines) {
       for (const sample of reader.read(line)) {
         const added = filler.add(canonicalise(sample), line.number);

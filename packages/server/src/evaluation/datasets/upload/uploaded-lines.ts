@@ -1,25 +1,40 @@
 import { ServiceError } from "../../../errors.ts";
+import { type DiskFloor, refuseShortage } from "../../../storage/disk-floor.ts";
 import { gunzip } from "./gunzip.ts";
 import { type RawLine, splitLines } from "./split-lines.ts";
 
 const maxLineBytes = 16 * 1024 * 1024;
+/** How much is stored before the next look at the disk. */
+const bytesPerLook = 16 * 1024 * 1024;
+
+export interface UploadLimits {
+  /** Decompressed. */
+  maxBytes: number;
+  /** Absent: the data is not on a disk of this machine. */
+  floor: DiskFloor | undefined;
+}
 
 /** The lines of an uploaded body as they arrive, several at a time. */
 export function uploadedLines(
   body: AsyncIterable<Uint8Array>,
-  { isGzip, maxBytes }: { isGzip: boolean; maxBytes: number },
+  { isGzip, ...limits }: UploadLimits & { isGzip: boolean },
 ): AsyncGenerator<RawLine[], void> {
-  return splitLines(within(isGzip ? gunzip(body) : body, maxBytes), maxLineBytes);
+  return splitLines(within(isGzip ? gunzip(body) : body, limits), maxLineBytes);
 }
 
 async function* within(
   chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  { maxBytes, floor }: UploadLimits,
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
+  let lookAtBytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > lookAtBytes) {
+      await refuseShortage(floor);
+      lookAtBytes = bytes + bytesPerLook;
+    }
     yield chunk;
   }
 }

@@ -13,5 +13,6 @@ export async function resolveEvaluatorId(
 ): Promise<string> {
   const id = registry.find(idOrAlias)?.id;
   if (id === undefined || id === idOrAlias) return idOrAlias;
-  return (await hasResultsOf(store.reader(requester), requester.accountId, idOrAlias)) ? idOrAlias : id;
+  const reader = store.reader({ ...requester, rows: 1 });
+  return (await hasResultsOf(reader, requester.accountId, idOrAlias)) ? idOrAlias : id;
 }

@@ -18,7 +18,7 @@ export async function searchResults(
   page: SearchPage<TimeOrder | ColumnOrder>,
 ): Promise<Pieces<StoredResult>> {
   const { accountId } = requester;
-  const reader = store.reader(requester);
+  const reader = store.reader({ ...requester, rows: page.limit });
   const ids = await searchIds(reader, accountId, filter, page);
   const bytesOf = await selectPayloadBytes(reader, ids, page.maxTextCharacters);
   refuseLargePage(

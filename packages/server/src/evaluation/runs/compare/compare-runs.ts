@@ -7,7 +7,7 @@ import { refuseDeleted } from "../find-run.ts";
 import type { SampleMatch } from "../outcomes/match-samples.ts";
 import type { RunSamples } from "../outcomes/run-samples.ts";
 import { byChanges, byStep, byWhetherChanged } from "../outcomes/strata.ts";
-import { type EvaluatorNames, isExternal, type Run } from "../run.ts";
+import { type EvaluatorNames, isExternal, isPreliminary, type Run } from "../run.ts";
 import {
   type ComparedValues,
   type ComparisonDimensions,
@@ -57,6 +57,7 @@ export async function compareRuns(
   const inAll = countInAll(matches, samples.count);
   await refuseDeleted({ store }, requester, runs);
   return {
+    preliminary: runs.some(isPreliminary),
     evaluators: withAdjusted(compared),
     evaluators_left_out: evaluatorsLeftOut(sides),
     leftOut: matches.map((match) => match.samples - inAll),

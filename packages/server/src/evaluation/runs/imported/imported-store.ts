@@ -1,7 +1,8 @@
+import { latestEnd } from "../../../storage/leases/leases-store.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { noCounts } from "../run.ts";
-import type { Lease } from "../run-leases-store.ts";
+import { type Lease, uploadLeaseMs } from "../run-leases-store.ts";
 
 /** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
 export async function claimForUpload(
@@ -17,7 +18,9 @@ export async function claimForUpload(
     .where("account_id", "=", accountId)
     .where("target_kind", "=", "imported")
     .where("status", "=", "queued")
-    .where("lease_until", "<", now)
+    .where((of) =>
+      of.or([of("lease_until", "<", now), of("lease_until", ">", latestEnd(now, uploadLeaseMs))]),
+    )
     .returning("id")
     .executeTakeFirst();
   return row !== undefined;

@@ -10,10 +10,10 @@ import { countRepeatedIndexes } from "../../datasets/readers/predictions.ts";
 import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../../datasets/upload/batch-size.ts";
 import { atLine, createJsonLineReader } from "../../datasets/upload/read-json-line.ts";
 import { UploadError } from "../../datasets/upload/upload-error.ts";
-import { uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
+import { type UploadLimits, uploadedLines } from "../../datasets/upload/uploaded-lines.ts";
 import { noSuchRun } from "../find-run.ts";
 import type { Run } from "../run.ts";
-import { type Lease, renewLease } from "../run-leases-store.ts";
+import { type Lease, renewLease, uploadLeaseMs } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
 import { nothingSaid, type PredictionRows, toRows } from "../runner/predictor.ts";
 import { selectRun } from "../runs-store.ts";
@@ -26,11 +26,9 @@ import {
 } from "./imported-store.ts";
 import { type PredictionLine, readPredictionLine, type SampleNames } from "./read-prediction-line.ts";
 
-export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor"> {
+export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor">, UploadLimits {
   runId: string;
   isGzip: boolean;
-  /** Decompressed. */
-  maxBytes: number;
 }
 
 export interface UploadedPredictions {
@@ -39,7 +37,6 @@ export interface UploadedPredictions {
 }
 
 /** Longer than a batch waits for the client. */
-const leaseMs = 120_000;
 const maxBatchBytes = 1_000_000;
 const deletedAtOnce = 500;
 
@@ -54,14 +51,14 @@ interface Batch {
  */
 export async function uploadPredictions(
   database: Database,
-  { accountId, actor, runId, isGzip, maxBytes }: PredictionsUpload,
+  { accountId, actor, runId, isGzip, maxBytes, floor }: PredictionsUpload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<UploadedPredictions> {
   const run = await selectRun(database, accountId, runId);
   if (run === undefined) throw noSuchRun();
   const lease = { id: runId, leaseId: Bun.randomUUIDv7() };
   const now = await readDatabaseClock(database);
-  const span = { now, until: now + leaseMs * microsPerMs };
+  const span = { now, until: now + uploadLeaseMs * microsPerMs };
   if (!(await claimForUpload(database, accountId, lease, span))) throw refused(run);
   try {
     // What a process left behind that died in the middle.
@@ -73,7 +70,7 @@ export async function uploadPredictions(
     let batch: Batch = { lines: [], bytes: 0 };
     let maxRows = firstBatchRows;
     let wroteAtMs = Number.NEGATIVE_INFINITY;
-    for await (const lines of uploadedLines(body, { isGzip, maxBytes })) {
+    for await (const lines of uploadedLines(body, { isGzip, maxBytes, floor })) {
       for (const raw of lines) {
         const line = atLine(raw.number, () => {
           const value = readJson(raw);
@@ -122,7 +119,7 @@ async function deleteAll(database: Database, lease: Lease): Promise<void> {
 
 /** The lease's, from now on. */
 async function nextEnd(database: Database): Promise<Micros> {
-  return (await readDatabaseClock(database)) + leaseMs * microsPerMs;
+  return (await readDatabaseClock(database)) + uploadLeaseMs * microsPerMs;
 }
 
 function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: Batch) => Promise<void> {

@@ -1,9 +1,12 @@
 import type { RunReport } from "@presage/contract";
 import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { shownTokens } from "../../../storage/writing/answer-columns.ts";
 import { type PredictionRow, selectPredictions } from "../outcomes/outcomes-store.ts";
 import { readInRanges } from "../outcomes/read-in-ranges.ts";
 import type { Run } from "../run.ts";
+
+type TokenSums = { [Kind in keyof RunReport["tokens"]]: number };
 
 /** What a report says of a run's predictions, whatever they were evaluated by. */
 export interface PredictionTotals {
@@ -14,7 +17,7 @@ export interface PredictionTotals {
   failures: Record<string, number>;
   tokens: RunReport["tokens"];
   /** By the name that was sent; null where it is not known. */
-  tokensByModel: ReadonlyMap<string | null, RunReport["tokens"]>;
+  tokensByModel: ReadonlyMap<string | null, TokenSums>;
   latencyMs: RunReport["latency_ms"];
   /** Answers, and those that the token limit cut off. */
   answers: number;
@@ -34,8 +37,8 @@ export async function totalPredictions(
   const failed = new Uint8Array(samples * repeats);
   const latencies = new Float64Array(samples * repeats);
   const failures: Record<string, number> = {};
-  const tokens = { prompt: 0, cached: 0, completion: 0 };
-  const tokensByModel = new Map<string | null, RunReport["tokens"]>();
+  const sums: TokenSums = { prompt: 0, cached: 0, completion: 0 };
+  const tokensByModel = new Map<string | null, TokenSums>();
   let [asked, answers, truncated] = [0, 0, 0];
   let lastAt: Micros | undefined;
   let timed = 0;
@@ -48,7 +51,7 @@ export async function totalPredictions(
       }
       if (row.status === "success") answers += 1;
       if (row.finish_reason === "length") truncated += 1;
-      addTokens(tokens, row);
+      addTokens(sums, row);
       if (row.prompt_tokens + row.completion_tokens > 0) {
         const ofModel = tokensByModel.get(row.sent_model) ?? { prompt: 0, cached: 0, completion: 0 };
         tokensByModel.set(row.sent_model, ofModel);
@@ -64,11 +67,12 @@ export async function totalPredictions(
       }
     }
   }
+  const tokens = shownTokens(sums, timed > 0);
   const latencyMs = percentiles(latencies.subarray(0, timed).sort());
   return { asked, answers, truncated, lastAt, failures, tokens, tokensByModel, latencyMs, failed };
 }
 
-function addTokens(tokens: RunReport["tokens"], row: PredictionRow): void {
+function addTokens(tokens: TokenSums, row: PredictionRow): void {
   tokens.prompt += row.prompt_tokens;
   tokens.cached += row.cached_tokens;
   tokens.completion += row.completion_tokens;

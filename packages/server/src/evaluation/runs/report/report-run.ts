@@ -1,4 +1,5 @@
 import type { RunReport, TeacherForced } from "@presage/contract";
+import { preliminaryNote } from "@presage/contract/describe-comparison";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../../prices/cost-of.ts";
 import { microsPerSecond } from "../../../storage/micros.ts";
@@ -10,7 +11,7 @@ import { refuseDeleted } from "../find-run.ts";
 import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
 import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
 import { byStep } from "../outcomes/strata.ts";
-import { hasEnded, isExternal, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { findTeacherForced } from "./find-teacher-forced.ts";
 import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
@@ -65,6 +66,7 @@ export async function reportRun(
       : {};
   await refuseDeleted({ store }, requester, [run]);
   return {
+    preliminary: isPreliminary(run),
     evaluators,
     ...beside,
     latency_ms: predictions.latencyMs,
@@ -97,6 +99,7 @@ function answerWarnings({ params = {}, counts }: Run, { answers, truncated }: Pr
 async function externalFindings(reader: Database, run: Run): Promise<RunFindings> {
   const { evaluators, failures } = await reportExternal(reader, run);
   return {
+    preliminary: false,
     evaluators,
     latency_ms: null,
     predictions_per_second: null,
@@ -147,7 +150,7 @@ function warningsOf(run: Run): string[] {
     warnings.push(`The model changed while the run was running: ${models.join(", ")}.`);
   }
   if (isInSample) warnings.push("The baseline learnt from the revision that it predicts.");
-  if (!hasEnded(run)) warnings.push("The run has not ended: the figures are of what there is so far.");
+  if (isPreliminary(run)) warnings.push(preliminaryNote);
   else if (run.status !== "finished") warnings.push(`The run is ${run.status}: the figures are of a part.`);
   return warnings;
 }

@@ -14,11 +14,11 @@ const maxModels = 100;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
-/** The deployment of a run was removed. */
-class DeploymentGoneError extends Error {
-  constructor(name: string) {
-    super(`There is no deployment named ${JSON.stringify(name)} now.`);
-    this.name = "DeploymentGoneError";
+/** The deployment of a run was removed, or the disk has too little room. */
+class HinderedError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "HinderedError";
   }
 }
 
@@ -54,41 +54,47 @@ export function holdRun(
   const lease = { id: run.id, leaseId };
   const controller = new AbortController();
   const { signal } = controller;
-  /** Something was left to ask when the deployment was removed. */
+  /** Something was left to ask when the run was hindered. */
   let wasCutShort = false;
   let isReleased = false;
   const models = new Set(run.provenance.models);
   const tries = structuredClone(run.tries) ?? { retried: {}, timed_out: 0 };
+  let said: Promise<void> = Promise.resolve();
   const pace = createPace(run.concurrency, {
-    onAway(reason) {
-      void markAway(database, lease, `The deployment failed 20 times in a row: ${reason}`).catch(() => {});
-    },
-    onBack() {
-      void markAway(database, lease, undefined).catch(() => {});
-    },
+    onAway: (reason, failures) => say(`The deployment failed ${failures} times in a row: ${reason}`),
+    onBack: () => say(undefined),
   });
+
+  /** Says why the run waits, or that it no longer does. One after the other: the last one stays. */
+  function say(reason: string | undefined): void {
+    said = said.then(() => markAway(database, lease, reason)).catch(() => {});
+  }
 
   function know(): Pick<Run, "provenance" | "notes" | "tries"> {
     return {
       provenance: { ...run.provenance, models: [...models] },
       notes: [...run.notes, ...waitingNotes(pace.waitedMs())],
-      tries: run.tries && tries,
+      tries: run.tries && { ...tries, at_once: pace.atOnce() },
     };
   }
 
-  /** Why the run cannot be worked on, if its deployment is not there. */
-  function findGoneDeployment(): DeploymentGoneError | undefined {
-    const { target } = run;
-    if (target.kind !== "deployment" || services.runs.hasDeployment(target.deployment)) return undefined;
-    return new DeploymentGoneError(target.deployment);
+  /** Why the run cannot be worked on now, if that is so. */
+  async function findHindrance(): Promise<HinderedError | undefined> {
+    const { target, provenance } = run;
+    const isGone =
+      target.kind === "deployment" && !provenance.gave_up && !services.runs.hasDeployment(target.deployment);
+    if (isGone)
+      return new HinderedError(`There is no deployment named ${JSON.stringify(target.deployment)} now.`);
+    const shortage = await services.runs.findShortage();
+    return shortage === undefined ? undefined : new HinderedError(shortage);
   }
 
   let saved = JSON.stringify(know());
 
-  // What is under way ends on a removed deployment, and nothing more is asked.
+  // What is under way ends, also on a removed deployment, and nothing more is asked.
   const watch = watchRun(database, lease, {
     signal,
-    hasDeployment: () => findGoneDeployment() === undefined,
+    mayGoOn: async () => (await findHindrance()) === undefined,
     onLost: () => controller.abort(new LostRunError()),
     onLooked: saveWhatIsKnown,
     onError,
@@ -103,8 +109,8 @@ export function holdRun(
 
   async function work(): Promise<void> {
     const { dataset } = run;
-    const gone = findGoneDeployment();
-    if (gone !== undefined) throw gone;
+    const hindrance = await findHindrance();
+    if (hindrance !== undefined) throw hindrance;
     if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
     // It may have been away for another process, or for this one before.
     if (run.status === "paused") await markAway(database, lease, undefined);
@@ -120,8 +126,8 @@ export function holdRun(
       tries,
       signal,
       isStopping() {
-        wasCutShort ||= watch.isDeploymentGone();
-        return watch.isPausedByUser() || watch.isDeploymentGone() || isReleased;
+        wasCutShort ||= watch.isHindered();
+        return watch.isPausedByUser() || watch.isHindered() || isReleased;
       },
       onModel(model) {
         if (models.size < maxModels) models.add(model);
@@ -129,13 +135,15 @@ export function holdRun(
     });
     span?.endAfter(working);
     await working;
+    await said;
   }
 
   async function workToTheEnd(): Promise<void> {
     try {
       await work().finally(saveWhatIsKnown);
-      const gone = wasCutShort && !watch.isPausedByUser() && !isReleased ? findGoneDeployment() : undefined;
-      if (gone !== undefined) throw gone;
+      const isCutShort = wasCutShort && !watch.isPausedByUser() && !isReleased;
+      const hindrance = isCutShort ? await findHindrance() : undefined;
+      if (hindrance !== undefined) throw hindrance;
       if (
         !watch.isPausedByUser() &&
         !wasCutShort &&
@@ -147,7 +155,7 @@ export function holdRun(
       await releaseLease(database, lease, 0);
     } catch (error) {
       if (error instanceof LostRunError || isReleased) await releaseLease(database, lease, 0).catch(() => {});
-      else if (error instanceof DeploymentGoneError || error instanceof InvalidEvaluatorsError)
+      else if (error instanceof HinderedError || error instanceof InvalidEvaluatorsError)
         await postpone(error.message).catch(onError);
       else await retryLater(error);
     } finally {
@@ -165,8 +173,11 @@ export function holdRun(
   async function retryLater(error: unknown): Promise<void> {
     controller.abort(error);
     onError(error);
-    // If the store is away, the lease runs out by itself.
-    if (!isStoreUnavailable(error)) await postpone("An internal error; see the log.").catch(onError);
+    const reason = isStoreUnavailable(error)
+      ? "The database could not store the run's work, for example because its disk is full; see the log."
+      : "An internal error; see the log.";
+    // If the store does not take this either, the lease runs out by itself.
+    await postpone(reason).catch(onError);
   }
 
   const ended = workToTheEnd();

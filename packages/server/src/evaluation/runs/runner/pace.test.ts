@@ -19,7 +19,7 @@ function useAll(concurrency: number) {
     await fill();
     return held.length;
   };
-  return { fill, round, held };
+  return { pace, fill, round, held };
 }
 
 test("a run begins with four at once, and has as many as it may while latency holds", async () => {
@@ -47,6 +47,17 @@ test("a crowd that times out halves it once, however long its time-outs take", a
   const { fill, round } = useAll(16);
   await fill();
   for (let count = 0; count < 6; count += 1) await round((pace) => pace.succeeded(100), 100);
-  const size = await round((pace, begun) => pace.failed("late", begun), 5_000);
+  const size = await round((pace, begun) => pace.failed("late", begun, true), 5_000);
   expect(size).toBe(8);
+});
+
+test("what a deployment bears is known once time-outs have brought the number down, until it is up again", async () => {
+  const { pace, fill, round } = useAll(4);
+  await fill();
+  expect(pace.atOnce()).toBeUndefined();
+  expect(await round((one, begun) => one.failed("late", begun, true), 5_000)).toBe(2);
+  expect(pace.atOnce()).toBe(2);
+  for (let count = 0; count < 3; count += 1) await round((one) => one.succeeded(100), 100);
+  expect(await round((one) => one.succeeded(100), 100)).toBe(4);
+  expect(pace.atOnce()).toBeUndefined();
 });

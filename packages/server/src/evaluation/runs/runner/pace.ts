@@ -17,8 +17,8 @@ const shareOfLatest = 1 / 4;
 const shareOfUsual = 1 / 64;
 
 export interface PaceListeners {
-  /** The deployment has failed many times in a row: one prediction at a time is tried until one succeeds. */
-  onAway(reason: string): void;
+  /** The deployment fails, also with what it has answered before: one prediction at a time is tried until one succeeds. */
+  onAway(reason: string, failures: number): void;
   onBack(): void;
 }
 
@@ -29,13 +29,19 @@ export interface Pace {
   succeeded(latencyMs: number | null): void;
   /** The upstream limits the rate, or this server has no memory for more responses at once. */
   limited(retryAfterMs: number, by?: "rate" | "memory"): void;
-  /** `timedOutSinceMs`: when the turn began, if its call timed out. */
-  failed(reason: string, timedOutSinceMs?: number): void;
+  /** `begunAtMs`: as `take` returned it. */
+  failed(reason: string, begunAtMs: number, isTimeout?: boolean): void;
+  /** Counts the deployment as away until it answers: what failed is at fault only if something else succeeds. */
+  doubt(reason: string): void;
   /** Nothing was sent, or no one waits for the response. */
   abandoned(): void;
   isAway(): boolean;
-  /** How often the deployment was away. */
+  /** How often the deployment failed while it counted as away. */
   outages(): number;
+  /** The number, if time-outs have brought it down. */
+  atOnce(): number | undefined;
+  /** How often it has answered. */
+  answers(): number;
   /** For how long nothing was asked, and why. */
   waitedMs(): Record<"rate" | "memory" | "outages", number>;
 }
@@ -53,13 +59,15 @@ export function createPace(
   const waited = { rate: 0, memory: 0, outages: 0 };
   let window = Math.min(concurrency, firstAtOnce);
   let isRamp = true;
+  let isBroughtDown = false;
   let latency: { latest: number; usual: number } | undefined;
   let inUse = 0;
   let notBeforeMs = 0;
   let halvedAtMs = Number.NEGATIVE_INFINITY;
   let failuresInARow = 0;
+  let answers = 0;
   let outages = 0;
-  let away: { sinceMs: number; probeMs: number } | undefined;
+  let away: { sinceMs: number; probeMs: number; isSure: boolean } | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function admit(): void {
@@ -101,6 +109,20 @@ export function createPace(
     admit();
   }
 
+  /** What it has answered before may still be answered. */
+  function doubt(reason: string): void {
+    if (away !== undefined) return;
+    away = { sinceMs: nowMs(), probeMs: firstProbeMs, isSure: false };
+    pause(firstProbeMs);
+    if (answers === 0) countOutage(away, reason);
+  }
+
+  function countOutage(outage: { isSure: boolean }, reason: string): void {
+    outages += 1;
+    if (!outage.isSure) onAway(reason, failuresInARow);
+    outage.isSure = true;
+  }
+
   return {
     async take(signal) {
       signal.throwIfAborted();
@@ -119,13 +141,17 @@ export function createPace(
     },
     succeeded(latencyMs) {
       failuresInARow = 0;
+      answers += 1;
       if (doesLatencyHold(latencyMs))
         window = Math.min(concurrency, window + (isRamp ? rampPerSuccess : 1 / Math.max(1, window)));
+      if (window === concurrency) isBroughtDown = false;
       if (away !== undefined) {
-        waited.outages += nowMs() - away.sinceMs;
+        if (away.isSure) {
+          waited.outages += nowMs() - away.sinceMs;
+          onBack();
+        }
         away = undefined;
         notBeforeMs = 0;
-        onBack();
       }
       leave();
     },
@@ -138,24 +164,28 @@ export function createPace(
       pause(pauseMs);
       leave();
     },
-    failed(reason, timedOutSinceMs = Number.NEGATIVE_INFINITY) {
+    failed(reason, begunAtMs, isTimeout = false) {
       failuresInARow += 1;
       // Those that began before the last time were too many together, which is known.
-      if (timedOutSinceMs > halvedAtMs) halve(nowMs());
-      if (away !== undefined) {
+      if (isTimeout && begunAtMs > halvedAtMs) {
+        halve(nowMs());
+        isBroughtDown = window < concurrency;
+      }
+      if (away === undefined) {
+        if (failuresInARow >= maxFailuresInARow) doubt(reason);
+      } else if (begunAtMs > away.sinceMs) {
+        countOutage(away, reason);
         pause(away.probeMs);
         away.probeMs = Math.min(longestProbeMs, away.probeMs * 2);
-      } else if (failuresInARow >= maxFailuresInARow) {
-        away = { sinceMs: nowMs(), probeMs: firstProbeMs };
-        outages += 1;
-        pause(firstProbeMs);
-        onAway(reason);
       }
       leave();
     },
+    doubt,
     abandoned: leave,
     isAway: () => away !== undefined,
     outages: () => outages,
+    atOnce: () => (isBroughtDown ? Math.floor(window) : undefined),
+    answers: () => answers,
     waitedMs: () => ({ ...waited }),
   };
 }

@@ -20,6 +20,8 @@ export interface StepRequest {
   params: Readonly<Record<string, unknown>>;
   /** Steps of a trajectory go to the replica that has their prefix. */
   session: string;
+  /** Whether the next step is told the answer, so that it must not have control tokens. */
+  isFedBack: boolean;
   /** The call is traced below it. */
   span?: ChatParent | undefined;
   /** Called before the deployment is asked again because it could not be reached. */
@@ -43,35 +45,59 @@ export interface StepFailure {
 
 export type StepOutcome = { response: StepResponse } | { failure: StepFailure };
 
-/** A model that fails every third call fails ten in a row once in 59,000 times. */
-const maxTries = 10;
-const firstPauseMs = 250;
+/**
+ * A step fails for good after five tries of two calls each: a model that fails every third call fails ten in a row once in 59,000
+ * times.
+ */
+const maxTries = 5;
+const callsOfTry = 2;
+const maxCalls = maxTries * callsOfTry;
+const secondCallMs = 250;
+const firstPauseMs = 1_000;
 const longestPauseMs = 10_000;
 /** Until other responses have been read. */
 const memoryPauseMs = 1_000;
 
+/** What the steps of a run share. */
+export interface StepsOfRun {
+  pace: Pace;
+  tries: RunTries;
+  isStopping(): boolean;
+  /** What the deployment has answered last: that it answers this again tells a step that always fails from an outage. */
+  answered?: StepRequest;
+}
+
 /**
  * One step's prediction, or why there is none. Limits of the rate are waited for, other failures tried again, unless the upstream
- * refused what was asked. Undefined: the run was paused before the step's turn.
+ * refused what was asked. It fails for good only if the deployment answers others. Undefined: the run was paused before the step's
+ * turn.
  */
 export async function predictStep(
   predict: PredictStep,
   request: StepRequest,
-  { pace, tries: counted, isStopping }: { pace: Pace; tries: RunTries; isStopping(): boolean },
+  run: StepsOfRun,
   signal: AbortSignal,
 ): Promise<StepOutcome | undefined> {
-  let tries = 0;
+  const { pace, tries: counted } = run;
+  let calls = 0;
+  let failure: StepFailure | undefined;
   let outages = pace.outages();
+  let answers = pace.answers();
   for (;;) {
     const begunAtMs = await pace.take(signal);
-    if (isStopping()) {
+    if (run.isStopping()) {
       pace.abandoned();
       return undefined;
     }
+    const probe = pace.isAway() ? run.answered : undefined;
     try {
-      const response = await predict(request, signal);
+      const response = await predict(probe ?? request, signal);
       pace.succeeded(response.latencyMs);
-      return { response };
+      if (probe === undefined) {
+        run.answered = { ...request, span: undefined };
+        return { response };
+      }
+      if (failure !== undefined && calls >= maxCalls) return { failure };
     } catch (error) {
       if (!signal.aborted && isOverloaded(error)) {
         pace.limited(memoryPauseMs, "memory");
@@ -89,22 +115,33 @@ export async function predictStep(
       const isTimeout = error.category === "timeout";
       if (isTimeout) counted.timed_out += 1;
       // The deployment has read what it was asked.
-      if (error.category === "context_exceeded") pace.succeeded(null);
-      else pace.failed(error.message, isTimeout ? begunAtMs : undefined);
-      const failure = { category: error.category, message: error.message };
+      if (error.category === "context_exceeded" || error.category === "unusable_completion")
+        pace.succeeded(null);
+      else pace.failed(error.message, begunAtMs, isTimeout);
+      if (probe !== undefined) {
+        countRetry(counted, error.category);
+        continue;
+      }
+      failure = { category: error.category, message: error.message };
       if (isRefusal(error)) return { failure };
       // What failed because the deployment was away says nothing about this step.
-      if (pace.outages() > outages || pace.isAway()) {
-        outages = pace.outages();
-        tries = 0;
+      if (pace.outages() > outages) calls = 0;
+      calls += 1;
+      if (calls >= maxCalls) {
+        if (pace.answers() > answers) return { failure };
+        pace.doubt(error.message);
       }
-      tries += 1;
-      if (tries === maxTries) return { failure };
+      outages = pace.outages();
+      answers = pace.answers();
       countRetry(counted, error.category);
-      const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));
-      await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal });
+      await sleep(pauseMsAfter(calls) * (0.5 + Math.random() / 2), undefined, { signal });
     }
   }
+}
+
+function pauseMsAfter(calls: number): number {
+  if (calls % callsOfTry > 0) return secondCallMs;
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** (calls / callsOfTry - 1));
 }
 
 export function countRetry({ retried }: RunTries, category: StepFailure["category"]): void {

@@ -3,10 +3,9 @@ import { nowMicros } from "../../../storage/micros.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../../storage/schema/predictions.ts";
 import { toStorableText } from "../../../storage/storable-text.ts";
 import { answerColumns } from "../../../storage/writing/answer-columns.ts";
-import type { Run, RunTries } from "../run.ts";
+import type { Run } from "../run.ts";
 import type { Step } from "./missing-work.ts";
 import type { MostFrequent } from "./most-frequent.ts";
-import type { Pace } from "./pace.ts";
 import {
   countRetry,
   type PredictStep,
@@ -14,6 +13,7 @@ import {
   type StepFailure,
   type StepOutcome,
   type StepResponse,
+  type StepsOfRun,
 } from "./predict-step.ts";
 import { promptOf, stateOf } from "./run-sample.ts";
 
@@ -25,19 +25,18 @@ export type Predictor = (
   span?: ChatParent,
 ) => Promise<StepOutcome | undefined>;
 
-interface PredictorServices {
+interface PredictorServices extends StepsOfRun {
   predict: PredictStep;
-  pace: Pace;
-  tries: RunTries;
-  isStopping(): boolean;
   /** If the target needs it. */
   mostFrequent: MostFrequent | undefined;
 }
 
 export function createPredictor(run: Run, services: PredictorServices): Predictor {
   const { target } = run;
+  if (run.provenance.gave_up) return async () => givenUp;
   switch (target.kind) {
-    case "deployment":
+    case "deployment": {
+      const steps: StepsOfRun = { ...services };
       return async ({ sample, repeat }, predicted, signal, span) => {
         const messages = promptOf(sample, predicted);
         if (messages.length === 0) return nothingToAsk;
@@ -49,14 +48,16 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
           messages,
           params: paramsOf(run, repeat),
           session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
+          isFedBack: run.mode === "free-running",
           span,
           mayRetry() {
             countRetry(services.tries, "unavailable");
             return true;
           },
         };
-        return await predictStep(services.predict, request, services, signal);
+        return await predictStep(services.predict, request, steps, signal);
       };
+    }
     case "no-change":
       return async ({ sample }, predicted) => here(predicted.at(-1) ?? stateOf(sample));
     case "most-frequent":
@@ -80,6 +81,10 @@ export function paramsOf(
   const { seed } = params;
   return typeof seed === "number" ? { ...params, seed: seed + repeat } : params;
 }
+
+const givenUp: StepOutcome = {
+  failure: { category: "missing", message: "The run was finished without this prediction." },
+};
 
 /** A sample of a file of predictions, which does not say what was asked. */
 const nothingToAsk: StepOutcome = {

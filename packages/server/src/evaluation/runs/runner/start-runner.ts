@@ -1,10 +1,11 @@
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
+import { isPostgres } from "../../../storage/is-postgres.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import { deleteRunRow, selectDiscardedRun } from "../deleted-runs-store.ts";
-import { claimRun, type Lease, releaseLease } from "../run-leases-store.ts";
+import { claimRun, type Lease, releaseLease, releaseStuckRuns, runLeaseMs } from "../run-leases-store.ts";
 import { deleteSomeRunRows } from "../run-work-store.ts";
 import { type HeldRun, holdRun } from "./hold-run.ts";
-import { leaseMs } from "./watch-run.ts";
+import { isOfDeadProcess, newLeaseId } from "./lease-ids.ts";
 import type { RunnerServices } from "./work-on-run.ts";
 
 const lookEveryMs = 1_000;
@@ -40,11 +41,11 @@ export function startRunner(
   async function takeRuns(): Promise<void> {
     await giveBack();
     while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
-      const leaseId = only?.leaseId ?? Bun.randomUUIDv7();
+      const leaseId = only?.leaseId ?? newLeaseId();
       const now = await readDatabaseClock(database);
       const claim = {
         now,
-        leaseMicros: leaseMs * microsPerMs,
+        leaseMicros: runLeaseMs * microsPerMs,
         runId: only?.id,
         busyAccounts: busyAccounts(),
       };
@@ -58,6 +59,12 @@ export function startRunner(
         look();
       });
     }
+  }
+
+  /** The processes that share an SQLite file are on one machine, and can be told from dead ones. */
+  async function releaseStuck(): Promise<void> {
+    const hasEnded = isPostgres(database) ? () => false : isOfDeadProcess;
+    await releaseStuckRuns(database, await readDatabaseClock(database), hasEnded);
   }
 
   function busyAccounts(): string[] {
@@ -83,7 +90,8 @@ export function startRunner(
   function look(): void {
     if (isLooking || isStopping) return;
     isLooking = true;
-    looking = takeRuns()
+    looking = releaseStuck()
+      .then(takeRuns)
       .then(sweep)
       .catch(onError)
       .finally(() => {

@@ -1,9 +1,8 @@
 import { readDatabaseClock } from "../../../storage/database-clock.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { type Lease, readRunState, renewLease } from "../run-leases-store.ts";
+import { type Lease, readRunState, renewLease, runLeaseMs } from "../run-leases-store.ts";
 
-export const leaseMs = 30_000;
 const renewEveryMs = 8_000;
 /** So that a cancelled run stops within two seconds, whichever process works on it. */
 const lookEveryMs = 700;
@@ -11,7 +10,8 @@ const lookEveryMs = 700;
 interface WatchOptions {
   /** Nothing is looked at once it is aborted. */
   signal: AbortSignal;
-  hasDeployment(): boolean;
+  /** Whether the run has what it needs: its deployment, and room on the disk. */
+  mayGoOn(): Promise<boolean>;
   /** The run was cancelled or deleted, or another process has it. */
   onLost(): void;
   /** The run is still this process's. */
@@ -23,8 +23,8 @@ export interface RunWatch {
   /** Looks at once. */
   look(): void;
   isPausedByUser(): boolean;
-  /** Whether the deployment was removed since the work began. */
-  isDeploymentGone(): boolean;
+  /** Whether something that it needs was missing since the work began. */
+  isHindered(): boolean;
   stop(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ export interface RunWatch {
 export function watchRun(
   database: Database,
   lease: Lease,
-  { signal, hasDeployment, onLost, onLooked, onError }: WatchOptions,
+  { signal, mayGoOn, onLost, onLooked, onError }: WatchOptions,
 ): RunWatch {
   let isPausedByUser = false;
-  let isDeploymentGone = false;
+  let isHindered = false;
   let renewedAtMs = performance.now();
   let looking: Promise<void> = Promise.resolve();
   let willLook = false;
@@ -45,11 +45,11 @@ export function watchRun(
     const state = await readRunState(database, lease);
     if (state === undefined || state.status === "cancelled") onLost();
     else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
-    else if (!hasDeployment()) isDeploymentGone = true;
+    else if (!(await mayGoOn())) isHindered = true;
     await onLooked();
     if (performance.now() - renewedAtMs < renewEveryMs) return;
     const now = await readDatabaseClock(database);
-    if (!(await renewLease(database, { ...lease, until: now + leaseMs * microsPerMs }))) onLost();
+    if (!(await renewLease(database, { ...lease, until: now + runLeaseMs * microsPerMs }))) onLost();
     renewedAtMs = performance.now();
   }
 
@@ -70,7 +70,7 @@ export function watchRun(
   return {
     look: lookSoon,
     isPausedByUser: () => isPausedByUser,
-    isDeploymentGone: () => isDeploymentGone,
+    isHindered: () => isHindered,
     async stop() {
       clearInterval(timer);
       await looking;

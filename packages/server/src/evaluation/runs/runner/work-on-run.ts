@@ -56,7 +56,8 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
     mostFrequent: await composeMostFrequent(worker),
   });
   const steps: StepWorker = { ...worker, evaluators, predictor };
-  const concurrency = run.target.kind === "deployment" ? run.concurrency : stepsAtOnceWithoutCalls;
+  const asks = run.target.kind === "deployment" && !run.provenance.gave_up;
+  const concurrency = asks ? run.concurrency : stepsAtOnceWithoutCalls;
   if (run.mode === "teacher-forced") {
     const missing = whileGoingOn(worker, missingSteps(reader, run));
     await pMap(missing, async (step) => skipResult(await workOnStep(steps, step, [])), {

@@ -10,3 +10,8 @@ export interface BuiltInTaxonomy {
     }[];
   };
 }
+
+/** Errors by their names, each with its description. */
+export function described(descriptions: Readonly<Record<string, string>>) {
+  return Object.entries(descriptions).map(([name, description]) => ({ name, description }));
+}

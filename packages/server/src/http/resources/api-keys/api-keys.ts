@@ -21,6 +21,7 @@ import { accessChangerOf, requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { toApiKeyResponse } from "./api-key-response.ts";
+import { ignoredNames } from "./ignored-names.ts";
 
 export function apiKeyRoutes(services: Services): Route[] {
   const { store, sessionCookie } = services;
@@ -37,6 +38,7 @@ export function apiKeyRoutes(services: Services): Route[] {
     withCaller("POST", "/v1/api-keys", "own-access", async (call) => {
       const { caller, request } = call;
       const body = await readBody(call, ApiKeyCreateRequest, maxShortBodyBytes);
+      const headers = ignoredNames(body);
       const expiresAt = readExpiry(body.expires_at);
       const scopes = body.scopes ? toKeyScopes(body.scopes) : null;
       checkNewScopes(caller, scopes);
@@ -51,7 +53,7 @@ export function apiKeyRoutes(services: Services): Route[] {
       const credential = credentialOf(request.headers, sessionCookie);
       const changer = { ...accessChangerOf(call), credential };
       const { key, ...apiKey } = await createApiKey(services.identity, changer, newKey, once);
-      return Response.json({ ...toApiKeyResponse(apiKey), key }, { status: 201 });
+      return Response.json({ ...toApiKeyResponse(apiKey), key }, { status: 201, headers });
     }),
     withCaller("PATCH", "/v1/api-keys/:key_id", "own-access", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);

@@ -43,7 +43,7 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("createApiKey", "dashboard", "Create a key", {
       description:
-        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them.",
+        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
       requestParams: { header: idempotencyHeader },
       requestBody: body(ApiKeyCreateRequest, {
         name: exampleKey.name,

@@ -82,6 +82,7 @@ const exampleComparison: Comparison = {
       ],
     },
   ],
+  preliminary: false,
   evaluators_left_out: [],
   seed: 1,
   provenance: { statistics: 2 },

@@ -142,8 +142,8 @@ export const datasetPaths: ZodOpenApiPathsObject = {
         ),
         ...notFound,
         "413": errorResponse(
-          "The upload is larger than PRESAGE_MAX_DATASET_BYTES, or the account's datasets would be larger than its quota",
-          "The upload is larger than 17179869184 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+          "The upload is larger than PRESAGE_MAX_DATASET_BYTES or 200 times as long as its gzip, or the account's datasets would be larger than its quota",
+          "The upload is larger than 1073741824 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
         ),
         "422": response("A line, named by its number, or the request is not valid", HTTPValidationError, {
           detail: [
@@ -155,6 +155,10 @@ export const datasetPaths: ZodOpenApiPathsObject = {
             },
           ],
         }),
+        "507": errorResponse(
+          "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES",
+          "The database's disk has 734003200 bytes free, and uploads and runs leave 1073741824 (PRESAGE_MIN_FREE_DISK_BYTES).",
+        ),
       },
     }),
   },

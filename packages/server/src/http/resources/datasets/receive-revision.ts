@@ -11,12 +11,12 @@ export async function receiveRevision(
   call: CallWithCaller,
   { id, format, isAppended }: { id: string; format: DatasetFormat | undefined; isAppended: boolean },
 ): Promise<UploadedRevision> {
-  const { maxBytes, quotaBytes, uploads } = datasets;
+  const { maxBytes, floor, quotaBytes, uploads } = datasets;
   const { accountId, actor } = requesterOf(call);
   try {
     return await receiveUpload(call, (body, { isGzip }) =>
       uploads.uploadRevision(
-        { accountId, actor, datasetId: id, format, isGzip, isAppended, maxBytes, quotaBytes },
+        { accountId, actor, datasetId: id, format, isGzip, isAppended, maxBytes, floor, quotaBytes },
         body,
         call.request.signal,
       ),

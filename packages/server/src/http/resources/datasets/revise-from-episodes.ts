@@ -29,12 +29,16 @@ export async function reviseFromEpisodes(
   const selection = await readBody(call, EpisodeSelection, settings.maxShortBodyBytes);
   keepOpen(call);
   reserveStored(call.exchange, bytesOfEpisode);
-  const { maxBytes, quotaBytes, uploads, sweeper } = datasets;
+  const { maxBytes, floor, quotaBytes, uploads, sweeper } = datasets;
   const { accountId, actor } = requesterOf(call);
   const upload = { accountId, actor, datasetId: id, format: "presage" as const, isGzip: false, isAppended };
   const lines = readEpisodeLines(environments, requesterOf(call), toWantedEpisodes(selection));
   try {
-    return await uploads.uploadRevision({ ...upload, maxBytes, quotaBytes }, lines, call.request.signal);
+    return await uploads.uploadRevision(
+      { ...upload, maxBytes, floor, quotaBytes },
+      lines,
+      call.request.signal,
+    );
   } catch (error) {
     if (!(error instanceof UploadError)) throw error;
     const { line, reason } = error.fault;

@@ -121,6 +121,9 @@ type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary"> 
   description: string;
 };
 
+/** Describes an operation; `summary` is its title. */
+type Describe = (operationId: string, tag: string, summary: string, rest: Rest) => ZodOpenApiOperationObject;
+
 /** What every caller may do, whatever their role and scopes. */
 const forEveryCaller: ReadonlySet<string> = new Set([
   "/v1/me",
@@ -155,46 +158,30 @@ function forbiddenResponse(isChange: boolean) {
  * An operation that needs an API key or a session. `responses` leaves out the failures that all of these have in
  * common, unless it has more to say about one.
  */
-export function operation(
-  operationId: string,
-  tag: string,
-  summary: string,
-  rest: Rest,
-): ZodOpenApiOperationObject {
+export const operation: Describe = (operationId, tag, summary, rest) => {
   const responses = { ...commonFailures(rest), ...rest.responses };
   return operationWithOwnFailures(operationId, tag, summary, { ...rest, responses });
-}
+};
 
 /** An operation whose requests may use old names. */
-export function operationWithOldNames(
-  operationId: string,
-  tag: string,
-  summary: string,
-  rest: Rest,
-): ZodOpenApiOperationObject {
+export const operationWithOldNames: Describe = (operationId, tag, summary, rest) => {
   const responses = withDeprecation({ ...commonFailures(rest), ...rest.responses });
   return operationWithOwnFailures(operationId, tag, summary, { ...rest, responses });
-}
+};
 
 /** An operation that needs no authentication. */
-export function openOperation(
-  operationId: string,
-  tag: string,
-  summary: string,
-  rest: Rest,
-): ZodOpenApiOperationObject {
-  return { ...operationWithOwnFailures(operationId, tag, summary, rest), security: [] };
-}
+export const openOperation: Describe = (operationId, tag, summary, rest) => ({
+  ...operationWithOwnFailures(operationId, tag, summary, rest),
+  security: [],
+});
 
 /** An operation that fails in no other ways than `responses` says. */
-export function operationWithOwnFailures(
-  operationId: string,
-  tag: string,
-  summary: string,
-  rest: Rest,
-): ZodOpenApiOperationObject {
-  return { operationId, tags: [tag], summary, ...rest };
-}
+export const operationWithOwnFailures: Describe = (operationId, tag, summary, rest) => ({
+  operationId,
+  tags: [tag],
+  summary,
+  ...rest,
+});
 
 /** What an operation with a key or session may return, depending on what it reads. */
 function commonFailures({ requestParams, requestBody }: Rest): ZodOpenApiResponsesObject {

@@ -16,7 +16,7 @@ export function docsRoutes(services: Services): Route[] {
     openFile("/openapi.json", async () => {
       // Loaded on demand: most processes never serve the document.
       const { openApiDocument } = await import("./document.ts");
-      document ??= JSON.stringify(openApiDocument());
+      document ??= JSON.stringify(openApiDocument(services.settings.chatCompatibility));
       return new Response(document, { headers: { "content-type": "application/json" } });
     }),
     openPage("/docs", async ({ request, exchange }) => {

@@ -1,4 +1,5 @@
 import { createDocument } from "zod-openapi";
+import type { Settings } from "../../services.ts";
 import { apiKeyPaths } from "../api-keys/openapi.ts";
 import { appPaths } from "../apps/openapi.ts";
 import { auditEventPaths } from "../audit/openapi.ts";
@@ -14,7 +15,7 @@ import { keptPredictionPaths } from "../kept-predictions/openapi.ts";
 import { mePaths } from "../me/openapi.ts";
 import { memberPaths } from "../members/openapi.ts";
 import { openEnvDescription, openEnvPaths } from "../openenv/openapi.ts";
-import { predictionPaths } from "../predictions/openapi.ts";
+import { chatOperation, predictionPaths } from "../predictions/openapi.ts";
 import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
 import { projectPaths } from "../projects/openapi.ts";
@@ -31,7 +32,7 @@ import { withForbidden } from "./describe.ts";
 const apiVersion = "0.1.0";
 
 /** The API as OpenAPI 3.1, made from the schemas that validate requests. */
-export function openApiDocument() {
+export function openApiDocument(chatCompatibility: Settings["chatCompatibility"] = "strict") {
   return createDocument({
     openapi: "3.1.1",
     info: {
@@ -70,6 +71,7 @@ export function openApiDocument() {
     ],
     paths: withForbidden({
       ...predictionPaths,
+      "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
       ...keptPredictionPaths,
       ...deploymentPaths,
       ...mePaths,

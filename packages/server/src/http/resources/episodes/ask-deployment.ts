@@ -2,6 +2,7 @@ import type { Ask } from "../../../environments/episodes/step-episode.ts";
 import { UpstreamError } from "../../../errors.ts";
 import { upstreamFields } from "../../../prediction/predict.ts";
 import { readAnswer } from "../../../prediction/read-answer.ts";
+import { refuseControlTokens, refuseUnusable } from "../../../prediction/refuse-unusable.ts";
 import type { Sharing } from "../../../upstream/upstream.ts";
 import { measureCompletion } from "../../pipeline/measure-completion.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
@@ -15,7 +16,7 @@ export function askDeployment(
   { deployments }: Pick<Services, "deployments">,
   { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
 ): Ask {
-  return async ({ deployment: name, messages, params, session }, signal) => {
+  return async ({ deployment: name, messages, params, acceptsTruncated, session }, signal) => {
     const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
     if (deployment === undefined)
       throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
@@ -28,6 +29,10 @@ export function askDeployment(
     });
     const startedAtMs = performance.now();
     const completion = await complete({ ...upstreamFields(params), messages }, signal);
-    return { ...readAnswer(completion), latencyMs: performance.now() - startedAtMs };
+    const latencyMs = performance.now() - startedAtMs;
+    const answer = readAnswer(completion);
+    refuseUnusable(answer, acceptsTruncated);
+    refuseControlTokens(answer, deployment);
+    return { ...answer, latencyMs };
   };
 }

@@ -4,6 +4,7 @@ import { type Episode, indexOf, statusOf } from "../../../environments/episodes/
 import type { EpisodeRow, StepRow } from "../../../environments/episodes/episodes-store.ts";
 import { endOf, type StepResult } from "../../../environments/episodes/step-episode.ts";
 import { microsPerMs, toIsoInstant } from "../../../storage/micros.ts";
+import { shownTokens } from "../../../storage/writing/answer-columns.ts";
 
 export function toEpisodeStart({ row, config, task }: Episode): EpisodeStart {
   return {
@@ -51,6 +52,7 @@ export function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): Wh
 }
 
 export function toStep({ step, end }: StepResult): EpisodeStep {
+  const { prompt_tokens, cached_tokens, completion_tokens } = step;
   return {
     action: step.action,
     observation: step.observation,
@@ -65,9 +67,8 @@ export function toStep({ step, end }: StepResult): EpisodeStep {
       reward_error: step.reward_error,
       deployment: step.deployment,
       model: step.model,
-      prompt_tokens: Number(step.prompt_tokens),
-      cached_tokens: Number(step.cached_tokens),
-      completion_tokens: Number(step.completion_tokens),
+      finish_reason: step.finish_reason,
+      ...shownTokens({ prompt_tokens, cached_tokens, completion_tokens }),
       latency_ms: step.latency_micros === null ? null : Number(step.latency_micros) / microsPerMs,
     },
   };

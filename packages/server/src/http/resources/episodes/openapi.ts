@@ -40,6 +40,7 @@ const step: StepResponse = {
     reward_error: null,
     deployment: "sandbox",
     model: "presage-sandbox",
+    finish_reason: "stop",
     prompt_tokens: 209,
     cached_tokens: 0,
     completion_tokens: 5,

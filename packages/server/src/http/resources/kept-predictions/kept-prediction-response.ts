@@ -1,6 +1,7 @@
 import type { KeptPrediction, KeptPredictionDetail } from "@presage/contract";
 import type { StoredPayload, StoredPrediction } from "../../../prediction/kept/kept-predictions-store.ts";
 import { microsPerMs, toIsoInstant } from "../../../storage/micros.ts";
+import { shownTokens } from "../../../storage/writing/answer-columns.ts";
 import { parseJson } from "../../request/read-json.ts";
 
 export function toKeptPrediction(
@@ -8,8 +9,11 @@ export function toKeptPrediction(
   showsReplicas: boolean,
   names: ReadonlyMap<string, string>,
 ): KeptPrediction {
+  const { prompt_tokens, cached_tokens, completion_tokens } = same;
+  const hasAnswered = same.status === "success" && same.deployment !== null;
   return {
     ...same,
+    ...shownTokens({ prompt_tokens, cached_tokens, completion_tokens }, hasAnswered),
     run_name: names.get(same.run_id ?? "") ?? null,
     api_key_name: names.get(same.api_key_id ?? "") ?? null,
     created_at: toIsoInstant(created_at),

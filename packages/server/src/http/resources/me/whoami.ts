@@ -19,6 +19,7 @@ export function whoAmIRoutes({ store }: Services): Route[] {
 }
 
 function toResponse({ role, proof }: Caller, account: Account): WhoAmIResponse {
+  if (proof.kind === "command_line") return { caller: {} };
   return proof.kind === "key"
     ? { caller: { api_key: { id: proof.keyId, account, role, scopes: proof.scopes && [...proof.scopes] } } }
     : { caller: { session: { id: proof.sessionId, account, role } } };

@@ -1,11 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../../../errors.ts";
+import { isFromThisMachine } from "../../pipeline/is-from-this-machine.ts";
 import { type Call, open, type Route } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
-
-const loopback = /^(::ffff:)?127\.|^::1$/;
-/** A request through a proxy on this machine seems to come from this machine. */
-const forwardingHeaders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /** Metrics contain ids of API keys and show how busy the server is, so they are for its operator only. */
 export function metricsRoutes({ metrics, readMetrics, settings: { metricsToken } }: Services): Route[] {
@@ -19,9 +16,8 @@ export function metricsRoutes({ metrics, readMetrics, settings: { metricsToken }
   ];
 }
 
-function refuseOtherMachines({ request, server }: Call): void {
-  const isForwarded = forwardingHeaders.some((name) => request.headers.has(name));
-  if (!isForwarded && loopback.test(server.requestIP(request)?.address ?? "")) return;
+function refuseOtherMachines(call: Call): void {
+  if (isFromThisMachine(call)) return;
   throw new ServiceError(
     "forbidden",
     "Metrics are available on the server's own machine, or with the token in PRESAGE_METRICS_TOKEN.",

@@ -7,9 +7,8 @@ import type { Services } from "../../services.ts";
 const listPath = "/v1/models";
 
 export function modelRoutes({ deployments, settings }: Services): Route[] {
-  /** The deployments of a file, as models that requests may name. */
+  /** As models that requests may name. */
   function listDeployments(): ListedModel[] {
-    if (!settings.listsDeployments) return [];
     return deployments
       .all()
       .map(({ name }) => ({ id: name, object: "model", created: 0, owned_by: "presage" }));
@@ -23,7 +22,7 @@ export function modelRoutes({ deployments, settings }: Services): Route[] {
 
   return [
     withCaller("GET", listPath, "nothing", async (call) => {
-      const own = listDeployments();
+      const own = settings.listsDeployments ? listDeployments() : [];
       const { bytes, models } = await listUpstream(call);
       if (own.length === 0) return new Response(bytes, { headers: { "content-type": "application/json" } });
       const names = new Set(own.map(({ id }) => id));

@@ -11,13 +11,14 @@ import { countUsage } from "../../pipeline/exchange.ts";
 import type { CallWithCaller, Route } from "../../pipeline/route.ts";
 import { readBody } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
+import { eventStreamHeaders } from "../../response/event-stream-headers.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
 import { askDeployment } from "../episodes/ask-deployment.ts";
 import { toCallResult } from "./call-result.ts";
 import { apiKeyIdOf, readEnvironmentName, readSessionId, withEnvironment } from "./read-ors-request.ts";
-import { comment, eventStreamHeaders, toChunks, toEvent } from "./result-events.ts";
+import { comment, toChunks, toEvent } from "./result-events.ts";
 
 /** The client gives up on a connection without a byte for 30 s. */
 const commentEveryMs = 10_000;

@@ -4,6 +4,7 @@ import { deleteSession, pingSession, storedIdOf } from "../../../environments/or
 import { openSession } from "../../../environments/ors/open-session.ts";
 import type { CallWithCaller, Route } from "../../pipeline/route.ts";
 import { requesterOf } from "../../request/requester-of.ts";
+import { eventStreamHeaders } from "../../response/event-stream-headers.ts";
 import type { Services } from "../../services.ts";
 import { toTools } from "./ors-catalog.ts";
 import {
@@ -14,7 +15,7 @@ import {
   toPlay,
   withEnvironment,
 } from "./read-ors-request.ts";
-import { eventStreamHeaders, toEvent } from "./result-events.ts";
+import { toEvent } from "./result-events.ts";
 
 /** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
 export function orsSessionRoutes({ environments, settings }: Services): Route[] {

@@ -37,10 +37,3 @@ const firstWhiteSpace = /^[\s\u001c-\u001f\u0085]/;
 function escapeFirst(chunk: string): string {
   return chunk.replace(firstWhiteSpace, (space) => `\\u${space.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
-
-export const eventStreamHeaders = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-store",
-  // nginx would collect events until its buffer is full.
-  "x-accel-buffering": "no",
-};

@@ -83,11 +83,10 @@ export function taskHandlers(
         const body = await readBody(call, OrsTaskPlace, maxShortBodyBytes);
         const environment = await environmentOf(call);
         const { split, index } = readTaskIndex(environment, body);
-        const { name } = environment;
         const part = { from: index, limit: 1 };
-        const [task] = await listTasks(environments, requesterOf(call), { name, split }, part);
+        const [task] = await listTasks(environments, requesterOf(call), { environment, split }, part);
         if (task === undefined) throw noSuchTask(environment, split);
-        return Response.json({ task: toTaskSpec(split, task), env_name: name });
+        return Response.json({ task: toTaskSpec(split, task), env_name: environment.name });
       },
     },
     {

@@ -1,6 +1,5 @@
-import type { ChatCompletionRequest } from "@presage/contract";
 import { ClientDisconnectedError } from "../../../errors.ts";
-import { setFields } from "../../../prediction/complete-chat.ts";
+import { type ChatRequest, setFields } from "../../../prediction/complete-chat.ts";
 import type { Capture } from "../../../prediction/kept/capture.ts";
 import type { CapturedOutcome, KeptRequest } from "../../../prediction/kept/captured-rows.ts";
 import type { Complete } from "../../../prediction/predict.ts";
@@ -14,7 +13,7 @@ import type { CallWithCaller } from "../../pipeline/route.ts";
 export function withCapture(
   capture: Pick<Capture, "decide" | "hold" | "keep" | "release">,
   call: CallWithCaller,
-  body: ChatCompletionRequest,
+  body: ChatRequest,
   askedDeployment: string,
   complete: Complete,
 ): Complete {
@@ -65,7 +64,7 @@ export function decideCapture(
 }
 
 /** A prediction's request has the fields of a structured chat. */
-function toKeptRequest(body: ChatCompletionRequest): KeptRequest {
+function toKeptRequest(body: ChatRequest): KeptRequest {
   const { model, messages, interaction } = body;
   return { ...(interaction ? { interaction } : { messages }), model, params: setFields(body) };
 }

@@ -4,12 +4,18 @@ import {
   Model,
   ModelListResponse,
   ModelPath,
+  OpenAiChatCompletionRequest,
   WorldModelPrediction,
   WorldModelRequest,
   WorldModelResponse,
 } from "@presage/contract";
 import { z } from "zod";
-import type { ZodOpenApiPathsObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import type {
+  ZodOpenApiOperationObject,
+  ZodOpenApiPathsObject,
+  ZodOpenApiResponsesObject,
+} from "zod-openapi";
+import type { Settings } from "../../services.ts";
 import {
   body,
   errorResponse,
@@ -147,6 +153,78 @@ function answered<Described extends object>(described: Described) {
   };
 }
 
+const completion = response(
+  "The upstream's completion, byte for byte. Only `choices` is guaranteed",
+  ChatCompletionResponse.or(
+    z.looseObject({
+      choices: z.array(z.unknown()).min(1).meta({ description: "The generated messages." }),
+    }),
+  ),
+  {
+    id: "chatcmpl-f3fa6abd-4008-44be-b151-71c0e129d47e",
+    object: "chat.completion",
+    created: 1795319207,
+    model: "presage-sandbox",
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: "You open the fridge." },
+        finish_reason: "stop",
+      },
+    ],
+    usage: { prompt_tokens: 22, completion_tokens: 5, total_tokens: 27 },
+  },
+);
+
+/** In what the operations of the two kinds of servers differ. */
+const chats = {
+  strict: {
+    Request: ChatCompletionRequest,
+    streaming: "Streaming is not supported.",
+    refused: "`stream: true`",
+    events: {},
+  },
+  openai: {
+    Request: OpenAiChatCompletionRequest,
+    streaming: "With `stream` the finished completion is sent as server-sent events.",
+    refused: "`stream: true` within `params`",
+    events: {
+      "text/event-stream": {
+        schema: { type: "string" as const },
+        example: "data: {…}\n\ndata: [DONE]\n\n",
+      },
+    },
+  },
+};
+
+/** The operation of a server with this `PRESAGE_CHAT_COMPATIBILITY`. */
+export function chatOperation(chatCompatibility: Settings["chatCompatibility"]): ZodOpenApiOperationObject {
+  const { Request, streaming, refused, events } = chats[chatCompatibility];
+  return operation("completeChat", "prediction", "Complete a chat from an interaction or from messages", {
+    description: `OpenAI's chat completions. With \`messages\` the request is forwarded to the upstream; with \`interaction\`, the prompt is composed as for \`POST /v1/predict\`. ${streaming}`,
+    requestParams: { header: predictionHeaders },
+    requestBody: body(Request, {
+      messages: [
+        { role: "system", content: "You simulate a house." },
+        {
+          role: "user",
+          content: "State: You are in the kitchen. The fridge is closed.\n\nAction: open fridge",
+        },
+      ],
+      temperature: 0,
+      max_tokens: 256,
+    }),
+    responses: {
+      "200": answered({ ...completion, content: { ...completion.content, ...events } }),
+      "400": errorResponse(
+        `The request is not supported, for example ${refused}`,
+        "Streaming is not supported.",
+      ),
+      ...predictionFailures,
+    },
+  });
+}
+
 export const predictionPaths: ZodOpenApiPathsObject = {
   "/v1/predict": {
     post: operation("predict", "prediction", "Predict the next state", {
@@ -174,55 +252,6 @@ export const predictionPaths: ZodOpenApiPathsObject = {
               matched_stop: null,
             },
           ),
-        ),
-        ...predictionFailures,
-      },
-    }),
-  },
-  "/v1/chat/completions": {
-    post: operation("completeChat", "prediction", "Complete a chat from an interaction or from messages", {
-      description:
-        "OpenAI's chat completions. With `messages` the request is forwarded to the upstream; with `interaction`, the prompt is composed as for `POST /v1/predict`. Streaming is not supported.",
-      requestParams: { header: predictionHeaders },
-      requestBody: body(ChatCompletionRequest, {
-        messages: [
-          { role: "system", content: "You simulate a house." },
-          {
-            role: "user",
-            content: "State: You are in the kitchen. The fridge is closed.\n\nAction: open fridge",
-          },
-        ],
-        temperature: 0,
-        max_tokens: 256,
-      }),
-      responses: {
-        "200": answered(
-          response(
-            "The upstream's completion, byte for byte. Only `choices` is guaranteed",
-            ChatCompletionResponse.or(
-              z.looseObject({
-                choices: z.array(z.unknown()).min(1).meta({ description: "The generated messages." }),
-              }),
-            ),
-            {
-              id: "chatcmpl-f3fa6abd-4008-44be-b151-71c0e129d47e",
-              object: "chat.completion",
-              created: 1795319207,
-              model: "presage-sandbox",
-              choices: [
-                {
-                  index: 0,
-                  message: { role: "assistant", content: "You open the fridge." },
-                  finish_reason: "stop",
-                },
-              ],
-              usage: { prompt_tokens: 22, completion_tokens: 5, total_tokens: 27 },
-            },
-          ),
-        ),
-        "400": errorResponse(
-          "The request is not supported, for example `stream: true`",
-          "Streaming is not supported.",
         ),
         ...predictionFailures,
       },

@@ -1,7 +1,7 @@
-import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
+import { ChatCompletionRequest, OpenAiChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
-import { completeChat } from "../../../prediction/complete-chat.ts";
+import { type ChatRequest, completeChat, setFields } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict, readPrediction } from "../../../prediction/predict.ts";
 import type { Deployment, Deployments } from "../../../upstream/create-deployments.ts";
 import type { Sharing, UpstreamCompletion } from "../../../upstream/upstream.ts";
@@ -15,17 +15,25 @@ import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { withCapture } from "./capture-prediction.ts";
 import { findCached } from "./find-cached-completion.ts";
+import { fromOpenAi, streamedChat } from "./openai-chat.ts";
 import { readSessionHeader, refusedHeader } from "./read-session-header.ts";
 import { readSharing } from "./read-sharing.ts";
+
+/** A chat, and how its completion is sent. */
+interface ReadChat {
+  body: ChatRequest;
+  respond(completion: UpstreamCompletion): Response;
+}
 
 export function predictionRoutes(services: Services): Route[] {
   const { deployments, admission, settings, capture } = services;
   const { debugFields, maxBodyBytes } = settings;
+  const isStrict = settings.chatCompatibility === "strict";
 
   function completeBy(
     named: Deployment | undefined,
     call: CallWithCaller,
-    body: ChatCompletionRequest,
+    body: ChatRequest,
     sharing: Sharing | undefined,
   ): Complete {
     const { request, exchange } = call;
@@ -36,11 +44,25 @@ export function predictionRoutes(services: Services): Route[] {
   }
 
   /** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
-  function withoutDeployment(body: ChatCompletionRequest): ChatCompletionRequest {
+  function withoutDeployment(body: ChatRequest): ChatRequest {
     const { model } = body;
     if (typeof model !== "string" || deployments.find(model) === undefined) return body;
     const { model: _, ...rest } = body;
     return rest;
+  }
+
+  async function readChat(call: CallWithCaller, bytes: Uint8Array): Promise<ReadChat> {
+    if (isStrict) {
+      const body = await readExactBytes(call, ChatCompletionRequest, bytes);
+      refuseStreaming(body.stream);
+      return { body, respond: chatResponse };
+    }
+    const sent = await readExactBytes(call, OpenAiChatCompletionRequest, bytes);
+    const includesUsage = sent.stream_options?.include_usage === true;
+    const respond = sent.stream
+      ? (completion: UpstreamCompletion) => streamedChat(completion, includesUsage)
+      : chatResponse;
+    return { body: fromOpenAi(sent), respond };
   }
 
   return [
@@ -71,17 +93,18 @@ export function predictionRoutes(services: Services): Route[] {
       await admit(admission, call);
       const bytes = await readBodyBytes(call, maxBodyBytes);
       const sharing = readSharing(deployments, call, "chat", bytes);
-      const cached = findCached(services, call, sharing);
+      // A body has to be read for whether it asks for a stream.
+      const cached = isStrict ? findCached(services, call, sharing) : undefined;
       if (cached !== undefined) return chatResponse(cached);
-      const body = await readExactBytes(call, ChatCompletionRequest, bytes);
-      refuseStreaming(body.stream);
+      const { body, respond } = await readChat(call, bytes);
       refuseStreaming(body.params?.stream);
       refuseIncomplete(body);
       const named = findNamedDeployment(deployments, request.headers, body.model);
+      if ((named ?? deployments.getDefault()).isSandbox) refuseIgnored(body);
       const complete = completeBy(named, call, body, sharing);
       const completion = completeChat(complete, withoutDeployment(body), request.signal);
       reserveSentBody(exchange);
-      return chatResponse(await completion);
+      return respond(await completion);
     }),
   ];
 }
@@ -94,8 +117,21 @@ function refuseStreaming(stream: unknown): void {
   if (stream === true) throw new ServiceError("unsupported", "Streaming is not supported.");
 }
 
+/** The sandbox would answer as if these had not been sent. */
+function refuseIgnored(request: ChatRequest): void {
+  const { n, tools, response_format: format } = setFields(request);
+  const ignored = {
+    "`n` above 1": Number(n ?? 1) > 1,
+    "`tools`": Array.isArray(tools) && tools.length > 0,
+    "`response_format`": isGiven(format) && Object(format).type !== "text",
+  };
+  const names = Object.entries(ignored).flatMap(([name, isSet]) => (isSet ? [name] : []));
+  if (names.length === 0) return;
+  throw new ServiceError("unsupported", `The sandbox is no language model: it has no ${names.join(", ")}.`);
+}
+
 /** Each of the two modes needs a field, which the schema cannot express. */
-function refuseIncomplete(request: ChatCompletionRequest): void {
+function refuseIncomplete(request: ChatRequest): void {
   const isStructured = isGiven(request.context) || isGiven(request.interaction);
   const isComplete = isStructured ? isGiven(request.interaction) : (request.messages ?? []).length > 0;
   if (isComplete) return;

@@ -96,7 +96,6 @@ export function resultSearchRoutes(services: Services): Route[] {
     }),
     withCaller("POST", `${path}/review`, "read", async (call) => {
       const body = await readBody(call, ReviewQueueRequest, maxShortBodyBytes);
-      refuseUnknownFields(ReviewQueueRequest, body, "body");
       const queue = await queueForReview(services.evaluation, requesterOf(call), {
         filter: await readSearchFilter(services.evaluation, call, body),
         order: body.order ?? "least-certain",

@@ -227,8 +227,12 @@ export const runPaths: ZodOpenApiPathsObject = {
           "The run makes its predictions itself; none can be uploaded.",
         ),
         "413": errorResponse(
-          "The upload is larger than PRESAGE_MAX_DATASET_BYTES",
-          "The upload is larger than 17179869184 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+          "The upload is larger than PRESAGE_MAX_DATASET_BYTES, or 200 times as long as its gzip",
+          "The upload is larger than 1073741824 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+        ),
+        "507": errorResponse(
+          "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES",
+          "The database's disk has 734003200 bytes free, and uploads and runs leave 1073741824 (PRESAGE_MIN_FREE_DISK_BYTES).",
         ),
       },
     }),
@@ -278,7 +282,13 @@ export const runPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/resume": changing(
     "resumeRun",
     "Resume a run",
-    "Continues a paused run where it stopped.",
+    "Continues a paused run where it stopped. If its deployment failed, it is tried again at once.",
     "The run is finished and cannot be resumed.",
+  ),
+  "/v1/runs/{id}/finish": changing(
+    "finishRun",
+    "Finish a run without what is missing",
+    "Ends a paused run: predictions that are missing count as failed, and those there are evaluated.",
+    "The run is cancelled and cannot be finished.",
   ),
 };

@@ -60,7 +60,7 @@ export const exampleFinishedRun = {
     failed_predictions: 4,
     without_verdict: 2,
     answers: { truncated: 3, empty: 0, repaired: 0 },
-    tries: { retried: { upstream: 12 }, timed_out: 4 },
+    tries: { retried: { upstream: 12 }, timed_out: 4, at_once: 3 },
   },
   dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
   revision: 1,
@@ -114,6 +114,7 @@ export const exampleReport = {
     ],
   },
   failures: { predictions: { timeout: 4 }, evaluations: { failed: 2 } },
+  preliminary: false,
   provenance: { ...provenance, statistics: 2, warnings: [] },
 } satisfies RunReport;
 

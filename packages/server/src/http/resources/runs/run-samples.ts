@@ -61,10 +61,14 @@ export function runSampleRoutes(services: Services, path: string): Route[] {
     }),
     withCaller("POST", `${path}/:id/predictions`, "evaluate", async (call) => {
       const { id: runId } = readPath(call, RunPath);
-      const { uploads, maxBytes } = evaluation.datasets;
+      const { uploads, maxBytes, floor } = evaluation.datasets;
       const { accountId, actor } = requesterOf(call);
       const response: RunUpload = await receiveUpload(call, (body, { isGzip }) =>
-        uploads.uploadPredictions({ accountId, actor, runId, isGzip, maxBytes }, body, call.request.signal),
+        uploads.uploadPredictions(
+          { accountId, actor, runId, isGzip, maxBytes, floor },
+          body,
+          call.request.signal,
+        ),
       );
       evaluation.runs.wake();
       return Response.json(response);

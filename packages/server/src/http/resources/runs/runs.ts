@@ -7,7 +7,7 @@ import {
 } from "@presage/contract";
 import { InvalidEvaluatorsError } from "../../../evaluation/evaluate/evaluation-request.ts";
 import { addEvaluators } from "../../../evaluation/runs/add-evaluators.ts";
-import { cancelRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
+import { cancelRun, finishRun, pauseRun, resumeRun } from "../../../evaluation/runs/change-status.ts";
 import { createRun, InvalidRunError } from "../../../evaluation/runs/create-run.ts";
 import { deleteRun } from "../../../evaluation/runs/delete-run.ts";
 import { findRun } from "../../../evaluation/runs/find-run.ts";
@@ -82,6 +82,9 @@ export function runRoutes(services: Services): Route[] {
     ),
     withCaller("POST", `${path}/:id/resume`, "evaluate", async (call) =>
       Response.json(toRun(await resumeRun(evaluation, requesterOf(call), idOf(call)))),
+    ),
+    withCaller("POST", `${path}/:id/finish`, "evaluate", async (call) =>
+      Response.json(toRun(await finishRun(evaluation, requesterOf(call), idOf(call)))),
     ),
     runEventRoute(services, path),
     ...runSampleRoutes(services, path),

@@ -1,5 +1,6 @@
 import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } from "@presage/contract";
 import { toIsoInstant } from "../../../storage/micros.ts";
+import { shownTokens } from "../../../storage/writing/answer-columns.ts";
 import { type LatencyFigures, type LatencyReport, readLatency } from "../../../usage/read-latency.ts";
 import { readUsage, type UsageReport } from "../../../usage/read-usage.ts";
 import { reserveResponse } from "../../pipeline/reserve-memory.ts";
@@ -60,9 +61,11 @@ function toUsageResponse(
         operation,
         requests,
         failures,
-        prompt_tokens: promptTokens,
-        completion_tokens: completionTokens,
-        cached_tokens: cachedTokens,
+        ...shownTokens(
+          { prompt_tokens: promptTokens, completion_tokens: completionTokens, cached_tokens: cachedTokens },
+          operation !== "evaluate" &&
+            requests > Object.values(failures).reduce((sum, count) => sum + count, 0),
+        ),
         cost,
         unpriced_tokens: unpricedTokens,
       }),

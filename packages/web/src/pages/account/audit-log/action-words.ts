@@ -31,6 +31,7 @@ export const actionWords: Record<AuditAction, string> = {
   "run.add_predictions": "Uploaded a run's predictions",
   "run.pause": "Paused a run",
   "run.resume": "Resumed a run",
+  "run.finish": "Finished a run without what was missing",
   "run.cancel": "Cancelled a run",
   "run.delete": "Deleted a run",
   "session.start": "Signed in",

@@ -9,7 +9,7 @@ import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-eva
 import { type MarkedRun, nameRun } from "../run-marks.ts";
 
 interface OutcomeCardProps {
-  evaluators: Comparison["evaluators"];
+  comparison: Comparison;
   evaluator: ComparedEvaluator;
   marked: readonly MarkedRun[];
   onChooseEvaluator(key: string): void;
@@ -22,7 +22,8 @@ const looks: Record<ComparisonCandidate["outcome"], { icon: typeof CircleCheck; 
 };
 
 /** What the comparison says, in plain words: a sentence for each compared run. */
-export function OutcomeCard({ evaluators, evaluator, marked, onChooseEvaluator }: OutcomeCardProps) {
+export function OutcomeCard({ comparison, evaluator, marked, onChooseEvaluator }: OutcomeCardProps) {
+  const { evaluators, preliminary } = comparison;
   const [reference] = marked;
   return (
     <Card
@@ -50,6 +51,7 @@ export function OutcomeCard({ evaluators, evaluator, marked, onChooseEvaluator }
             candidate: nameRun(one, marked),
             reference: nameRun(reference, marked),
             evaluator: nameEvaluator(evaluator, evaluators),
+            preliminary,
           });
           const { icon: Icon, className } = looks[candidate.outcome];
           return (

@@ -27,18 +27,18 @@ export function RecordedStep({ sample, steps, link }: RecordedStepProps) {
           Step {step}
         </StepPager>
         <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
-          <Fact look="inline" name={<span className="text-ink-3">Sample</span>}>
+          <Fact look="inline" name="Sample">
             <code className="font-mono text-xs wrap-anywhere">
               <InlineText text={dataset_sample_id} />
             </code>
           </Fact>
           {reward !== undefined && (
-            <Fact look="inline" name={<span className="text-ink-3">Reward</span>}>
+            <Fact look="inline" name="Reward">
               <span className="tabular-nums">{reward}</span>
             </Fact>
           )}
           {done !== undefined && (
-            <Fact look="inline" name={<span className="text-ink-3">Done</span>}>
+            <Fact look="inline" name="Done">
               {done ? "yes" : "no"}
             </Fact>
           )}

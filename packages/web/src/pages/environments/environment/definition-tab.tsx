@@ -57,6 +57,7 @@ function factsOf(config: EnvironmentConfig): [name: string, value: ReactNode][] 
   return [
     ["Played by", config.deployment ?? "the default deployment"],
     ["Prompt form", forms[config.prompt_form ?? "state-action"]],
+    ["Observations cut off", config.truncated_output === "accept" ? "are accepted" : "fail the step"],
     ["Ends", <StopList key="stop" stop={stop} />],
     ["Cut short after", [`${config.max_steps ?? 30} steps`, ...limits].join(", or ")],
     [

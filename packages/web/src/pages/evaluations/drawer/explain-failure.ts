@@ -15,7 +15,8 @@ const advices: Record<string, string> = {
     "Check that the judge’s model is running and that PRESAGE_JUDGE_URL points to it, then evaluate again.",
   judge_rate_limited: "Wait, then evaluate again with fewer evaluations at once.",
   judge_refused: "Use another model for judging, or reword the pass criteria of the profile.",
-  judge_truncated: "The model needs more tokens for its verdict: raise its limit, or shorten the task.",
+  judge_truncated:
+    "The model wrote on and on, or thought too long: use another one for judging, or shorten the task.",
   judge_invalid_verdict:
     "The model does not keep to the format of a verdict. Evaluate again, or use another model for judging.",
   contradictory_verdict:

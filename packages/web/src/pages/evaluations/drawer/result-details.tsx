@@ -3,12 +3,12 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type ResultRow, resultQuery } from "../../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { DrawerHeader } from "../../../ui/overlay/drawer-header.tsx";
 import { ScrollRegion } from "../../../ui/scroll-region.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { ResultBody } from "./result-body.tsx";
-import { ResultHeader } from "./result-header.tsx";
 import type { TextName } from "./result-texts.tsx";
 import { VerdictLine } from "./verdict-line.tsx";
 
@@ -32,7 +32,9 @@ export function ResultDetails({ id, row, explorer, above, ...ways }: ResultDetai
   const region = useLostFocus(id);
   return (
     <>
-      <ResultHeader id={id} {...ways} />
+      <DrawerHeader {...ways}>
+        Result <span className="tabular-nums">{id}</span>
+      </DrawerHeader>
       {above}
       <ScrollRegion
         key={id}

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { useState } from "react";
-import { datasetChoicesQuery, type NewSample, useAddSample } from "../../../data/evaluation/add-sample.ts";
+import { type NewSample, useAddSample } from "../../../data/evaluation/add-sample.ts";
+import { datasetsQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { counted } from "../../../format/counted.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { SelectField } from "../../../ui/form/select.tsx";
@@ -33,25 +34,23 @@ export function AddToDatasetDialog({ isOpen, onClose, sample }: AddToDatasetDial
 const newDataset = "new";
 
 function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
-  const presage = usePresage();
-  const { data: datasets, error: listError } = useQuery(datasetChoicesQuery(presage));
+  const { data: datasets, error: listError } = useQuery(datasetsQuery(usePresage()));
   const [chosen, setChosen] = useState<string>();
   const [name, setName] = useState("");
   const [trajectory, setTrajectory] = useState(sample.trajectory_id);
   const [nextState, setNextState] = useState(sample.next_state);
-  const add = useAddSample({ onSuccess() {} });
+  const add = useAddSample();
   const datasetId = chosen ?? datasets?.[0]?.id ?? newDataset;
   const isNew = datasetId === newDataset;
   const isComplete = trajectory.trim() !== "" && (!isNew || name.trim() !== "");
 
   if (add.data !== undefined) {
-    const { revision } = add.data;
+    const { revision, samples } = add.data;
     return (
       <div className="flex flex-col gap-4">
         <p role="status" className="flex items-center gap-2 text-sm">
           <CircleCheck className="size-4 shrink-0 text-pass" aria-hidden />
-          Added. Revision {revision.revision} has {formatCount(revision.samples)}{" "}
-          {revision.samples === 1 ? "sample" : "samples"}.
+          Added. Revision {revision} has {counted(samples, "sample")}.
         </p>
         <div className="flex justify-end">
           <Button variant="primary" onClick={onClose} autoFocus>

@@ -1,12 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useLocation } from "@tanstack/react-router";
-import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { keptPredictionQuery } from "../../../data/kept-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { CopyButton } from "../../../ui/copy-button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
 import { Drawer } from "../../../ui/overlay/drawer.tsx";
+import { DrawerHeader } from "../../../ui/overlay/drawer-header.tsx";
 import { ScrollRegion } from "../../../ui/scroll-region.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import type { PredictionLog } from "../use-log.ts";
@@ -37,35 +34,17 @@ export function PredictionDrawer({ id, onOpen, onCloseAutoFocus, ...rest }: Pred
 
 function OpenPrediction({
   id,
-  previousId,
-  nextId,
   log,
   onOpen,
+  ...neighbours
 }: Omit<PredictionDrawerProps, "id" | "onCloseAutoFocus"> & { id: string }) {
   const presage = usePresage();
-  const { href } = useLocation();
   const { data: prediction, error, refetch } = useQuery(keptPredictionQuery(presage, id));
   return (
     <>
-      <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
-        <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
-          Prediction <span className="font-mono text-xs font-normal text-ink-2">{id}</span>
-        </h2>
-        <IconButton
-          label="Previous (K)"
-          icon={<ChevronUp aria-hidden />}
-          disabled={previousId === undefined}
-          onClick={() => onOpen(previousId)}
-        />
-        <IconButton
-          label="Next (J)"
-          icon={<ChevronDown aria-hidden />}
-          disabled={nextId === undefined}
-          onClick={() => onOpen(nextId)}
-        />
-        <CopyButton text={location.origin + href} label="Copy link" />
-        <IconButton label="Close (Esc)" icon={<X aria-hidden />} onClick={() => onOpen(undefined)} />
-      </div>
+      <DrawerHeader {...neighbours} onOpen={onOpen} onClose={() => onOpen(undefined)}>
+        Prediction <span className="font-mono text-xs font-normal text-ink-2">{id}</span>
+      </DrawerHeader>
       <ScrollRegion label="The prediction" className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
         {error !== null && prediction === undefined && (
           <div className="p-4">

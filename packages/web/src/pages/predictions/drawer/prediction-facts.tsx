@@ -47,7 +47,7 @@ export function PredictionFacts({ prediction, log }: PredictionFactsProps) {
         {latency_ms !== null && <One name="Latency">{formatDuration(latency_ms)}</One>}
         <One name="Tokens">
           {formatCount(prompt_tokens)} of the prompt, {formatCount(completion_tokens)} of the completion
-          {cached_tokens > 0 && `, ${formatCount(cached_tokens)} from the cache`}
+          {cached_tokens !== null && cached_tokens > 0 && `, ${formatCount(cached_tokens)} from the cache`}
         </One>
         <Text
           name="API key"

@@ -48,7 +48,10 @@ export function useRunEstimate(
     requests: predictions * (judges + (asksModel ? 1 : 0)),
     earlier,
     // If predictions take as many tokens as in the earlier run.
-    tokens: tokens && Math.round((tokens.prompt + tokens.completion) * scale),
+    tokens:
+      tokens && tokens.prompt !== null && tokens.completion !== null
+        ? Math.round((tokens.prompt + tokens.completion) * scale)
+        : undefined,
     cost: cost?.total == null ? undefined : formatCost(cost.total * scale, cost.currency),
   };
 }

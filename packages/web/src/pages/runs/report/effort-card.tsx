@@ -34,7 +34,7 @@ export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
           <Figure
             name="Prompt tokens"
             explanation="Of all prompts, as the upstream counted them; those in its cache in brackets."
-            value={`${formatCount(tokens.prompt)}${tokens.cached === 0 ? "" : ` (${formatCount(tokens.cached)} cached)`}`}
+            value={`${formatCount(tokens.prompt)}${!tokens.cached ? "" : ` (${formatCount(tokens.cached)} cached)`}`}
           />
           <Figure
             name="Completion tokens"

@@ -1,6 +1,7 @@
 import type { Run } from "@presage/sdk";
 import { Link, useNavigate } from "@tanstack/react-router";
 import {
+  CircleCheck,
   CirclePlay,
   CircleX,
   Download,
@@ -27,7 +28,7 @@ import { Menu, MenuDownload } from "../../../ui/overlay/menu.tsx";
 /** What can be done with a run: take its report elsewhere, compare it, and end or delete it. */
 export function RunActions({ run }: { run: Run }) {
   const navigate = useNavigate();
-  const [asks, setAsks] = useState<"delete" | "cancel">();
+  const [asks, setAsks] = useState<"delete" | "cancel" | "finish">();
   const change = useChangeRun(run.id);
   const remove = useDeleteRun({ onSuccess: () => void navigate({ to: "/runs" }) });
   const error = change.error ?? remove.error;
@@ -51,7 +52,7 @@ export function RunActions({ run }: { run: Run }) {
           isBusy={change.isPending}
           onClick={() => change.mutate("resume")}
         >
-          Resume
+          {run.status_reason === null ? "Resume" : "Try again"}
         </AllowedButton>
       )}
       <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
@@ -75,6 +76,15 @@ export function RunActions({ run }: { run: Run }) {
         </MenuDownload>
       </Menu>
       <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
+        {run.status === "paused" && (
+          <AllowedMenuItem
+            needs="evaluate"
+            icon={<CircleCheck aria-hidden />}
+            onSelect={() => setAsks("finish")}
+          >
+            Finish without what is missing
+          </AllowedMenuItem>
+        )}
         {isActive(run) && (
           <AllowedMenuItem needs="evaluate" icon={<CircleX aria-hidden />} onSelect={() => setAsks("cancel")}>
             Cancel the run
@@ -89,6 +99,16 @@ export function RunActions({ run }: { run: Run }) {
           Delete the run
         </AllowedMenuItem>
       </Menu>
+      <ConfirmDialog
+        isOpen={asks === "finish"}
+        onClose={() => setAsks(undefined)}
+        title={`Finish ${run.name} without what is missing?`}
+        confirmLabel="Finish the run"
+        isBusy={change.isPending}
+        onConfirm={() => change.mutate("finish", { onSettled: () => setAsks(undefined) })}
+      >
+        Predictions that are missing count as failed. This cannot be undone.
+      </ConfirmDialog>
       <ConfirmDialog
         isOpen={asks === "cancel"}
         onClose={() => setAsks(undefined)}

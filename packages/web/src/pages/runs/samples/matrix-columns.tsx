@@ -97,7 +97,7 @@ const rest: DataColumn<RunSample>[] = [
     label: "Tokens",
     hint: "Completion tokens as the upstream counted them",
     value: ({ prediction }) => prediction.usage.completion_tokens,
-    cell: ({ prediction }) => formatCount(prediction.usage.completion_tokens ?? 0),
+    cell: ({ prediction }) => formatCount(prediction.usage.completion_tokens),
     isNumber: true,
     isSortable: true,
     widthPx: 84,

@@ -101,10 +101,7 @@ function PredictionFacts({
 }) {
   const { usage, latency_ms, finish_reason } = prediction;
   const facts: [string, string | undefined][] = [
-    [
-      "Tokens",
-      `${formatCount(usage.prompt_tokens ?? 0)} in, ${formatCount(usage.completion_tokens ?? 0)} out`,
-    ],
+    ["Tokens", `${formatCount(usage.prompt_tokens)} in, ${formatCount(usage.completion_tokens)} out`],
     ["Latency", latency_ms === null ? undefined : formatDuration(latency_ms)],
     ["Finish", finish_reason ?? undefined],
     ["Model", model ?? undefined],
@@ -127,7 +124,7 @@ function PredictionFacts({
 }
 
 const reasons: Record<string, string> = {
-  missing: "No prediction for this sample was uploaded.",
+  missing: "No prediction for this sample was made or uploaded.",
   not_reached: "An earlier step of the free-running trajectory failed, so this one was not asked.",
 };
 

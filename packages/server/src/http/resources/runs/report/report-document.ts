@@ -196,8 +196,11 @@ function predictionRows({ latency_ms: latency, tokens, failures, ...report }: Ru
       ? []
       : [["Latency", `${latency.p50} ms (median), ${latency.p95} ms (p95), ${latency.p99} ms (p99)`]]),
     ...(rate === null ? [] : [["Predictions a second", String(Number(rate.toPrecision(3)))]]),
-    ["Tokens of prompts", `${tokens.prompt}, of which ${tokens.cached} were cached`],
-    ["Tokens of completions", String(tokens.completion)],
+    [
+      "Tokens of prompts",
+      tokens.prompt === null ? "not counted" : `${tokens.prompt}, of which ${tokens.cached} were cached`,
+    ],
+    ["Tokens of completions", String(tokens.completion ?? "not counted")],
     ...costRows(report),
     ...describeTrouble(report.run.progress).map((text) => ["On the way", text]),
     ...Object.entries(failures.predictions).map(([name, count]) => [

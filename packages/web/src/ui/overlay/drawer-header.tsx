@@ -1,25 +1,25 @@
 import { useLocation } from "@tanstack/react-router";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { CopyButton } from "../../../ui/copy-button.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
+import type { ReactNode } from "react";
+import { CopyButton } from "../copy-button.tsx";
+import { IconButton } from "../icon-button.tsx";
 
-interface ResultHeaderProps {
-  id: string;
+interface DrawerHeaderProps {
+  /** What is open. */
+  children: ReactNode;
   previousId: string | undefined;
   nextId: string | undefined;
   onOpen(id: string): void;
   onClose(): void;
 }
 
-/** The result's id, and navigation to its neighbours. */
-export function ResultHeader({ id, previousId, nextId, onOpen, onClose }: ResultHeaderProps) {
-  // The address of this result in this list, with the filters.
+/** The name of what a drawer shows, and navigation to its neighbours in the list. */
+export function DrawerHeader({ children, previousId, nextId, onOpen, onClose }: DrawerHeaderProps) {
+  // The address of what is open in this list, with the filters.
   const { href } = useLocation();
   return (
     <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
-      <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
-        Result <span className="tabular-nums">{id}</span>
-      </h2>
+      <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">{children}</h2>
       <IconButton
         label="Previous (K)"
         icon={<ChevronUp aria-hidden />}
