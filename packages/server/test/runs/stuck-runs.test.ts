@@ -97,7 +97,10 @@ onEachDatabase((database) => {
       );
     expect((await paused()).status_reason).toMatch(/times in a row: The upstream/);
     const asked = upstream.received.length;
-    expect(await change(id, "resume")).toMatchObject({ status: 200, body: { status: "running" } });
+    expect(await change(id, "resume")).toMatchObject({
+      status: 200,
+      body: { status: "running", status_reason: null },
+    });
     await eventually(
       () => upstream.received.length,
       (count) => count >= asked + 3,
@@ -186,6 +189,20 @@ onEachDatabase((database) => {
       .execute();
     const found = await selectRun(store.database, store.owner.account_id, id);
     expect(found?.statusReason).toStartWith("Waits for a process that works on it");
+  }, 60_000);
+
+  test("a run that is queued for long says what it waits for", async () => {
+    const { databaseUrl, presage } = await start();
+    const { id } = await startRun(presage, 1, { target: { predictions: "imported" } });
+    await presage.stop();
+    await using store = await openStore(databaseUrl);
+    const reason = async () => (await selectRun(store.database, store.owner.account_id, id))?.statusReason;
+    const change = (columns: object) => store.database.updateTable("runs").set(columns).execute();
+    expect(await reason()).toBeUndefined();
+    await change({ created_at: Date.now() * 1_000 - 60_000_000 });
+    expect(await reason()).toBe("Waits for its predictions.");
+    await change({ target: JSON.stringify({ kind: "deployment", deployment: "default" }) });
+    expect(await reason()).toStartWith("Waits for a process that works on it");
   }, 60_000);
 
   if (database.name === "SQLite")
