@@ -55,7 +55,7 @@ test("what a deployment bears is known once time-outs have brought the number do
   const { pace, fill, round } = useAll(4);
   await fill();
   expect(pace.atOnce()).toBeUndefined();
-  expect(await round((one, begun) => one.failed("late", begun), 5_000)).toBe(2);
+  expect(await round((one, begun) => one.failed("late", begun, true), 5_000)).toBe(2);
   expect(pace.atOnce()).toBe(2);
   for (let count = 0; count < 3; count += 1) await round((one) => one.succeeded(100), 100);
   expect(await round((one) => one.succeeded(100), 100)).toBe(4);
