@@ -81,6 +81,7 @@ def test_a_comparison_says_what_qualifies_it() -> None:
     candidate |= {"outcome": "better", "survives_one_failure": False}
     comparison = Comparison(
         {
+            "preliminary": True,
             "runs": [{"id": "a", "name": "A", "left_out": 0}, {"id": "b", "name": None, "left_out": 4}],
             "evaluators": [
                 {
@@ -93,6 +94,7 @@ def test_a_comparison_says_what_qualifies_it() -> None:
         }
     )
     assert comparison.notes() == [
+        "Preliminary: a run has not ended.",
         "<Rough.>",
         "b: 2 sample(s) lack external:mine.",
         "b: 4 sample(s) not in all runs.",
@@ -100,7 +102,7 @@ def test_a_comparison_says_what_qualifies_it() -> None:
         "b: one whole failure undoes it.",
     ]
     assert str(comparison).splitlines()[1].startswith("external:mine  A ")
-    assert comparison._repr_html_().count("<p>") == 5  # pyright: ignore[reportPrivateUsage]
+    assert comparison._repr_html_().count("<p>") == 6  # pyright: ignore[reportPrivateUsage]
     assert "<p>&lt;Rough.&gt;</p>" in comparison._repr_html_()  # pyright: ignore[reportPrivateUsage]
 
 

@@ -22,14 +22,15 @@ class Comparison:
         ]
 
     def notes(self) -> list[str]:
-        """What qualifies the figures: few trajectories, and what is left out."""
+        """What qualifies the figures: that they are preliminary, few trajectories, and what is left out."""
         sides = [(_named(one), side) for one in self.data["evaluators"] for side in one["candidates"]]
         gaps = [(at["run_id"], f"{n} sample(s) lack {name}") for name, at in sides if (n := at["only_in_reference"])]
         gaps += [(run["id"], f"{n} sample(s) not in all runs") for run in self.data["runs"] if (n := run["left_out"])]
         gaps += [(one["run_id"], f"{_named(one)} has no counterpart") for one in self.data["evaluators_left_out"]]
         gaps += [(s["run_id"], "one whole failure undoes it") for _, s in sides if s["survives_one_failure"] is False]
+        early = ["Preliminary: a run has not ended."] if self.data.get("preliminary") else []
         rough = dict.fromkeys(side["note"] for _, side in sides if side["note"])
-        return [*rough, *(f"{self._names[run]}: {gap}." for run, gap in gaps)]
+        return [*early, *rough, *(f"{self._names[run]}: {gap}." for run, gap in gaps)]
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(_HEADINGS, *self.rows(), strict=True)]

@@ -38,8 +38,7 @@ class PresageError(Exception):
         self.__dict__.update(fields)
 
     def __str__(self) -> str:
-        said = [f"status {self.status}"] if self.status else []
-        said += [f"request {self.request_id}"] if self.request_id else []
+        said = [f"{name} {of}" for name, of in (("status", self.status), ("request", self.request_id)) if of]
         return f"{self.args[0]} ({', '.join(said)})" if said else str(self.args[0])
 
 

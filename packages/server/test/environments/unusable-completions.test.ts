@@ -169,7 +169,7 @@ describe("Elsewhere", () => {
     });
     const { environment, start, send, step } = episodeClient(presage);
     const id = await start(await environment());
-    for (const content of ["", "Open.<|im_end|>"]) {
+    for (const content of ["", "<think>Hm", "<think>Hm</think>\n", "Open.<|im_end|>"]) {
       upstream.answer = () => answer({ content }, "stop");
       expect((await send(id, "look")).status).toBe(502);
     }

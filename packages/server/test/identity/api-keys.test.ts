@@ -80,6 +80,7 @@ onEachDatabase((database) => {
         ["scope", "did you mean scopes?"],
         ["permissions", "did you mean scopes?"],
         ["role", "did you mean scopes?"],
+        ["TTL", "did you mean expires_at?"],
         ["expire_at", "did you mean expires_at?"],
         ["expiresAt", "did you mean expires_at?"],
         ["expires", "did you mean expires_at?"],

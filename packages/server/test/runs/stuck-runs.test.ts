@@ -97,7 +97,10 @@ onEachDatabase((database) => {
       );
     expect((await paused()).status_reason).toMatch(/times in a row: The upstream/);
     const asked = upstream.received.length;
-    expect(await change(id, "resume")).toMatchObject({ status: 200, body: { status: "running" } });
+    expect(await change(id, "resume")).toMatchObject({
+      status: 200,
+      body: { status: "running", status_reason: null },
+    });
     await eventually(
       () => upstream.received.length,
       (count) => count >= asked + 3,
@@ -142,7 +145,7 @@ onEachDatabase((database) => {
     upstream.answer = answer;
     const { databaseUrl, presage } = await start();
     await using store = await openStore(databaseUrl);
-    const { create, end, change } = runClient(presage);
+    const { create, end } = runClient(presage);
     const dataset_id = await datasetClient(presage).create();
     await datasetClient(presage).uploadNew(dataset_id, samplesOf(8));
     const { id } = await create({ dataset_id, target: { predictions: "imported" } });
@@ -161,7 +164,7 @@ onEachDatabase((database) => {
     const line = JSON.stringify({ index: 0, prediction: "next" });
     const sent = await presage.call("POST", `/v1/runs/${upload.id}/predictions`, line);
     expect([sent.status, await sent.text()]).toEqual([200, expect.any(String)]);
-    expect(await change(upload.id, "cancel")).toMatchObject({ status: expect.any(Number) });
+    expect(await end(upload.id, 20_000)).toMatchObject({ status: "finished", progress: { predicted: 1 } });
     await presage.stop();
   }, 90_000);
 
@@ -186,6 +189,20 @@ onEachDatabase((database) => {
       .execute();
     const found = await selectRun(store.database, store.owner.account_id, id);
     expect(found?.statusReason).toStartWith("Waits for a process that works on it");
+  }, 60_000);
+
+  test("a run that is queued for long says what it waits for", async () => {
+    const { databaseUrl, presage } = await start();
+    const { id } = await startRun(presage, 1, { target: { predictions: "imported" } });
+    await presage.stop();
+    await using store = await openStore(databaseUrl);
+    const reason = async () => (await selectRun(store.database, store.owner.account_id, id))?.statusReason;
+    const change = (columns: object) => store.database.updateTable("runs").set(columns).execute();
+    expect(await reason()).toBeUndefined();
+    await change({ created_at: Date.now() * 1_000 - 60_000_000 });
+    expect(await reason()).toBe("Waits for its predictions.");
+    await change({ target: JSON.stringify({ kind: "deployment", deployment: "default" }) });
+    expect(await reason()).toStartWith("Waits for a process that works on it");
   }, 60_000);
 
   if (database.name === "SQLite")

@@ -8,11 +8,8 @@ export function describeClock(aheadMs: number | undefined, seen?: SeenClock): Fi
   if (seen?.jumped !== undefined) {
     const [from, to] = [toIsoInstant(seen.believed), toIsoInstant(seen.jumped.seen)];
     const advice = "Correct it if it is wrong. If not, what is too old is deleted after 24 h of running";
-    return {
-      check: "clock",
-      state: "bad",
-      text: `it jumped from ${from} to ${to} since a server last ran. ${advice}`,
-    };
+    const text = `it jumped from ${from} to ${to} since a server last ran. ${advice}`;
+    return { check: "clock", state: "bad", text };
   }
   if (aheadMs === undefined)
     return { check: "clock", state: "off", text: "SQLite uses this machine's clock" };

@@ -10,8 +10,8 @@ import { never, runColumns, toRun } from "./runs-store.ts";
 /** As the index of these rows has it: with parameters, neither database would use it. */
 const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
 
-/** How long a lease may be. */
 export const runLeaseMs = 30_000;
+/** Longer than a batch waits for the client. */
 export const uploadLeaseMs = 120_000;
 
 /** Releases runs whose leases are longer than leases are, as after a clock was set back, or of processes that have ended. */

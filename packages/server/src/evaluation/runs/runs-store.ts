@@ -48,15 +48,16 @@ type Row = Pick<RunsTable, (typeof runColumns)[number]>;
 export function toRun(row: Row): Run {
   const { dataset_id: datasetId, revision_id: revisionId, revision } = row;
   const { samples, predicted, evaluated, failed, unpredicted, truncated, empty, repaired } = row;
+  const target = JSON.parse(row.target) as RunTarget;
   const hasDataset = datasetId !== null && revisionId !== null && revision !== null;
   return {
     id: row.id,
     accountId: row.account_id,
     name: row.name,
     status: toVisible(row.status),
-    statusReason: row.status_reason ?? whyNobodyWorks(row),
+    statusReason: row.status_reason ?? whyNobodyWorks(row, target),
     pausedBy: row.paused_by ?? undefined,
-    target: JSON.parse(row.target) as RunTarget,
+    target,
     mode: row.mode,
     params: row.params === null ? undefined : (JSON.parse(row.params) as Run["params"]),
     evaluators: JSON.parse(row.evaluators) as RunEvaluator[],
@@ -78,9 +79,16 @@ export function toRun(row: Row): Run {
 
 /** A process that works on a run renews its lease of 30 seconds every eight, if the database takes it. */
 const leftOfLeaseMicros = 12_000_000;
+/** A new run is taken far sooner, if a process has room for it. */
+const longQueuedMicros = 5_000_000;
 
-function whyNobodyWorks({ status, lease_until: until }: Row): string | undefined {
-  if (status !== "running" || until > nowMicros() + leftOfLeaseMicros) return undefined;
+function whyNobodyWorks(row: Row, { kind }: RunTarget): string | undefined {
+  const { status, lease_until: until, created_at: createdAt } = row;
+  const isFree = until === 0;
+  if (status === "queued" && isFree && createdAt < nowMicros() - longQueuedMicros)
+    return kind === "imported" ? "Waits for its predictions." : "Waits for a process that works on it.";
+  // One that was released is taken in a moment.
+  if (status !== "running" || isFree || until > nowMicros() + leftOfLeaseMicros) return undefined;
   return "Waits for a process that works on it, or for the database, which may be full.";
 }
 

@@ -1,5 +1,5 @@
 import type { Deadline } from "../../limits/deadline.ts";
-import { checkCompletion, findControlToken, readMessage } from "../read-completion.ts";
+import { checkCompletion, endOfThinking, findControlToken, readMessage } from "../read-completion.ts";
 import type { CompletionChoice, CompletionRequest, Sharing, UpstreamCompletion } from "../upstream.ts";
 import type { CompletionCache, KeptCompletion, KnownBody } from "./completion-cache.ts";
 import { readCompletion } from "./completion-reading.ts";
@@ -116,6 +116,7 @@ export function cacheCompletions(
 /** Whether the model finished with a text. What was cut off, calls a tool or cannot be an observation is not kept: another try may be better. */
 function isWhole({ body }: UpstreamCompletion): boolean {
   const { content } = readMessage(body.choices[0]);
-  if (content.trim() === "" || findControlToken(content) !== undefined) return false;
+  const text = content.slice(endOfThinking(content));
+  if (text.trim() === "" || findControlToken(content) !== undefined) return false;
   return body.choices.every((choice: CompletionChoice | null) => choice?.finish_reason === "stop");
 }

@@ -36,7 +36,6 @@ export interface UploadedPredictions {
   warnings: string[] | undefined;
 }
 
-/** Longer than a batch waits for the client. */
 const maxBatchBytes = 1_000_000;
 const deletedAtOnce = 500;
 

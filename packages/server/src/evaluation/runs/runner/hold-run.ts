@@ -135,12 +135,13 @@ export function holdRun(
     });
     span?.endAfter(working);
     await working;
-    await said;
   }
 
   async function workToTheEnd(): Promise<void> {
     try {
-      await work().finally(saveWhatIsKnown);
+      await work()
+        .finally(() => said)
+        .finally(saveWhatIsKnown);
       const isCutShort = wasCutShort && !watch.isPausedByUser() && !isReleased;
       const hindrance = isCutShort ? await findHindrance() : undefined;
       if (hindrance !== undefined) throw hindrance;

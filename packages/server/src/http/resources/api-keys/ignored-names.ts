@@ -38,5 +38,5 @@ export function ignoredNames(body: object): Record<string, string> {
 
 function hintFor(name: string): string | undefined {
   const similar = similarName(name, restricting, maxEdits);
-  return hints.get(name) ?? (similar && `did you mean ${similar}?`);
+  return hints.get(name.toLowerCase()) ?? (similar && `did you mean ${similar}?`);
 }
