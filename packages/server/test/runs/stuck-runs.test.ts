@@ -118,7 +118,7 @@ onEachDatabase((database) => {
       status: "finished",
       status_reason: null,
       progress: { predicted: 0, failed_predictions: 3, evaluated: 3 },
-      provenance: { gave_up: true },
+      provenance: { finished_early: true },
     });
     expect((await change(id, "finish")).status).toBe(200);
     await presage.stop();

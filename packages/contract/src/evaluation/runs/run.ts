@@ -185,7 +185,7 @@ export const RunProvenance = z
     models: z.array(z.string()).meta({
       description: "The model as the upstream named it. More than one: it changed while the run was running.",
     }),
-    gave_up: z.boolean().optional().meta({
+    finished_early: z.boolean().optional().meta({
       description: "True if it was finished without the predictions that were missing.",
     }),
     in_sample: z.boolean().meta({

@@ -64,11 +64,11 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
 /** Ends a paused run without the predictions that are missing: they count as failed. What is predicted is still evaluated. */
 export async function finishRun(services: Services, requester: Changer, id: string): Promise<Run> {
   const run = await refuseExternal(services, requester, id);
-  const provenance = JSON.stringify({ ...run.provenance, gave_up: true });
+  const provenance = JSON.stringify({ ...run.provenance, finished_early: true });
   return await changeStatus(services, requester, id, {
     from: ["paused"],
     change: () => ({ status: "running", status_reason: null, paused_by: null, provenance, ...unheld }),
-    isDone: ({ status, provenance }) => status === "finished" || provenance.gave_up === true,
+    isDone: ({ status, provenance }) => status === "finished" || provenance.finished_early === true,
     verb: "finished",
     action: "run.finish",
   });

@@ -33,7 +33,7 @@ interface PredictorServices extends StepsOfRun {
 
 export function createPredictor(run: Run, services: PredictorServices): Predictor {
   const { target } = run;
-  if (run.provenance.gave_up) return async () => givenUp;
+  if (run.provenance.finished_early) return async () => givenUp;
   switch (target.kind) {
     case "deployment": {
       const steps: StepsOfRun = { ...services };

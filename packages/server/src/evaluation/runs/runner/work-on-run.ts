@@ -56,7 +56,7 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
     mostFrequent: await composeMostFrequent(worker),
   });
   const steps: StepWorker = { ...worker, evaluators, predictor };
-  const asks = run.target.kind === "deployment" && !run.provenance.gave_up;
+  const asks = run.target.kind === "deployment" && !run.provenance.finished_early;
   const concurrency = asks ? run.concurrency : stepsAtOnceWithoutCalls;
   if (run.mode === "teacher-forced") {
     const missing = whileGoingOn(worker, missingSteps(reader, run));
