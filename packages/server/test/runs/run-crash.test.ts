@@ -69,7 +69,7 @@ onEachDatabase((database) => {
         if (peers > 1) await store.database.updateTable("runs").set({ lease_until: 0 }).execute();
         const left = await predicted();
         running.push(await spawnPresage(environment));
-        await eventually(predicted, (count) => count > left, 15_000);
+        expect(await eventually(predicted, (count) => count > left, 15_000)).toBeGreaterThan(left);
       }
       await eventually(readRun, (row) => row?.status === "finished", 120_000);
       expect(await runClient(someone()).read(run.id)).toMatchObject({
