@@ -67,7 +67,7 @@ export async function importFromFile(
   { account: accountName }: { account?: string },
 ): Promise<void> {
   await withDatabase(config, async ({ database }) => {
-    await refuseShortage(diskFloorOf(config));
+    await refuseShortage(database, diskFloorOf(config));
     const options: ImportOptions = {
       schema,
       accountName,

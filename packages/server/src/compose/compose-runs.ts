@@ -113,7 +113,7 @@ export function composeRuns(
     turns: createBackgroundTurns(() => liveInFlight() > 0),
     room: createRoomForBytes((config.memoryBudgetBytes ?? quarterOfMemory()) / partsForRuns),
     writeWork: writer?.write ?? writeInTurns(database),
-    findShortage: () => describeShortage(floor),
+    findShortage: () => describeShortage(database, floor),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     version: packageJson.version,
     wake: () => runner?.wake(),

@@ -105,7 +105,7 @@ test("below the floor uploads are refused, small writes go on, and a run waits u
   await presage.stop();
 }, 120_000);
 
-test("an upload that comes to the floor ends there, and nothing of it is kept", async () => {
+test("an upload that comes to the floor ends there, nothing of it is kept, and the next one has its room", async () => {
   const { bavail, bsize } = await statfs(folder);
   const presage = await startPresage({
     PRESAGE_DATABASE_URL: `sqlite:${join(folder, "long.db")}`,
@@ -121,8 +121,15 @@ test("an upload that comes to the floor ends there, and nothing of it is kept", 
     { detail: expect.stringMatching(shortage), category: "unavailable" },
   ]);
   expect((await read(`${id}/revisions`)).body.data).toHaveLength(1);
+  // The file stays as large as it was.
+  const next = await eventually(
+    () => upload(id, toLines(lines(2))),
+    ({ status }) => status !== 507,
+    20_000,
+  );
+  expect(next.status).toBe(201);
   await presage.stop();
-});
+}, 60_000);
 
 test("the command line keeps the floor of the disk as well, and the doctor names it", async () => {
   const environment = {

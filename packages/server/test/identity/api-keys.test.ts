@@ -79,16 +79,19 @@ onEachDatabase((database) => {
       const meant: [string, string][] = [
         ["scope", "did you mean scopes?"],
         ["permissions", "did you mean scopes?"],
+        ["permission", "did you mean scopes?"],
         ["role", "did you mean scopes?"],
         ["TTL", "did you mean expires_at?"],
+        ["Roles", "did you mean scopes?"],
         ["expire_at", "did you mean expires_at?"],
         ["expiresAt", "did you mean expires_at?"],
         ["expires", "did you mean expires_at?"],
-        ["ttl", "did you mean expires_at?"],
+        ["expiration", "did you mean expires_at?"],
+        ["TTL", "did you mean expires_at?"],
         ["rate_limit", "did you mean rate_limit_rpm?"],
         ["max_inflight", "did you mean max_in_flight?"],
         ["user_id", "a key acts as the user who creates it"],
-        ["account_id", "a key acts as the user who creates it"],
+        ["accountId", "a key acts as the user who creates it"],
       ];
       for (const [name, hint] of meant) {
         const response = await post({ name: "misspelt", [name]: ["read"] });

@@ -54,7 +54,7 @@ function checkDisk(url: string, minFreeBytes: number): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const text = `${megabytes(bavail * bsize)} free at ${folder}`;
   if (bavail * bsize >= minFreeBytes) return { check, state: "good", text };
-  const advice = `Until ${megabytes(minFreeBytes)} are free (PRESAGE_MIN_FREE_DISK_BYTES), uploads are refused and runs wait`;
+  const advice = `Until ${megabytes(minFreeBytes)} are free (PRESAGE_MIN_FREE_DISK_BYTES), uploads and runs only have the room that deleted rows left in the file`;
   return { check, state: "bad", text: `${text}. ${advice}` };
 }
 

@@ -105,7 +105,7 @@ async function fill(
     }
   }
   const baseSamples = filler.samples();
-  for await (const lines of uploadedLines(body, { isGzip, maxBytes, floor })) {
+  for await (const lines of uploadedLines(database, body, { isGzip, maxBytes, floor })) {
     for (const line of lines) {
       for (const sample of reader.read(line)) {
         const added = filler.add(canonicalise(sample), line.number);

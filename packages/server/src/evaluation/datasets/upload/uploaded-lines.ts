@@ -1,5 +1,6 @@
 import { ServiceError } from "../../../errors.ts";
 import { type DiskFloor, refuseShortage } from "../../../storage/disk-floor.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import { gunzip } from "./gunzip.ts";
 import { type RawLine, splitLines } from "./split-lines.ts";
 
@@ -16,13 +17,15 @@ export interface UploadLimits {
 
 /** The lines of an uploaded body as they arrive, several at a time. */
 export function uploadedLines(
+  database: Database,
   body: AsyncIterable<Uint8Array>,
   { isGzip, ...limits }: UploadLimits & { isGzip: boolean },
 ): AsyncGenerator<RawLine[], void> {
-  return splitLines(within(isGzip ? gunzip(body) : body, limits), maxLineBytes);
+  return splitLines(within(database, isGzip ? gunzip(body) : body, limits), maxLineBytes);
 }
 
 async function* within(
+  database: Database,
   chunks: AsyncIterable<Uint8Array>,
   { maxBytes, floor }: UploadLimits,
 ): AsyncGenerator<Uint8Array, void> {
@@ -32,7 +35,7 @@ async function* within(
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     if (bytes > lookAtBytes) {
-      await refuseShortage(floor);
+      await refuseShortage(database, floor);
       lookAtBytes = bytes + bytesPerLook;
     }
     yield chunk;

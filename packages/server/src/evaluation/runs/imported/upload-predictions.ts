@@ -69,7 +69,7 @@ export async function uploadPredictions(
     let batch: Batch = { lines: [], bytes: 0 };
     let maxRows = firstBatchRows;
     let wroteAtMs = Number.NEGATIVE_INFINITY;
-    for await (const lines of uploadedLines(body, { isGzip, maxBytes, floor })) {
+    for await (const lines of uploadedLines(database, body, { isGzip, maxBytes, floor })) {
       for (const raw of lines) {
         const line = atLine(raw.number, () => {
           const value = readJson(raw);

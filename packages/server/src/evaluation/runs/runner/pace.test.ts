@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { createPace } from "./pace.ts";
 
-const listeners = { onAway() {}, onBack() {} };
+const reasons: string[] = [];
+const listeners = { onAway: (reason: string) => void reasons.push(reason), onBack() {} };
 const never = new AbortController().signal;
 
 /** How many turns the pace gives at once. */
@@ -60,4 +61,14 @@ test("what a deployment bears is known once time-outs have brought the number do
   for (let count = 0; count < 3; count += 1) await round((one) => one.succeeded(100), 100);
   expect(await round((one) => one.succeeded(100), 100)).toBe(4);
   expect(pace.atOnce()).toBeUndefined();
+});
+
+test("a deployment that never answers counts as away after few time-outs, not after hours of them", async () => {
+  const { fill, round } = useAll(16);
+  await fill();
+  reasons.length = 0;
+  await round((pace, begun) => pace.failed("late", begun, true), 60_000);
+  expect(reasons).toEqual([]);
+  await round((pace, begun) => pace.failed("late", begun, true), 60_000);
+  expect(reasons).toEqual(["late"]);
 });

@@ -2,6 +2,8 @@ import { orAborted } from "../../../limits/deadline.ts";
 
 /** After this many failures in a row, the deployment counts as away. */
 const maxFailuresInARow = 20;
+/** Of a deployment that has never answered: each time-out takes up to minutes. */
+const maxTimeoutsAtFirst = 5;
 const firstProbeMs = 1_000;
 const longestProbeMs = 30_000;
 /** A limit that names no pause. */
@@ -172,7 +174,8 @@ export function createPace(
         isBroughtDown = window < concurrency;
       }
       if (away === undefined) {
-        if (failuresInARow >= maxFailuresInARow) doubt(reason);
+        const most = isTimeout && answers === 0 ? maxTimeoutsAtFirst : maxFailuresInARow;
+        if (failuresInARow >= most) doubt(reason);
       } else if (begunAtMs > away.sinceMs) {
         countOutage(away, reason);
         pause(away.probeMs);

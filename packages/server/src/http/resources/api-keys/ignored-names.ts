@@ -8,6 +8,8 @@ const hints = new Map([
   ["permissions", "did you mean scopes?"],
   ["role", "did you mean scopes?"],
   ["expires", "did you mean expires_at?"],
+  ["expiry", "did you mean expires_at?"],
+  ["expiration", "did you mean expires_at?"],
   ["ttl", "did you mean expires_at?"],
   ["rate_limit", "did you mean rate_limit_rpm?"],
   ["user_id", "a key acts as the user who creates it"],
@@ -18,6 +20,8 @@ const hints = new Map([
 const restricting = Object.keys(ApiKeyCreateRequest.shape).filter((field) => field !== "name");
 /** With three, `notes` would be close to `scopes`. */
 const maxEdits = 2;
+/** Plural, or without `_`. With two, `note` would be close to `role`. */
+const maxEditsOfHints = 1;
 const maxNames = 20;
 const maxCharacters = 100;
 
@@ -38,5 +42,6 @@ export function ignoredNames(body: object): Record<string, string> {
 
 function hintFor(name: string): string | undefined {
   const similar = similarName(name, restricting, maxEdits);
-  return hints.get(name.toLowerCase()) ?? (similar && `did you mean ${similar}?`);
+  const hinted = similarName(name, [...hints.keys()], maxEditsOfHints);
+  return hints.get(hinted ?? "") ?? (similar && `did you mean ${similar}?`);
 }
