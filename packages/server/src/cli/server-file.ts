@@ -1,4 +1,4 @@
-import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { constants, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { needsSandbox } from "../compose/compose-deployments.ts";
@@ -32,7 +32,7 @@ export function createServerFile(databaseUrl: string) {
       const partial = `${path}.${Bun.randomUUIDv7()}`;
       await writeFile(partial, JSON.stringify(server), { mode: 0o600, flag: "wx" });
       // A command that reads meanwhile gets all of it.
-      await rename(partial, path);
+      await rename(partial, path).finally(() => rm(partial, { force: true }));
     },
     async remove(): Promise<void> {
       // Another server on the database may have written its own. What is left of this one is ignored.
@@ -60,7 +60,8 @@ function pathFor(databaseUrl: string): string | undefined {
 /** Undefined unless its process lives and answers. A file that others could have written might lead anywhere. */
 async function findRunningServer(path: string): Promise<RunningServer | undefined> {
   try {
-    await using file = await open(path);
+    // Not waiting for whoever writes to a pipe.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const { uid, mode } = await file.stat();
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0) return undefined;
     const server = RunningServer.parse(JSON.parse(await file.readFile("utf8")));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expectEventually } from "../support/eventually.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
@@ -37,7 +38,8 @@ for (const [what, request] of [
 }
 
 test("64 requests that are sent at once are all answered", async () => {
-  expect(await pipeline("GET /health HTTP/1.1\r\nhost: a\r\n\r\n", 64)).toBe(64);
+  // The rest of what was sent before may share a turn with them.
+  await expectEventually(() => pipeline("GET /health HTTP/1.1\r\nhost: a\r\n\r\n", 64), 64);
 });
 
 test("a WebSocket that sends thousands of messages without waiting is closed, and others are served", async () => {

@@ -82,7 +82,9 @@ export function holdRun(
   async function findHindrance(): Promise<HinderedError | undefined> {
     const { target, provenance } = run;
     const isGone =
-      target.kind === "deployment" && !provenance.finished_early && !services.runs.hasDeployment(target.deployment);
+      target.kind === "deployment" &&
+      !provenance.finished_early &&
+      !services.runs.hasDeployment(target.deployment);
     if (isGone)
       return new HinderedError(`There is no deployment named ${JSON.stringify(target.deployment)} now.`);
     const shortage = await services.runs.findShortage();
