@@ -206,7 +206,7 @@ onEachDatabase((database) => {
   }, 60_000);
 
   if (database.name === "SQLite")
-    test("a run of a process that has ended is taken at once", async () => {
+    test("a run of a process that has ended says so at once, and is taken by the next one", async () => {
       const { databaseUrl, presage } = await start();
       await using store = await openStore(databaseUrl);
       const dataset_id = await datasetClient(presage).create();
@@ -214,8 +214,12 @@ onEachDatabase((database) => {
       const { id } = await runClient(presage).create({ dataset_id, target: { predictions: "imported" } });
       const lease_id = `${hostname()}/${Bun.spawnSync(["true"]).pid}/ended`;
       const lease_until = Date.now() * 1_000 + 30_000_000;
-      await store.database.updateTable("runs").set({ status: "running", lease_id, lease_until }).execute();
-      expect(await runClient(presage).end(id, 10_000)).toMatchObject({ status: "finished" });
       await presage.stop();
+      await store.database.updateTable("runs").set({ status: "running", lease_id, lease_until }).execute();
+      const shown = await runPresage(["runs", "show", id], { PRESAGE_DATABASE_URL: databaseUrl });
+      expect(shown.stdout).toContain("Waits for a process");
+      const next = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+      expect(await runClient(next).end(id, 10_000)).toMatchObject({ status: "finished" });
+      await next.stop();
     }, 60_000);
 });

@@ -6,6 +6,7 @@ import { type Micros, nowMicros } from "../../storage/micros.ts";
 import type { RunsTable } from "../../storage/schema/runs.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
+import { isOfDeadProcess } from "./runner/lease-ids.ts";
 
 export const runColumns = [
   "id",
@@ -40,6 +41,7 @@ export const runColumns = [
   "created_at",
   "started_at",
   "finished_at",
+  "lease_id",
   "lease_until",
 ] as const;
 
@@ -87,8 +89,9 @@ function whyNobodyWorks(row: Row, { kind }: RunTarget): string | undefined {
   const isFree = until === 0;
   if (status === "queued" && isFree && createdAt < nowMicros() - longQueuedMicros)
     return kind === "imported" ? "Waits for its predictions." : "Waits for a process that works on it.";
+  const isWorkedOn = until > nowMicros() + leftOfLeaseMicros && !isOfDeadProcess(row.lease_id ?? "");
   // One that was released is taken in a moment.
-  if (status !== "running" || isFree || until > nowMicros() + leftOfLeaseMicros) return undefined;
+  if (status !== "running" || isFree || isWorkedOn) return undefined;
   return "Waits for a process that works on it, or for the database, which may be full.";
 }
 
