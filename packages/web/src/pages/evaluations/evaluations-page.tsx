@@ -129,7 +129,7 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
     sorting: "server",
     isMain: true,
   });
-  const { row, previousId, nextId } = useNeighbours(rows, openId);
+  const { row, previous, next } = useNeighbours(rows, openId);
 
   return (
     <>
@@ -153,8 +153,8 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
           <ResultDetails
             id={openId}
             row={row}
-            previousId={previousId}
-            nextId={nextId}
+            previous={previous}
+            next={next}
             explorer={explorer}
             // Moving between results adds no entries to the browser's history.
             onOpen={(result) => change({ result }, { replace: true })}
@@ -179,13 +179,13 @@ const noRows: ResultRow[] = [];
 
 interface Neighbours {
   row: ResultRow | undefined;
-  previousId: string | undefined;
-  nextId: string | undefined;
+  previous: string | undefined;
+  next: string | undefined;
 }
 
 function useNeighbours(rows: readonly ResultRow[] = noRows, id: string | undefined): Neighbours {
   const indexes = useMemo(() => new Map(rows.map((row, index) => [row.id, index])), [rows]);
   const index = id === undefined ? undefined : indexes.get(id);
-  if (index === undefined) return { row: undefined, previousId: undefined, nextId: undefined };
-  return { row: rows[index], previousId: rows[index - 1]?.id, nextId: rows[index + 1]?.id };
+  if (index === undefined) return { row: undefined, previous: undefined, next: undefined };
+  return { row: rows[index], previous: rows[index - 1]?.id, next: rows[index + 1]?.id };
 }

@@ -109,8 +109,8 @@ function LogTable({ log, list, count }: LogTableProps) {
       <EndlessTable table={table} list={list} isFull expectedRows={12} empty={<NoPredictions log={log} />} />
       <PredictionDrawer
         id={search.open}
-        previousId={index > 0 ? rows?.[index - 1]?.id : undefined}
-        nextId={index >= 0 ? rows?.[index + 1]?.id : undefined}
+        previous={index > 0 ? rows?.[index - 1]?.id : undefined}
+        next={index >= 0 ? rows?.[index + 1]?.id : undefined}
         log={log}
         onOpen={open}
         onCloseAutoFocus={table.takeFocusBack}

@@ -4,17 +4,18 @@ import type { ReactNode } from "react";
 import { CopyButton } from "../copy-button.tsx";
 import { IconButton } from "../icon-button.tsx";
 
-interface DrawerHeaderProps {
+interface DrawerHeaderProps<Place> {
   /** What is open. */
   children: ReactNode;
-  previousId: string | undefined;
-  nextId: string | undefined;
-  onOpen(id: string): void;
+  /** Its neighbours in the list. */
+  previous: Place | undefined;
+  next: Place | undefined;
+  onOpen(place: Place): void;
   onClose(): void;
 }
 
 /** The name of what a drawer shows, and navigation to its neighbours in the list. */
-export function DrawerHeader({ children, previousId, nextId, onOpen, onClose }: DrawerHeaderProps) {
+export function DrawerHeader<Place>({ children, previous, next, onOpen, onClose }: DrawerHeaderProps<Place>) {
   // The address of what is open in this list, with the filters.
   const { href } = useLocation();
   return (
@@ -23,14 +24,14 @@ export function DrawerHeader({ children, previousId, nextId, onOpen, onClose }: 
       <IconButton
         label="Previous (K)"
         icon={<ChevronUp aria-hidden />}
-        disabled={previousId === undefined}
-        onClick={() => previousId !== undefined && onOpen(previousId)}
+        disabled={previous === undefined}
+        onClick={() => previous !== undefined && onOpen(previous)}
       />
       <IconButton
         label="Next (J)"
         icon={<ChevronDown aria-hidden />}
-        disabled={nextId === undefined}
-        onClick={() => nextId !== undefined && onOpen(nextId)}
+        disabled={next === undefined}
+        onClick={() => next !== undefined && onOpen(next)}
       />
       <CopyButton text={location.origin + href} label="Copy link" />
       <IconButton label="Close (Esc)" icon={<X aria-hidden />} onClick={onClose} />

@@ -44,7 +44,7 @@ export function runEventRoute(services: Services, path: string): Route {
     else streamsOf.delete(userId);
   }
 
-  /** Of each run at most one look at a time, however many follow it: an account may have only so many reads waiting. */
+  /** One read a run serves all that follow it: the reads of an account that may wait are limited. */
   const looks = new Map<string, Promise<Run>>();
 
   function look({ id, accountId }: Run): Promise<Run> {

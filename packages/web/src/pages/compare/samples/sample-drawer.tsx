@@ -1,13 +1,10 @@
 import type { ComparedSample } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { useLocation } from "@tanstack/react-router";
-import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { type ComparedEvaluatorFilter, comparedSampleQuery } from "../../../data/runs/comparisons.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { CopyButton } from "../../../ui/copy-button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
 import { Drawer } from "../../../ui/overlay/drawer.tsx";
+import { DrawerHeader } from "../../../ui/overlay/drawer-header.tsx";
 import { ScrollRegion } from "../../../ui/scroll-region.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -34,7 +31,6 @@ interface SampleDrawerProps {
 export function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: SampleDrawerProps) {
   const { filter, reference, candidate, previous, next, onOpen } = props;
   const presage = usePresage();
-  const { href } = useLocation();
   const pair = { reference: reference.run.id, candidate: candidate.run.id };
   const isMissing = place !== undefined && sample === undefined;
   const found = useQuery({
@@ -51,25 +47,9 @@ export function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...prop
       isWide
       onCloseAutoFocus={onCloseAutoFocus}
     >
-      <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
-        <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
-          <InlineText text={title} />
-        </h2>
-        <IconButton
-          label="Previous (K)"
-          icon={<ChevronUp aria-hidden />}
-          disabled={previous === undefined}
-          onClick={() => previous !== undefined && onOpen(previous)}
-        />
-        <IconButton
-          label="Next (J)"
-          icon={<ChevronDown aria-hidden />}
-          disabled={next === undefined}
-          onClick={() => next !== undefined && onOpen(next)}
-        />
-        <CopyButton text={location.origin + href} label="Copy link" />
-        <IconButton label="Close (Esc)" icon={<X aria-hidden />} onClick={onClose} />
-      </div>
+      <DrawerHeader previous={previous} next={next} onOpen={onOpen} onClose={onClose}>
+        <InlineText text={title} />
+      </DrawerHeader>
       <ScrollRegion
         key={title}
         label="The sample"

@@ -123,8 +123,8 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
           <ResultDetails
             id={search.result}
             row={open?.results.find(({ id }) => id === search.result)}
-            previousId={neighbour(-1)}
-            nextId={neighbour(1)}
+            previous={neighbour(-1)}
+            next={neighbour(1)}
             explorer={explorer}
             above={
               open && <SampleVerdicts row={open} openId={search.result} judges={judges} explorer={explorer} />

@@ -16,8 +16,8 @@ interface ResultDetailsProps {
   id: string;
   /** The list's part of the result, shown until the whole result is loaded. */
   row: ResultRow | undefined;
-  previousId: string | undefined;
-  nextId: string | undefined;
+  previous: string | undefined;
+  next: string | undefined;
   explorer: Explorer;
   /** Above the result: what belongs to its sample. */
   above?: ReactNode;

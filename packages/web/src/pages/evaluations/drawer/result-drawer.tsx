@@ -16,15 +16,15 @@ interface ResultDrawerProps {
 export function ResultDrawer({ openId, ids, onOpen, onClose }: ResultDrawerProps) {
   const navigate = useNavigate();
   const index = openId === undefined ? -1 : ids.indexOf(openId);
-  const previousId = index === -1 ? undefined : ids[index - 1];
-  const nextId = index === -1 ? undefined : ids[index + 1];
+  const previous = index === -1 ? undefined : ids[index - 1];
+  const next = index === -1 ? undefined : ids[index + 1];
   const isOpen = openId !== undefined;
   const step = (id: string | undefined) => {
     if (id !== undefined) onOpen(id);
   };
   const group = "Results";
-  useShortcut({ keys: "j", label: "Next result", group, run: () => step(nextId) }, isOpen);
-  useShortcut({ keys: "k", label: "Previous result", group, run: () => step(previousId) }, isOpen);
+  useShortcut({ keys: "j", label: "Next result", group, run: () => step(next) }, isOpen);
+  useShortcut({ keys: "k", label: "Previous result", group, run: () => step(previous) }, isOpen);
   const explorer: Explorer = {
     search: {},
     change(changes) {
@@ -38,8 +38,8 @@ export function ResultDrawer({ openId, ids, onOpen, onClose }: ResultDrawerProps
         <ResultDetails
           id={openId}
           row={undefined}
-          previousId={previousId}
-          nextId={nextId}
+          previous={previous}
+          next={next}
           explorer={explorer}
           onOpen={onOpen}
           onClose={onClose}

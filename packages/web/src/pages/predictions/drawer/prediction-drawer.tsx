@@ -12,8 +12,8 @@ import { PredictionDetail } from "./prediction-detail.tsx";
 interface PredictionDrawerProps {
   /** Absent: closed. */
   id: string | undefined;
-  previousId: string | undefined;
-  nextId: string | undefined;
+  previous: string | undefined;
+  next: string | undefined;
   log: PredictionLog;
   onOpen(id: string | undefined): void;
   onCloseAutoFocus(event: Event): void;
