@@ -29,7 +29,7 @@ try {
 
 /** Branches numbered their migrations at the same time: a commit in the middle of one may have a schema that was never on main. */
 function expectPrefix() {
-  const folder = "packages/server/src/storage/migrations";
+  const folder = "packages/server/src/platform/storage/migrations";
   const namesAt = (at) =>
     git("ls-tree", "--name-only", `${at}:${folder}`)
       .split("\n")
@@ -74,7 +74,7 @@ function lastTag() {
 }
 
 function beforeTheNewestMigration() {
-  const migrations = "packages/server/src/storage/migrations/0*.ts";
+  const migrations = "packages/server/src/platform/storage/migrations/0*.ts";
   return `${git("log", "--diff-filter=A", "-1", "--format=%H", "--", migrations)}~1`;
 }
 

@@ -1,5 +1,5 @@
-import { createReplicas } from "../../packages/server/src/upstream/replicas/replicas.ts";
-import { routingKeyOf } from "../../packages/server/src/upstream/replicas/routing-key.ts";
+import { createReplicas } from "../../packages/server/src/upstream/replicas.ts";
+import { routingKeyOf } from "../../packages/server/src/upstream/routing-key.ts";
 import type { CompleteResponse } from "../../packages/server/src/upstream/send-once.ts";
 import { expectedMessages } from "../payload.ts";
 

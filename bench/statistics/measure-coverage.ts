@@ -5,12 +5,12 @@ import {
   momentsOfClusters,
   rateInterval,
   scoreInterval,
-} from "../../packages/server/src/evaluation/statistics/clustered-interval.ts";
-import { tQuantile } from "../../packages/server/src/evaluation/statistics/student-t.ts";
+} from "../../packages/server/src/platform/statistics/clustered-interval.ts";
+import { tQuantile } from "../../packages/server/src/platform/statistics/student-t.ts";
 import {
   wilsonBounds,
   wilsonInterval,
-} from "../../packages/server/src/evaluation/statistics/wilson-interval.ts";
+} from "../../packages/server/src/platform/statistics/wilson-interval.ts";
 import { allLengths, fewLengths, type Lengths, trajectoryCounts } from "./designs.ts";
 import { createDraws, type Dependence, type Draws, dependences } from "./draws.ts";
 

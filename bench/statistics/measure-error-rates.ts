@@ -2,8 +2,8 @@ import {
   overallSigns,
   pairedDifference,
   survivesOneFailure,
-} from "../../packages/server/src/evaluation/statistics/paired-difference.ts";
-import { tQuantile } from "../../packages/server/src/evaluation/statistics/student-t.ts";
+} from "../../packages/server/src/platform/statistics/paired-difference.ts";
+import { tQuantile } from "../../packages/server/src/platform/statistics/student-t.ts";
 import { fewLengths, type Lengths } from "./designs.ts";
 import { createDraws, type Draws, dependences } from "./draws.ts";
 

@@ -1,9 +1,9 @@
-import { composeStore } from "../../../packages/server/src/compose/compose-command-line.ts";
+import { addApiKey } from "../../../packages/server/src/accounts/create-api-key.ts";
+import { insertUserWithAccount } from "../../../packages/server/src/accounts/users-store.ts";
+import { composeStore } from "../../../packages/server/src/app/compose-command-line.ts";
 import { readConfig } from "../../../packages/server/src/config/config.ts";
-import { addApiKey } from "../../../packages/server/src/identity/api-keys/create-api-key.ts";
-import { insertUserWithAccount } from "../../../packages/server/src/identity/users/users-store.ts";
-import { createLog } from "../../../packages/server/src/observability/logger.ts";
-import { nowMicros } from "../../../packages/server/src/storage/micros.ts";
+import { createLog } from "../../../packages/server/src/platform/observability/logger.ts";
+import { nowMicros } from "../../../packages/server/src/platform/storage/micros.ts";
 
 /** Adds an account with one user to the database of a running server, and returns a key of that user. */
 export const addAccount = async (databaseUrl: string): Promise<string> => {

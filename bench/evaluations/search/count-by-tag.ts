@@ -1,5 +1,5 @@
-import { rollUpSomeTags } from "../../../packages/server/src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
-import { openThreadDatabase } from "../../../packages/server/src/storage/opening/open-database.ts";
+import { openThreadDatabase } from "../../../packages/server/src/platform/storage/open-database.ts";
+import { rollUpSomeTags } from "../../../packages/server/src/results/summary/roll-up-tags-store.ts";
 
 const resultsAtOnce = 20_000;
 

@@ -1,6 +1,9 @@
-import { seriesIdOf } from "../../../packages/server/src/evaluation/results/keep/result-counts-store.ts";
-import { numbersPerStretch, resultNumbers } from "../../../packages/server/src/storage/result-numbers.ts";
-import type { EvaluationSeriesTable } from "../../../packages/server/src/storage/schema/evaluation-rollup.ts";
+import {
+  numbersPerStretch,
+  resultNumbers,
+} from "../../../packages/server/src/platform/storage/result-numbers.ts";
+import type { EvaluationSeriesTable } from "../../../packages/server/src/platform/storage/schema/evaluation-rollup.ts";
+import { seriesIdOf } from "../../../packages/server/src/results/write/result-counts-store.ts";
 import { endMicros } from "./distribution.ts";
 import type { DatabaseName } from "./fill-and-start.ts";
 

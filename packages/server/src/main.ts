@@ -1,22 +1,22 @@
 #!/usr/bin/env bun
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
-import { addAuditCommand } from "./cli/audit/audit-command.ts";
+import { addEvaluateCommand } from "./cli/add-evaluate-command.ts";
+import { addPredictCommand } from "./cli/add-predict-command.ts";
+import { addAuditCommand } from "./cli/audit-command.ts";
+import { closedPipeExitCode, endIfUnwritable, isClosedPipe } from "./cli/closed-pipe.ts";
 import { json } from "./cli/command-options.ts";
-import { addDatasetsCommands } from "./cli/datasets/datasets-commands.ts";
-import { addEvaluateCommand } from "./cli/evaluate/add-evaluate-command.ts";
+import { addDatasetsCommands } from "./cli/datasets-commands.ts";
+import { environmentHelp } from "./cli/environment-help.ts";
+import { examples } from "./cli/examples.ts";
 import { explainError } from "./cli/explain-error.ts";
-import { environmentHelp } from "./cli/help/environment-help.ts";
-import { examples } from "./cli/help/examples.ts";
-import { refuseUnknownCommand } from "./cli/help/refuse-unknown-command.ts";
-import { warnOfUnknownVariables } from "./cli/help/warn-of-unknown-variables.ts";
-import { addKeysCommands } from "./cli/keys/keys-commands.ts";
-import { addPredictCommand } from "./cli/predict/add-predict-command.ts";
-import { addRunsCommands } from "./cli/runs/runs-commands.ts";
+import { addKeysCommands } from "./cli/keys-commands.ts";
+import { printNotice } from "./cli/print-notice.ts";
+import { refuseUnknownCommand } from "./cli/refuse-unknown-command.ts";
+import { addRunsCommands } from "./cli/runs-commands.ts";
 import { bypassProxyForLoopback, settleRuntime } from "./cli/settle-runtime.ts";
-import { closedPipeExitCode, endIfUnwritable, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
-import { printNotice } from "./cli/terminal/print-notice.ts";
-import { addUsersCommands } from "./cli/users/users-commands.ts";
+import { addUsersCommands } from "./cli/users-commands.ts";
+import { warnOfUnknownVariables } from "./cli/warn-of-unknown-variables.ts";
 import { type Config, readConfig, unknownVariables } from "./config/config.ts";
 
 bypassProxyForLoopback();
@@ -60,7 +60,7 @@ program
   )
   .action(async () => {
     settleRuntime();
-    const { serve } = await import("./cli/server/serve.ts");
+    const { serve } = await import("./cli/serve.ts");
     process.exit(await serve(readConfig(process.env), unknownVariables(process.env)));
   });
 
@@ -68,7 +68,7 @@ program
   .command("worker <start>", { hidden: true })
   .description("run one of the processes of a server; started by serve")
   .action(async (start: string) => {
-    const { work } = await import("./cli/server/work.ts");
+    const { work } = await import("./cli/work.ts");
     await work(readConfig(process.env), JSON.parse(start));
     process.exit();
   });
@@ -76,7 +76,7 @@ program
 program
   .command("health", { hidden: true })
   .description("succeed if the server on this machine is ready")
-  .action(async () => (await import("./cli/server/health.ts")).checkHealth(readConfig(process.env)));
+  .action(async () => (await import("./cli/health.ts")).checkHealth(readConfig(process.env)));
 
 program
   .command("config")
@@ -104,7 +104,7 @@ program
   .command("backup <file>")
   .description("copy the SQLite database while servers run")
   .addHelpText("after", examples("presage backup /backups/presage.db"))
-  .action(async (file: string) => (await import("./cli/backup/backup.ts")).backUp(configure(), file));
+  .action(async (file: string) => (await import("./cli/backup.ts")).backUp(configure(), file));
 
 program
   .command("restore <file>")
@@ -115,7 +115,7 @@ program
     examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
   )
   .action(async (file: string, options) =>
-    (await import("./cli/backup/restore.ts")).restore(configure(), file, options),
+    (await import("./cli/restore.ts")).restore(configure(), file, options),
   );
 
 program
@@ -150,7 +150,7 @@ program
   .option(...json)
   .addHelpText("after", examples("presage doctor", "presage doctor --json"))
   .action(async (options) => {
-    const { doctor } = await import("./cli/doctor/doctor.ts");
+    const { doctor } = await import("./cli/doctor.ts");
     process.exitCode = await doctor(process.env, options);
   });
 

@@ -1,11 +1,11 @@
+import { listenAddress } from "../app/listen.ts";
 import { type Config, describeConfig, readConfig } from "../config/config.ts";
 import type { EnvironmentName } from "../config/environment.ts";
 import type { RawEnvironment } from "../config/environment-values.ts";
 import { browserAddress } from "../http/browser-address.ts";
-import { listenAddress } from "../http/listen.ts";
-import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
-import { printableJson } from "../printable.ts";
-import { warnOfUnknownVariables } from "./help/warn-of-unknown-variables.ts";
+import { quarterOfMemory } from "../platform/limits/quarter-of-memory.ts";
+import { printableJson } from "../platform/printable.ts";
+import { warnOfUnknownVariables } from "./warn-of-unknown-variables.ts";
 
 type Origin = "set" | "default" | "derived" | "not set";
 

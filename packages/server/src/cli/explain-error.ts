@@ -1,13 +1,13 @@
 import { PresageError } from "@presage/sdk";
+import { ListenError } from "../app/listen.ts";
 import { ConfigError } from "../config/config.ts";
-import { ServiceError, UpstreamError } from "../errors.ts";
-import { ListenError } from "../http/listen.ts";
-import { ClockSkewError } from "../storage/clock-skew.ts";
-import { NewerSchemaError } from "../storage/opening/migrate.ts";
-import { NoDatabaseError, OpenDatabaseError } from "../storage/opening/open-database-error.ts";
-import { DatabaseFileError } from "../storage/sqlite/backup/check-sqlite.ts";
-import { DatabaseInUseError } from "../storage/sqlite/backup/set-aside.ts";
-import { isStoreUnavailable } from "../storage/store-error.ts";
+import { ServiceError, UpstreamError } from "../platform/errors.ts";
+import { DatabaseFileError } from "../platform/storage/check-sqlite.ts";
+import { ClockSkewError } from "../platform/storage/clock-skew.ts";
+import { NewerSchemaError } from "../platform/storage/migrate.ts";
+import { NoDatabaseError, OpenDatabaseError } from "../platform/storage/open-database-error.ts";
+import { DatabaseInUseError } from "../platform/storage/set-aside.ts";
+import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { CommandError } from "./command-error.ts";
 
 const selfExplaining = [

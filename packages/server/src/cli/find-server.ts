@@ -1,7 +1,7 @@
+import { instanceHeader } from "../app/probes.ts";
 import type { Config } from "../config/config.ts";
-import { instanceHeader } from "../http/resources/probes/probes.ts";
-import type { Database } from "../storage/schema/tables.ts";
-import { readInstances } from "../storage/settings-store.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { readInstances } from "../platform/storage/settings-store.ts";
 
 const readyTimeoutMs = 3_000;
 /** Only the latest are tried: earlier ones have most likely crashed. */

@@ -1,12 +1,12 @@
 import type { Config } from "../config/config.ts";
-import { countOf } from "../count-of.ts";
-import { describeFuture, lastSoundTime } from "../evaluation/results/times/future-results-store.ts";
-import { mendCorrections, mendTimes, NoSoundTimeError } from "../evaluation/results/times/mend-times.ts";
-import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
-import { readDatabaseClock } from "../storage/database-clock.ts";
-import { toIsoInstant } from "../storage/micros.ts";
+import { countOf } from "../platform/count-of.ts";
+import { ClockSkewError, findClockSkew } from "../platform/storage/clock-skew.ts";
+import { readDatabaseClock } from "../platform/storage/database-clock.ts";
+import { toIsoInstant } from "../platform/storage/micros.ts";
+import { describeFuture, lastSoundTime } from "../results/future-results-store.ts";
+import { mendCorrections, mendTimes, NoSoundTimeError } from "../results/mend-times.ts";
 import { CommandError } from "./command-error.ts";
-import { printNotice } from "./terminal/print-notice.ts";
+import { printNotice } from "./print-notice.ts";
 import { withDatabase } from "./with-database.ts";
 
 /** Gives results that a wrong clock dated in the future the times of their neighbours. */

@@ -1,10 +1,10 @@
 import { constants, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { needsSandbox } from "../compose/compose-deployments.ts";
+import { generateCommandLineKey } from "../accounts/command-line-key.ts";
+import { needsSandbox } from "../app/compose-deployments.ts";
 import type { Config } from "../config/config.ts";
-import { generateCommandLineKey } from "../identity/command-line-key.ts";
-import { isInMemory, isSqlite, sqlitePath } from "../storage/opening/open-database.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/open-database.ts";
 import { connectToServer, type ServerConnection } from "./connect-to-server.ts";
 
 const answerTimeoutMs = 3_000;

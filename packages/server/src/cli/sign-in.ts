@@ -1,14 +1,14 @@
-import { recordChange } from "../audit/record-change.ts";
-import { createSignInPath } from "../compose/compose-sign-in.ts";
+import { findUser } from "../accounts/find-user.ts";
+import { localIssuer } from "../accounts/users-store.ts";
+import { createSignInPath } from "../app/compose-sign-in.ts";
+import { listenAddress } from "../app/listen.ts";
 import type { Config } from "../config/config.ts";
 import { browserAddress } from "../http/browser-address.ts";
-import { listenAddress } from "../http/listen.ts";
-import { findUser } from "../identity/users/find-user.ts";
-import { localIssuer } from "../identity/users/users-store.ts";
+import { recordChange } from "../platform/record-change.ts";
 import { CommandError } from "./command-error.ts";
 import { changerFor } from "./command-line-actor.ts";
 import { findServer } from "./find-server.ts";
-import { printNotice } from "./terminal/print-notice.ts";
+import { printNotice } from "./print-notice.ts";
 import { withDatabase } from "./with-database.ts";
 
 /** Prints a new one-time link that signs a browser in, as the owner or as a user that was added. */

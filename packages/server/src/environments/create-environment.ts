@@ -1,10 +1,10 @@
 import { type EnvironmentConfig, isReservedName } from "@presage/contract";
-import type { Changer } from "../audit/actor.ts";
-import { recordChange } from "../audit/record-change.ts";
-import { ServiceError } from "../errors.ts";
-import { doOnce } from "../storage/idempotency/do-once.ts";
-import type { Once } from "../storage/idempotency/once.ts";
-import { nowMicros } from "../storage/micros.ts";
+import type { Changer } from "../platform/actor.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { doOnce } from "../platform/storage/do-once.ts";
+import { nowMicros } from "../platform/storage/micros.ts";
+import type { Once } from "../platform/storage/once.ts";
 import { checkConfig } from "./check-config.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import type { EnvironmentServices } from "./environment-services.ts";

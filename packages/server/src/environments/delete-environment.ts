@@ -1,9 +1,9 @@
-import type { Changer } from "../audit/actor.ts";
-import { updateAuditDetail } from "../audit/audit-events-store.ts";
-import { recordChange } from "../audit/record-change.ts";
-import { countOf } from "../count-of.ts";
-import { ServiceError } from "../errors.ts";
-import type { Database } from "../storage/schema/tables.ts";
+import type { Changer } from "../platform/actor.ts";
+import { updateAuditDetail } from "../platform/audit-events-store.ts";
+import { countOf } from "../platform/count-of.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { recordChange } from "../platform/record-change.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
 import { deleteEnvironmentRows, lockEnvironment } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";

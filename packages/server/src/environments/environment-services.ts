@@ -1,7 +1,7 @@
 import type { Context } from "@presage/contract";
-import type { FairSlots } from "../limits/fair-slots.ts";
-import type { Requester } from "../storage/reader.ts";
-import type { Store } from "../storage/store.ts";
+import type { FairSlots } from "../platform/limits/fair-slots.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { Store } from "../platform/storage/store.ts";
 import type { KnownEpisodes } from "./episodes/known-episodes.ts";
 import type { NewEpisodeRow } from "./episodes/new-episodes-store.ts";
 import type { NewStep } from "./episodes/new-steps-store.ts";

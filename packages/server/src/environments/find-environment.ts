@@ -1,5 +1,5 @@
-import { ServiceError } from "../errors.ts";
-import type { Requester } from "../storage/reader.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { Requester } from "../platform/storage/reader.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
 import { selectEnvironment } from "./environments-store.ts";

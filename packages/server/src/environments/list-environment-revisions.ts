@@ -1,7 +1,7 @@
 import type { EnvironmentRevision } from "@presage/contract";
-import { toIsoInstant } from "../storage/micros.ts";
-import { refuseLargePage } from "../storage/read-in-pieces.ts";
-import type { Requester } from "../storage/reader.ts";
+import { toIsoInstant } from "../platform/storage/micros.ts";
+import { refuseLargePage } from "../platform/storage/read-in-pieces.ts";
+import type { Requester } from "../platform/storage/reader.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
 import { type RevisionPage, selectEnvironmentRevisions, selectRevisionSizes } from "./environments-store.ts";
 import { findEnvironment } from "./find-environment.ts";

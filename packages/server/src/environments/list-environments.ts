@@ -1,6 +1,6 @@
-import type { Keyset, KeysetPage } from "../storage/keyset.ts";
-import { refuseLargePage } from "../storage/read-in-pieces.ts";
-import type { Requester } from "../storage/reader.ts";
+import type { Keyset, KeysetPage } from "../platform/storage/keyset.ts";
+import { refuseLargePage } from "../platform/storage/read-in-pieces.ts";
+import type { Requester } from "../platform/storage/reader.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
 import { selectEnvironmentSizes, selectEnvironments } from "./environments-store.ts";

@@ -1,7 +1,7 @@
 import type { EnvironmentConfig } from "@presage/contract";
-import type { Changer } from "../audit/actor.ts";
-import { recordChange } from "../audit/record-change.ts";
-import { nowMicros } from "../storage/micros.ts";
+import type { Changer } from "../platform/actor.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { nowMicros } from "../platform/storage/micros.ts";
 import { checkConfig } from "./check-config.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import type { EnvironmentServices } from "./environment-services.ts";

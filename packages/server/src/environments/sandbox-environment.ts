@@ -1,6 +1,6 @@
 import type { TaskSplitName } from "@presage/contract";
 import type { EnvironmentRevision } from "./environment.ts";
-import type { IndexedTask } from "./tasks/tasks-store.ts";
+import type { IndexedTask } from "./tasks-store.ts";
 
 export const sandboxName = "sandbox";
 

@@ -1,5 +1,5 @@
 import type { ErrorCategory } from "@presage/contract";
-import { type StatedError, UpstreamError } from "../errors.ts";
+import { type StatedError, UpstreamError } from "../platform/errors.ts";
 
 const maxBodyCharacters = 4_096;
 

@@ -1,5 +1,5 @@
-import type { CachePolicy } from "./cache/is-repeatable.ts";
-import { isUnserved } from "./replicas/replicas.ts";
+import type { CachePolicy } from "./is-repeatable.ts";
+import { isUnserved } from "./replicas.ts";
 import type { CompletionRequest, Upstream } from "./upstream.ts";
 
 /** Models and where they are served. */

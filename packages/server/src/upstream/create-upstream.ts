@@ -1,14 +1,15 @@
-import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
-import { createByteBudget, type Holder, reserveBytes, reserveResponseBytes } from "../limits/byte-budget.ts";
-import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
+import { ClientDisconnectedError, UpstreamError } from "../platform/errors.ts";
 import {
-  type AskedCompletion,
-  type CachedCompletions,
-  cacheCompletions,
-} from "./cache/cached-completions.ts";
+  createByteBudget,
+  type Holder,
+  reserveBytes,
+  reserveResponseBytes,
+} from "../platform/limits/byte-budget.ts";
+import { type Deadline, type DeadlineLimits, startDeadline } from "../platform/limits/deadline.ts";
+import { type AskedCompletion, type CachedCompletions, cacheCompletions } from "./cached-completions.ts";
 import { checkCompletion, checkModelList } from "./read-completion.ts";
-import { createReplicas, type ReplicaCall } from "./replicas/replicas.ts";
-import { routingKeyOf } from "./replicas/routing-key.ts";
+import { createReplicas, type ReplicaCall } from "./replicas.ts";
+import { routingKeyOf } from "./routing-key.ts";
 import { type CompleteResponse, createSendOnce } from "./send-once.ts";
 import { sendWithRetries } from "./send-with-retries.ts";
 import { createServedModel } from "./served-model.ts";

@@ -1,7 +1,7 @@
-import { defined } from "../defined.ts";
-import { ServiceError, UpstreamError } from "../errors.ts";
-import { readBodyWithin } from "../limits/read-body-within.ts";
-import type { TraceHeaders } from "../observability/tracing.ts";
+import { defined } from "../platform/defined.ts";
+import { ServiceError, UpstreamError } from "../platform/errors.ts";
+import { readBodyWithin } from "../platform/limits/read-body-within.ts";
+import type { TraceHeaders } from "../platform/observability/tracing.ts";
 import { classifyError } from "./classify-error.ts";
 import { type ConnectionPool, createConnectionPools } from "./connection-pools.ts";
 import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";

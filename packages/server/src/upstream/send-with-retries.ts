@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
-import { UpstreamError } from "../errors.ts";
-import type { ReplicaCall, Replicas } from "./replicas/replicas.ts";
+import { UpstreamError } from "../platform/errors.ts";
+import type { ReplicaCall, Replicas } from "./replicas.ts";
 import { retryAfterMs } from "./retry-after-ms.ts";
 import { type CompleteResponse, NoResponseError } from "./send-once.ts";
 

@@ -1,5 +1,5 @@
-import { UpstreamError } from "../errors.ts";
-import { orAborted } from "../limits/deadline.ts";
+import { UpstreamError } from "../platform/errors.ts";
+import { orAborted } from "../platform/limits/deadline.ts";
 import type { ModelList } from "./upstream.ts";
 
 const trustForMs = 60_000;

@@ -1,5 +1,5 @@
-import { ServiceError, UpstreamError } from "../errors.ts";
-import type { ChatParent, ChatSpan } from "../observability/tracing.ts";
+import { ServiceError, UpstreamError } from "../platform/errors.ts";
+import type { ChatParent, ChatSpan } from "../platform/observability/tracing.ts";
 import { readTokenCounts } from "./read-completion.ts";
 import type { CompletionOptions, CompletionRequest, Upstream, UpstreamCompletion } from "./upstream.ts";
 

@@ -1,9 +1,9 @@
-import type { ByteBudget } from "../limits/byte-budget.ts";
-import type { TraceHeaders } from "../observability/tracing.ts";
-import type { CompletionCache } from "./cache/completion-cache.ts";
-import type { CachePolicy } from "./cache/is-repeatable.ts";
-import type { ReplicaState } from "./replicas/replica-health.ts";
-import type { Replicas } from "./replicas/replicas.ts";
+import type { ByteBudget } from "../platform/limits/byte-budget.ts";
+import type { TraceHeaders } from "../platform/observability/tracing.ts";
+import type { CompletionCache } from "./completion-cache.ts";
+import type { CachePolicy } from "./is-repeatable.ts";
+import type { ReplicaState } from "./replica-health.ts";
+import type { Replicas } from "./replicas.ts";
 
 /** Where the deployment is and how to call it. */
 export interface UpstreamOptions {

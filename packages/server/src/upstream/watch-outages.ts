@@ -1,7 +1,7 @@
-import { defined } from "../defined.ts";
-import { UpstreamError } from "../errors.ts";
-import type { Logger } from "../observability/logger.ts";
-import { watchOutage } from "../observability/watch-outage.ts";
+import { defined } from "../platform/defined.ts";
+import { UpstreamError } from "../platform/errors.ts";
+import type { Logger } from "../platform/observability/logger.ts";
+import { watchOutage } from "../platform/observability/watch-outage.ts";
 import { NoResponseError } from "./send-once.ts";
 import type { UnreachableReason } from "./unreachable-reason.ts";
 import type { ModelList, Purpose, Upstream, UpstreamCompletion } from "./upstream.ts";

@@ -1,4 +1,4 @@
-import { writeInBatches } from "../storage/writing/write-in-batches.ts";
+import { writeInBatches } from "../platform/storage/write-in-batches.ts";
 import { createCountedModels } from "./counted-models.ts";
 import { addTotals, addUse, emptyTotals, type UsageTotals, type Use } from "./usage-totals.ts";
 

@@ -1,4 +1,4 @@
-import { isCountedModelName } from "../prices/counted-model-name.ts";
+import { isCountedModelName } from "../platform/counted-model-name.ts";
 
 /** How many names without a price an account's callers can add in an hour. */
 const maxNames = 100;

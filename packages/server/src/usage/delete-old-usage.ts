@@ -1,6 +1,6 @@
-import { type Micros, microsPerDay } from "../storage/micros.ts";
-import type { Database } from "../storage/schema/tables.ts";
-import { type DeletedBatch, inTimedTransaction } from "../storage/writing/delete-in-batches.ts";
+import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
+import { type Micros, microsPerDay } from "../platform/storage/micros.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteUsageBefore, selectFirstHour } from "./usage-store.ts";
 
 const microsPerHour = microsPerDay / 24;

@@ -1,6 +1,6 @@
-import type { Requester } from "../storage/reader.ts";
-import type { LatencyMeasure } from "../storage/schema/usage.ts";
-import type { Store } from "../storage/store.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { LatencyMeasure } from "../platform/storage/schema/usage.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { middleOf } from "./latency-buckets.ts";
 import { selectLatencies, type UsagePeriod } from "./usage-store.ts";
 import { addToBucket, type BucketCounts } from "./usage-totals.ts";

@@ -1,7 +1,7 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
-import { costOf, type Prices, withoutNoise } from "../prices/cost-of.ts";
-import type { Requester } from "../storage/reader.ts";
-import type { Store } from "../storage/store.ts";
+import { costOf, type Prices, withoutNoise } from "../platform/cost-of.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { Store } from "../platform/storage/store.ts";
 import {
   type NamedKey,
   selectCounts,

@@ -3,7 +3,7 @@ import type {
   UsageCountsTable,
   UsageLatenciesTable,
   UsageModelTokensTable,
-} from "../storage/schema/usage.ts";
+} from "../platform/storage/schema/usage.ts";
 import type { BucketCounts, UsageTotals } from "./usage-totals.ts";
 
 /** The rows that totals add to, in the same order in every process, so that no two can deadlock. */

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import { selectClosed } from "../storage/closed-accounts-store.ts";
-import type { Database } from "../storage/schema/tables.ts";
+import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type {
   UsageCountsTable,
   UsageLatenciesTable,
   UsageModelTokensTable,
-} from "../storage/schema/usage.ts";
+} from "../platform/storage/schema/usage.ts";
 import { toUsageRows } from "./usage-rows.ts";
 import type { UsageTotals } from "./usage-totals.ts";
 

@@ -3,14 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { createMetrics } from "../../src/observability/metrics.ts";
+import { createWorkerFigures } from "../../src/app/worker-figures.ts";
+import { createMetrics } from "../../src/platform/observability/metrics.ts";
 import {
   watchCounts,
   watchProcesses,
   watchRedis,
   watchReplicas,
-} from "../../src/observability/watched-metrics.ts";
-import { createWorkerFigures } from "../../src/workers/worker-figures.ts";
+} from "../../src/platform/observability/watched-metrics.ts";
 
 const folder = resolve(import.meta.dir, "../../../../deploy/monitoring");
 const promtool = Bun.which("promtool");

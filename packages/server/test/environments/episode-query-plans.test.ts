@@ -9,8 +9,8 @@ import {
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
 import { selectProgressOfOne, selectProgressOfSome } from "../../src/environments/episodes/progress-store.ts";
-import { isPostgres } from "../../src/storage/is-postgres.ts";
-import type { Database } from "../../src/storage/schema/tables.ts";
+import { isPostgres } from "../../src/platform/storage/is-postgres.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 

@@ -3,13 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createEvaluatorRunner } from "../../src/evaluation/evaluate/run-evaluator.ts";
-import type { RuleFamily } from "../../src/evaluation/evaluators/family.ts";
-import { createRegistry, ruleFamilies } from "../../src/evaluation/evaluators/registry.ts";
-import { createRuleRunner, ruleRunnerDefaults } from "../../src/evaluation/rules/run-rule.ts";
+import type { RuleFamily } from "../../src/evaluators/family.ts";
+import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
+import { createRuleRunner, ruleRunnerDefaults } from "../../src/evaluators/rules/run-rule.ts";
+import { createEvaluatorRunner } from "../../src/evaluators/run-evaluator.ts";
 
 const page = join(import.meta.dir, "../../../../docs/adding-a-family.md");
-const evaluators = pathToFileURL(join(import.meta.dir, "../../src/evaluation/evaluators/"));
+const evaluators = pathToFileURL(join(import.meta.dir, "../../src/evaluators/rules/"));
 const directories: string[] = [];
 afterAll(async () => {
   for (const directory of directories) await rm(directory, { recursive: true });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { exactMatch } from "../../src/evaluation/evaluators/exact-match.ts";
-import { checkConfig } from "../../src/evaluation/profiles/check-config.ts";
-import { createProfile } from "../../src/evaluation/profiles/create-profile.ts";
+import { checkConfig } from "../../src/evaluators/profiles/check-config.ts";
+import { createProfile } from "../../src/evaluators/profiles/create-profile.ts";
+import { exactMatch } from "../../src/evaluators/rules/exact-match.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";

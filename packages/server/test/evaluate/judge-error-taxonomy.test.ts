@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { createErrorTaxonomyFamily } from "../../src/evaluation/evaluators/error-taxonomy.ts";
-import { agentErrors } from "../../src/evaluation/taxonomies/built-in/agent-errors.ts";
-import { worldModelErrors } from "../../src/evaluation/taxonomies/built-in/world-model-errors.ts";
-import type { TaxonomyRevision } from "../../src/evaluation/taxonomies/error-taxonomies-store.ts";
-import { flattenTaxonomy } from "../../src/evaluation/taxonomies/flatten-taxonomy.ts";
+import { createErrorTaxonomyFamily } from "../../src/evaluators/judge/error-taxonomy.ts";
+import { agentErrors } from "../../src/evaluators/taxonomies/agent-errors.ts";
+import type { TaxonomyRevision } from "../../src/evaluators/taxonomies/error-taxonomies-store.ts";
+import { flattenTaxonomy } from "../../src/evaluators/taxonomies/flatten-taxonomy.ts";
+import { worldModelErrors } from "../../src/evaluators/taxonomies/world-model-errors.ts";
 import {
   callTool,
   createTestAskForVerdict,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { ClientDisconnectedError } from "../../src/errors.ts";
-import { EvaluationError, outcomeOfError } from "../../src/evaluation/evaluation-error.ts";
-import { createJudgeFamily } from "../../src/evaluation/evaluators/judge.ts";
+import { EvaluationError, outcomeOfError } from "../../src/evaluators/evaluation-error.ts";
+import { createJudgeFamily } from "../../src/evaluators/judge/judge.ts";
+import { ClientDisconnectedError } from "../../src/platform/errors.ts";
 import {
   answerWith,
   config,

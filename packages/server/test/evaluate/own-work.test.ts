@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ruleRunnerDefaults } from "../../src/evaluation/rules/run-rule.ts";
+import { ruleRunnerDefaults } from "../../src/evaluators/rules/run-rule.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyz";

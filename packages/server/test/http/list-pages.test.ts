@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { selectLiveSessions } from "../../src/identity/sessions/sessions-store.ts";
+import { selectLiveSessions } from "../../src/accounts/sessions-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { AuditEventListResponse, KeyScope, Member, Role } from "@presage/contract";
-import { provisionUser } from "../../src/identity/openid/provision-user.ts";
-import { changeRoleOf } from "../../src/identity/users/change-role.ts";
-import { localIssuer } from "../../src/identity/users/users-store.ts";
+import { changeRoleOf } from "../../src/accounts/change-role.ts";
+import { provisionUser } from "../../src/accounts/provision-user.ts";
+import { localIssuer } from "../../src/accounts/users-store.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { callWithKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";

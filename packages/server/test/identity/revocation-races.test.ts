@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, type ApiKeyResponse } from "@presage/contract";
-import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
-import { addApiKey } from "../../src/identity/api-keys/create-api-key.ts";
-import { endUser } from "../../src/identity/users/end-user.ts";
-import { insertUserWithAccount } from "../../src/identity/users/users-store.ts";
-import { nowMicros } from "../../src/storage/micros.ts";
+import { addApiKey } from "../../src/accounts/create-api-key.ts";
+import { endUser } from "../../src/accounts/end-user.ts";
+import { insertUserWithAccount } from "../../src/accounts/users-store.ts";
+import { createSignInPath } from "../../src/app/compose-sign-in.ts";
+import { nowMicros } from "../../src/platform/storage/micros.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";

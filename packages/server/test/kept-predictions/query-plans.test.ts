@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { countValues } from "../../src/prediction/kept/count-values.ts";
-import { deleteOldest } from "../../src/prediction/kept/deleted-predictions-store.ts";
+import { insertRows } from "../../src/platform/storage/insert-rows.ts";
+import type { PredictionsTable } from "../../src/platform/storage/schema/predictions.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { countValues } from "../../src/predictions/count-values.ts";
+import { deleteOldest } from "../../src/predictions/deleted-predictions-store.ts";
 import {
   countPredictions,
   selectPayload,
   selectPrediction,
   selectPredictions,
-} from "../../src/prediction/kept/kept-predictions-store.ts";
-import type { PredictionFilter } from "../../src/prediction/kept/matching-predictions-store.ts";
-import type { PredictionsTable } from "../../src/storage/schema/predictions.ts";
-import type { Database } from "../../src/storage/schema/tables.ts";
-import { insertRows } from "../../src/storage/writing/insert-rows.ts";
+} from "../../src/predictions/kept-predictions-store.ts";
+import type { PredictionFilter } from "../../src/predictions/matching-predictions-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Kysely, sql } from "kysely";
-import { selectExperiment } from "../../src/evaluation/experiments/experiments-store.ts";
-import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
-import { migrations } from "../../src/storage/migrations/index.ts";
-import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
-import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import { migrations } from "../../src/platform/storage/migrations/index.ts";
+import { postgresDialect } from "../../src/platform/storage/postgres-dialect.ts";
+import { sqliteDialect } from "../../src/platform/storage/sqlite-dialect.ts";
+import { selectExperiment } from "../../src/runs/experiments-store.ts";
+import { selectRun } from "../../src/runs/runs-store.ts";
 import { runPresage, runPresageProcess } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";

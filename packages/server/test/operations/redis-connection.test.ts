@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { connectRedis, type Redis } from "../../src/redis/connect-redis.ts";
-import { createCompletionCache } from "../../src/upstream/cache/completion-cache.ts";
-import { readCompletion } from "../../src/upstream/cache/completion-reading.ts";
+import { connectRedis, type Redis } from "../../src/platform/connect-redis.ts";
+import { createCompletionCache } from "../../src/upstream/completion-cache.ts";
+import { readCompletion } from "../../src/upstream/completion-reading.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { startLyingRedis } from "../support/redis/start-lying-redis.ts";

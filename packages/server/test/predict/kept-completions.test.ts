@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readPrediction } from "../../src/prediction/predict.ts";
-import { readCompletion } from "../../src/upstream/cache/completion-reading.ts";
+import { readPrediction } from "../../src/predictions/predict.ts";
+import { readCompletion } from "../../src/upstream/completion-reading.ts";
 import { readTokenCounts } from "../../src/upstream/read-completion.ts";
 import type { CompletionBody } from "../../src/upstream/upstream.ts";
 

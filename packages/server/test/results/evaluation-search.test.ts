@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { StoredResult } from "../../src/evaluation/results/record/evaluation-record.ts";
-import type { SearchFilter } from "../../src/evaluation/results/search/result-filter.ts";
-import { choosePath } from "../../src/evaluation/results/search/search-store.ts";
+import type { StoredResult } from "../../src/results/evaluation-record.ts";
+import type { SearchFilter } from "../../src/results/search/result-filter.ts";
+import { choosePath } from "../../src/results/search/search-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";

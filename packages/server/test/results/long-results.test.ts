@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
-import { exportResults } from "../../src/evaluation/results/search/search-results.ts";
+import { exportResults } from "../../src/results/search/search-results.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { selectExperimentSizes } from "../../src/evaluation/experiments/experiments-store.ts";
-import { selectAgreementCells } from "../../src/evaluation/profiles/agreement-store.ts";
-import { selectProjectByName, selectProjects } from "../../src/evaluation/projects/projects-store.ts";
-import { findCorrections } from "../../src/evaluation/results/corrections/corrections-store.ts";
-import { selectErrorFindings } from "../../src/evaluation/results/error-findings/error-findings-store.ts";
-import { selectResult } from "../../src/evaluation/results/record/stored-results-store.ts";
-import { selectApps } from "../../src/evaluation/results/search/apps-store.ts";
-import type { SearchFilter } from "../../src/evaluation/results/search/result-filter.ts";
-import { searchResults } from "../../src/evaluation/results/search/search-results.ts";
-import { selectTags } from "../../src/evaluation/results/search/tags-store.ts";
-import { selectScoreCounts } from "../../src/evaluation/results/summary/rollup-store.ts";
-import { summarise } from "../../src/evaluation/results/summary/summarise.ts";
+import { numbersPerStretch } from "../../src/platform/storage/result-numbers.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { selectAgreementCells } from "../../src/results/agreement-store.ts";
+import { findCorrections } from "../../src/results/corrections-store.ts";
+import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
+import { selectProjectByName, selectProjects } from "../../src/results/projects-store.ts";
+import { selectApps } from "../../src/results/search/apps-store.ts";
+import type { SearchFilter } from "../../src/results/search/result-filter.ts";
+import { searchResults } from "../../src/results/search/search-results.ts";
+import { selectTags } from "../../src/results/search/tags-store.ts";
+import { selectScoreCounts } from "../../src/results/summary/rollup-store.ts";
+import { summarise } from "../../src/results/summary/summarise.ts";
+import { selectResult } from "../../src/results/write/stored-results-store.ts";
+import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
 import {
   countResults,
   resultsParts,
   selectExternalResults,
-} from "../../src/evaluation/runs/external/external-results-store.ts";
-import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
-import type { Database } from "../../src/storage/schema/tables.ts";
+} from "../../src/runs/external/external-results-store.ts";
 import {
   selectCounts,
   selectLatencies,

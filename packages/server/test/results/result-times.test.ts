@@ -1,8 +1,8 @@
 import { expect, setSystemTime, test } from "bun:test";
-import { selectErrorFindings } from "../../src/evaluation/results/error-findings/error-findings-store.ts";
-import { countFutureResults } from "../../src/evaluation/results/times/future-results-store.ts";
-import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
-import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
+import { numbersPerStretch } from "../../src/platform/storage/result-numbers.ts";
+import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
+import { countFutureResults } from "../../src/results/future-results-store.ts";
+import { watchClocks } from "../../src/results/watch-clocks.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";

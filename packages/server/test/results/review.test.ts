@@ -1,12 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CorrectionResponse, DisagreementListResponse, ReviewQueueResponse } from "@presage/contract";
-import { defaultProfileName } from "../../src/evaluation/evaluators/family.ts";
-import { createRegistry, ruleFamilies } from "../../src/evaluation/evaluators/registry.ts";
+import { defaultProfileName } from "../../src/evaluators/family.ts";
 import {
   builtInProfileId,
   builtInProfileRevisions,
-} from "../../src/evaluation/profiles/built-in-profiles.ts";
-import { queueForReview } from "../../src/evaluation/results/review/queue-for-review.ts";
+} from "../../src/evaluators/profiles/built-in-profiles.ts";
+import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
+import { queueForReview } from "../../src/results/queue-for-review.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
-import { selectResults } from "../../src/evaluation/results/record/stored-results-store.ts";
-import { selectIdsByColumn } from "../../src/evaluation/results/search/column-order-store.ts";
+import { selectIdsByColumn } from "../../src/results/search/column-order-store.ts";
+import { selectResults } from "../../src/results/write/stored-results-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

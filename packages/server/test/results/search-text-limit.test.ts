@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
-import { selectResults } from "../../src/evaluation/results/record/stored-results-store.ts";
+import { selectResults } from "../../src/results/write/stored-results-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dataset, Run } from "@presage/contract";
-import { localIssuer } from "../../src/identity/users/users-store.ts";
+import { localIssuer } from "../../src/accounts/users-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
 import { mainFile } from "../support/presage/main-file.ts";

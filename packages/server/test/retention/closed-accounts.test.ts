@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { eraseUntilNothingIsLeft } from "../../src/cli/users/erase-until-nothing-is-left.ts";
-import { eraseResults } from "../../src/evaluation/results/delete/erase-results.ts";
-import { createWriteResults } from "../../src/evaluation/results/keep/write-results.ts";
-import { ordinaryRecord } from "../../src/evaluation/results/record/evaluation-record.fixture.ts";
+import { eraseResults } from "../../src/cli/erase-results.ts";
+import { eraseUntilNothingIsLeft } from "../../src/cli/erase-until-nothing-is-left.ts";
 import {
   closeAccount,
   refuseClosedAccounts,
   reopenAccount,
   selectClosed,
   waitForEarlierWriters,
-} from "../../src/storage/closed-accounts-store.ts";
+} from "../../src/platform/storage/closed-accounts-store.ts";
+import { ordinaryRecord } from "../../src/results/evaluation-record.fixture.ts";
+import { createWriteResults } from "../../src/results/write/write-results.ts";
 import { orsClient } from "../support/environments/ors-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresageWithProvider } from "../support/presage/presage-with-provider.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { eraseRows } from "../../src/storage/account-data/erase-rows.ts";
-import { closeAccount } from "../../src/storage/closed-accounts-store.ts";
+import { eraseRows } from "../../src/accounts/erase-rows.ts";
+import { closeAccount } from "../../src/platform/storage/closed-accounts-store.ts";
 import { onSqlite } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 

@@ -1,20 +1,17 @@
 import { expect } from "bun:test";
 import { sql } from "kysely";
-import {
-  type CountsPlace,
-  deleteEmptyCounts,
-} from "../../src/evaluation/results/delete/delete-empty-counts.ts";
-import { countErrorFindings } from "../../src/evaluation/results/error-findings/count-error-findings.ts";
+import { isPostgres } from "../../src/platform/storage/is-postgres.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { countErrorFindings } from "../../src/results/count-error-findings.ts";
+import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/delete-empty-counts.ts";
+import { rollUpSomeTags } from "../../src/results/summary/roll-up-tags-store.ts";
 import {
   countableColumns,
   toCountable,
   withFindings,
-} from "../../src/evaluation/results/keep/countable-results-store.ts";
-import { foldDeltas } from "../../src/evaluation/results/keep/fold-store.ts";
-import { countResults } from "../../src/evaluation/results/keep/result-counts-store.ts";
-import { rollUpSomeTags } from "../../src/evaluation/results/tag-rollup/roll-up-tags-store.ts";
-import { isPostgres } from "../../src/storage/is-postgres.ts";
-import type { Database } from "../../src/storage/schema/tables.ts";
+} from "../../src/results/write/countable-results-store.ts";
+import { foldDeltas } from "../../src/results/write/fold-store.ts";
+import { countResults } from "../../src/results/write/result-counts-store.ts";
 import { expectEventually } from "../support/eventually.ts";
 import type { TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";

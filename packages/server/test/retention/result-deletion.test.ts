@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "bun:test";
 import { EpisodeStart, EvaluationResultDeletion } from "@presage/contract";
 import { deleteEpisodeRows } from "../../src/environments/episodes/episodes-store.ts";
-import { deleteResultRows } from "../../src/evaluation/results/delete/deleted-results-store.ts";
-import { endLease, takeLease } from "../../src/storage/leases/leases-store.ts";
-import type { Database } from "../../src/storage/schema/tables.ts";
+import { endLease, takeLease } from "../../src/platform/storage/leases-store.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { deleteResultRows } from "../../src/results/delete/deleted-results-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { errorBody } from "../support/presage/error-body.ts";
 import { usePresage } from "../support/presage/use-presage.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { EpisodeStart } from "@presage/contract";
-import { parseSeen, type SeenClock, seenClockSetting } from "../../src/storage/clock-jump.ts";
-import { inspectDatabase } from "../../src/storage/opening/inspect-database.ts";
-import { readSetting, saveSetting } from "../../src/storage/settings-store.ts";
+import { parseSeen, type SeenClock, seenClockSetting } from "../../src/platform/storage/clock-jump.ts";
+import { inspectDatabase } from "../../src/platform/storage/inspect-database.ts";
+import { readSetting, saveSetting } from "../../src/platform/storage/settings-store.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
-import { changeRoleOf } from "../../src/identity/users/change-role.ts";
-import { findUser } from "../../src/identity/users/find-user.ts";
-import { localIssuer, lockAccount, selectUser } from "../../src/identity/users/users-store.ts";
-import { accountTables } from "../../src/storage/account-data/account-tables.ts";
-import type { Database } from "../../src/storage/schema/tables.ts";
+import { accountTables } from "../../src/accounts/account-tables.ts";
+import { changeRoleOf } from "../../src/accounts/change-role.ts";
+import { findUser } from "../../src/accounts/find-user.ts";
+import { localIssuer, lockAccount, selectUser } from "../../src/accounts/users-store.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { eventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
 import { presageCommand } from "../support/presage/main-file.ts";

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RootOperationNode } from "kysely";
-import { listTrajectories } from "../../src/evaluation/datasets/list-trajectories.ts";
+import { listTrajectories } from "../../src/datasets/list-trajectories.ts";
 import {
   exportSamples,
   pageOfSamples,
   readTrajectory,
   type WantedRevision,
-} from "../../src/evaluation/datasets/read-samples.ts";
-import { createRegistry, ruleFamilies } from "../../src/evaluation/evaluators/registry.ts";
-import { compareRuns } from "../../src/evaluation/runs/compare/compare-runs.ts";
-import { listComparedSamples } from "../../src/evaluation/runs/compare/list-compared-samples.ts";
-import { createExternalCounts } from "../../src/evaluation/runs/external/external-counts.ts";
-import { findRun } from "../../src/evaluation/runs/find-run.ts";
-import { exportRun, listRunSamples } from "../../src/evaluation/runs/list-run-samples.ts";
-import { reportRun } from "../../src/evaluation/runs/report/report-run.ts";
-import { inPlace } from "../../src/evaluation/runs/run-samples-store.ts";
+} from "../../src/datasets/read-samples.ts";
+import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
+import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
+import { listComparedSamples } from "../../src/runs/compare/list-compared-samples.ts";
+import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
+import { findRun } from "../../src/runs/find-run.ts";
+import { exportRun, listRunSamples } from "../../src/runs/list-run-samples.ts";
+import { reportRun } from "../../src/runs/report/report-run.ts";
+import { inPlace } from "../../src/runs/run-samples-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";

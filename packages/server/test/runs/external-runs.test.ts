@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type Experiment, ExperimentResponse, Project, Run, RunListResponse } from "@presage/contract";
-import { createExternalCounts } from "../../src/evaluation/runs/external/external-counts.ts";
-import { findRun } from "../../src/evaluation/runs/find-run.ts";
-import { listRuns } from "../../src/evaluation/runs/list-runs.ts";
-import { toRun } from "../../src/http/resources/runs/run-response.ts";
-import { storeUnavailable } from "../../src/storage/store-error.ts";
+import { storeUnavailable } from "../../src/platform/storage/store-error.ts";
+import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
+import { findRun } from "../../src/runs/find-run.ts";
+import { listRuns } from "../../src/runs/list-runs.ts";
+import { toRun } from "../../src/runs/run-response.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { compareRuns } from "../../src/evaluation/runs/compare/compare-runs.ts";
-import { selectComparedSamples } from "../../src/evaluation/runs/compare/compared-samples-store.ts";
-import { reportRun } from "../../src/evaluation/runs/report/report-run.ts";
-import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
-import type { Database } from "../../src/storage/schema/tables.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
+import { selectComparedSamples } from "../../src/runs/compare/compared-samples-store.ts";
+import { reportRun } from "../../src/runs/report/report-run.ts";
+import { selectRun } from "../../src/runs/runs-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";

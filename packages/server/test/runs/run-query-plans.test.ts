@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { selectTrajectories } from "../../src/evaluation/datasets/trajectories-store.ts";
-import { countRunsOf, selectDiscardedRun } from "../../src/evaluation/runs/deleted-runs-store.ts";
-import { claimRun } from "../../src/evaluation/runs/run-leases-store.ts";
-import { inPlace, selectRunSamples } from "../../src/evaluation/runs/run-samples-store.ts";
+import { selectTrajectories } from "../../src/datasets/trajectories-store.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { countRunsOf, selectDiscardedRun } from "../../src/runs/deleted-runs-store.ts";
+import { inPlace, selectRunSamples } from "../../src/runs/run-samples-store.ts";
+import { claimRun } from "../../src/runs/runner/run-leases-store.ts";
 import {
   selectKeptPredictions,
   selectKeptVerdicts,
   selectTrajectoryIds,
-} from "../../src/evaluation/runs/run-work-store.ts";
-import { selectRuns } from "../../src/evaluation/runs/runs-store.ts";
-import type { Database } from "../../src/storage/schema/tables.ts";
+} from "../../src/runs/runner/run-work-store.ts";
+import { selectRuns } from "../../src/runs/runs-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 

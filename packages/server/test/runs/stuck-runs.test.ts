@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { hostname } from "node:os";
-import { selectRun } from "../../src/evaluation/runs/runs-store.ts";
-import { takeLease } from "../../src/storage/leases/leases-store.ts";
+import { takeLease } from "../../src/platform/storage/leases-store.ts";
+import { selectRun } from "../../src/runs/runs-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";

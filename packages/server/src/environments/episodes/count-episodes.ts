@@ -1,6 +1,6 @@
 import type { EpisodeGrouping } from "@presage/contract";
-import type { Micros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
+import type { Micros } from "../../platform/storage/micros.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment } from "../find-environment.ts";
 import { expiredBefore } from "./episode.ts";

@@ -1,5 +1,5 @@
-import type { Changer } from "../../audit/actor.ts";
-import { recordChange } from "../../audit/record-change.ts";
+import type { Changer } from "../../platform/actor.ts";
+import { recordChange } from "../../platform/record-change.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { noSuchEpisode } from "./episode.ts";
 import { deleteEpisodeRows, selectEpisode } from "./episodes-store.ts";

@@ -1,6 +1,6 @@
-import type { Micros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/schema/tables.ts";
-import { type DeletedBatch, inTimedTransaction } from "../../storage/writing/delete-in-batches.ts";
+import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
+import type { Micros } from "../../platform/storage/micros.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import { expiredBefore } from "./episode.ts";
 import { deleteEpisodeRows } from "./episodes-store.ts";
 import { type EpisodePlace, selectOldEpisodes } from "./old-episodes-store.ts";

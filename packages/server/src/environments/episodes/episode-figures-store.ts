@@ -1,7 +1,7 @@
 import type { EpisodeGrouping } from "@presage/contract";
 import { type RawBuilder, sql } from "kysely";
-import type { Micros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Micros } from "../../platform/storage/micros.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 
 /** Which episodes are counted. */
 export interface CountedEpisodes {

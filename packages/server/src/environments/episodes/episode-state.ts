@@ -1,5 +1,5 @@
 import type { EnvironmentConfig } from "@presage/contract";
-import type { Requester } from "../../storage/reader.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { promptFormOf, type Turn } from "./compose-messages.ts";
 import { findEpisode, statusOf } from "./episode.ts";

@@ -1,8 +1,8 @@
 import type { EnvironmentConfig, EpisodeStatus } from "@presage/contract";
-import { ServiceError } from "../../errors.ts";
-import { type Micros, microsPerMs, nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
-import type { EpisodesTable } from "../../storage/schema/environments.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/micros.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/environments.ts";
 import type { Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { sandboxEnvironment } from "../sandbox-environment.ts";

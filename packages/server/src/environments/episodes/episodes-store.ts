@@ -1,12 +1,17 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { CompiledQuery, type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { isPostgres } from "../../storage/is-postgres.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst, toListPart } from "../../storage/keyset.ts";
-import type { Micros } from "../../storage/micros.ts";
-import { prepareStatement } from "../../storage/prepare-statement.ts";
-import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
-import type { PredictionsTable } from "../../storage/schema/predictions.ts";
-import type { Database, Tables } from "../../storage/schema/tables.ts";
+import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import {
+  type KeysetPage,
+  type ListPart,
+  selectNewestFirst,
+  toListPart,
+} from "../../platform/storage/keyset.ts";
+import type { Micros } from "../../platform/storage/micros.ts";
+import { prepareStatement } from "../../platform/storage/prepare-statement.ts";
+import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/environments.ts";
+import type { PredictionsTable } from "../../platform/storage/schema/predictions.ts";
+import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {
   await database.insertInto("episodes").values(row).execute();

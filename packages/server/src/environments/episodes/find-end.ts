@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop } from "@presage/contract";
-import { countOf } from "../../count-of.ts";
-import { toStorableText } from "../../storage/storable-text.ts";
+import { countOf } from "../../platform/count-of.ts";
+import { toStorableText } from "../../platform/storage/storable-text.ts";
 import { environmentDefaults, type Task } from "../environment.ts";
 import type { Turn } from "./compose-messages.ts";
 

@@ -1,5 +1,5 @@
 import type { Context, Interaction } from "@presage/contract";
-import type { Requester } from "../../storage/reader.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, promptFormOf } from "./compose-messages.ts";
 import { type Episode, findEpisode } from "./episode.ts";

@@ -1,5 +1,5 @@
-import type { KeysetPage, ListPart } from "../../storage/keyset.ts";
-import type { Requester } from "../../storage/reader.ts";
+import type { KeysetPage, ListPart } from "../../platform/storage/keyset.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment } from "../find-environment.ts";
 import { expiredBefore } from "./episode.ts";

@@ -1,9 +1,9 @@
-import { selectClosed } from "../../storage/closed-accounts-store.ts";
-import { recordRequests } from "../../storage/idempotency/idempotent-requests-store.ts";
-import type { Once } from "../../storage/idempotency/once.ts";
-import type { EpisodesTable } from "../../storage/schema/environments.ts";
-import type { Database } from "../../storage/schema/tables.ts";
-import { insertRows } from "../../storage/writing/insert-rows.ts";
+import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
+import { recordRequests } from "../../platform/storage/idempotent-requests-store.ts";
+import { insertRows } from "../../platform/storage/insert-rows.ts";
+import type { Once } from "../../platform/storage/once.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/environments.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import { holdEnvironments } from "../environments-store.ts";
 
 /** An episode at its start, and the request for it if that has a key. Plain data: it crosses threads. */

@@ -1,10 +1,10 @@
 import { CompiledQuery } from "kysely";
-import { isPostgres } from "../../storage/is-postgres.ts";
-import type { Micros } from "../../storage/micros.ts";
-import type { EpisodeStepsTable, EpisodesTable } from "../../storage/schema/environments.ts";
-import type { PredictionPayloadsTable, PredictionsTable } from "../../storage/schema/predictions.ts";
-import type { Database } from "../../storage/schema/tables.ts";
-import { insertTogether } from "../../storage/writing/insert-rows.ts";
+import { insertTogether } from "../../platform/storage/insert-rows.ts";
+import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import type { Micros } from "../../platform/storage/micros.ts";
+import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/environments.ts";
+import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/predictions.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import { lockInOrder } from "./episodes-store.ts";
 
 /** A step with its prediction, to be stored. Plain data: it crosses threads. */

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from "kysely";
-import type { Micros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Micros } from "../../platform/storage/micros.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 
 /** A place in the order of an account's episodes. */
 export interface EpisodePlace {

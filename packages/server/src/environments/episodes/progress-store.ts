@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from "kysely";
-import { prepareStatement } from "../../storage/prepare-statement.ts";
-import type { EpisodesTable } from "../../storage/schema/environments.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import { prepareStatement } from "../../platform/storage/prepare-statement.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/environments.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 
 export type EpisodeProgress = Pick<
   EpisodesTable,

@@ -1,6 +1,6 @@
-import { doTogether } from "../../storage/do-together.ts";
-import { isPostgres } from "../../storage/is-postgres.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import { doTogether } from "../../platform/storage/do-together.ts";
+import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import { statusOf } from "./episode.ts";
 import { type EpisodeProgress, selectProgressOfOne, selectProgressOfSome } from "./progress-store.ts";
 

@@ -1,11 +1,11 @@
 import type { EnvironmentConfig } from "@presage/contract";
-import { ServiceError, UpstreamError } from "../../errors.ts";
-import { ReusedKeyError } from "../../storage/idempotency/once.ts";
-import { nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
-import { toFlag } from "../../storage/schema/flag.ts";
-import { toStorableText } from "../../storage/storable-text.ts";
-import { type Answer, answerColumns } from "../../storage/writing/answer-columns.ts";
+import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
+import { toFlag } from "../../platform/storage/flag.ts";
+import { nowMicros } from "../../platform/storage/micros.ts";
+import { ReusedKeyError } from "../../platform/storage/once.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import { toStorableText } from "../../platform/storage/storable-text.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, type EpisodeMessage, type Turn } from "./compose-messages.ts";
 import { type Episode, findEpisode, statusOf } from "./episode.ts";

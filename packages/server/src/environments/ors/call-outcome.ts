@@ -1,4 +1,4 @@
-import type { EpisodesTable } from "../../storage/schema/environments.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/environments.ts";
 import type { StepResult } from "../episodes/step-episode.ts";
 
 /** What became of a call: a step; an episode that ended because its next step could not be predicted; or why there is no step. */

@@ -1,8 +1,8 @@
-import { ServiceError } from "../../errors.ts";
-import { refuseClosedAccounts } from "../../storage/closed-accounts-store.ts";
-import { microsPerMs, nowMicros } from "../../storage/micros.ts";
-import type { Requester } from "../../storage/reader.ts";
-import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
+import { microsPerMs, nowMicros } from "../../platform/storage/micros.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import type { Episode } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";

@@ -1,4 +1,4 @@
-import { toStorableText } from "../../storage/storable-text.ts";
+import { toStorableText } from "../../platform/storage/storable-text.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import type { Episode } from "../episodes/episode.ts";
 import { selectStepByKey, selectSteps } from "../episodes/episodes-store.ts";

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { lruLimit } from "../../lru-limit.ts";
-import { type Micros, nowMicros } from "../../storage/micros.ts";
-import { writeInBatches } from "../../storage/writing/write-in-batches.ts";
+import { lruLimit } from "../../platform/lru-limit.ts";
+import { type Micros, nowMicros } from "../../platform/storage/micros.ts";
+import { writeInBatches } from "../../platform/storage/write-in-batches.ts";
 import type { Uses } from "./ors-sessions-store.ts";
 
 /** How long a process trusts that a session has not ended in another one. */

@@ -1,5 +1,5 @@
-import type { Keyset } from "../../storage/keyset.ts";
-import type { Requester } from "../../storage/reader.ts";
+import type { Keyset } from "../../platform/storage/keyset.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { listEnvironments } from "../list-environments.ts";

@@ -1,6 +1,6 @@
-import { ServiceError } from "../../errors.ts";
-import type { Requester } from "../../storage/reader.ts";
-import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
 import { composeSessionEpisode } from "./create-session.ts";

@@ -1,5 +1,5 @@
-import { microsPerMs, nowMicros } from "../../storage/micros.ts";
-import type { OrsSessionsTable } from "../../storage/schema/environments.ts";
+import { microsPerMs, nowMicros } from "../../platform/storage/micros.ts";
+import type { OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
 import type { RunningCall } from "./call-outcome.ts";
 import type { KnownSessions } from "./known-sessions.ts";
 import type { Delivery, NewSession, SessionStart } from "./ors-sessions-store.ts";

@@ -1,8 +1,8 @@
-import { selectClosed } from "../../storage/closed-accounts-store.ts";
-import { isPostgres } from "../../storage/is-postgres.ts";
-import type { Micros } from "../../storage/micros.ts";
-import type { EpisodesTable, OrsSessionsTable } from "../../storage/schema/environments.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
+import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import type { Micros } from "../../platform/storage/micros.ts";
+import type { EpisodesTable, OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { insertEpisode } from "../episodes/episodes-store.ts";
 

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, EnvironmentTool } from "@presage/contract";
-import { toStorableText } from "../../storage/storable-text.ts";
+import { toStorableText } from "../../platform/storage/storable-text.ts";
 
 const defaultTool: EnvironmentTool = {
   name: "act",

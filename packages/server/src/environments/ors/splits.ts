@@ -1,6 +1,6 @@
 import { TaskSplitName } from "@presage/contract";
-import { countOf } from "../../count-of.ts";
-import { ServiceError } from "../../errors.ts";
+import { countOf } from "../../platform/count-of.ts";
+import { ServiceError } from "../../platform/errors.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 
 /** The splits of an environment that have tasks. */

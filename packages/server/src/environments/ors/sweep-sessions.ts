@@ -1,5 +1,5 @@
-import { microsPerMs, nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import { microsPerMs, nowMicros } from "../../platform/storage/micros.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import { deleteOldSessions } from "./ors-sessions-store.ts";
 
 /** Long after it has ended. */

@@ -1,7 +1,7 @@
-import { ServiceError, UpstreamError } from "../../errors.ts";
-import { ReusedKeyError } from "../../storage/idempotency/once.ts";
-import { toStorableText } from "../../storage/storable-text.ts";
-import { isStoreUnavailable } from "../../storage/store-error.ts";
+import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { ReusedKeyError } from "../../platform/storage/once.ts";
+import { toStorableText } from "../../platform/storage/storable-text.ts";
+import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEpisode } from "../episodes/episode.ts";
 import { endFailedEpisode } from "../episodes/episodes-store.ts";

@@ -1,8 +1,8 @@
-import { composeServer } from "../../../src/compose/compose-server.ts";
+import { composeServer } from "../../../src/app/compose-server.ts";
+import { listen } from "../../../src/app/listen.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import type { RawEnvironment } from "../../../src/config/environment-values.ts";
-import { listen } from "../../../src/http/listen.ts";
-import { createLog } from "../../../src/observability/logger.ts";
+import { createLog } from "../../../src/platform/observability/logger.ts";
 import { asReplicas } from "../upstream/as-replicas.ts";
 
 export const testKey = "bootstrap-key-of-the-tests-0123456789";

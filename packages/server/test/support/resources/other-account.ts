@@ -1,6 +1,6 @@
-import { addApiKey } from "../../../src/identity/api-keys/create-api-key.ts";
-import { insertUserWithAccount } from "../../../src/identity/users/users-store.ts";
-import { nowMicros } from "../../../src/storage/micros.ts";
+import { addApiKey } from "../../../src/accounts/create-api-key.ts";
+import { insertUserWithAccount } from "../../../src/accounts/users-store.ts";
+import { nowMicros } from "../../../src/platform/storage/micros.ts";
 import { openStore } from "../store/open-store.ts";
 
 /** Creates another account with a user, and returns a key of that user. */

@@ -1,10 +1,10 @@
 import type { KeyScope, Role } from "@presage/contract";
-import { addApiKey } from "../../../src/identity/api-keys/create-api-key.ts";
-import { createKeyDigest } from "../../../src/identity/api-keys/verify-api-key.ts";
-import { createSignInToken } from "../../../src/identity/sign-in-tokens/create-sign-in-token.ts";
-import { insertUserWithAccount, localIssuer } from "../../../src/identity/users/users-store.ts";
-import { nowMicros } from "../../../src/storage/micros.ts";
-import { sharedSecret } from "../../../src/storage/settings-store.ts";
+import { addApiKey } from "../../../src/accounts/create-api-key.ts";
+import { createSignInToken } from "../../../src/accounts/create-sign-in-token.ts";
+import { insertUserWithAccount, localIssuer } from "../../../src/accounts/users-store.ts";
+import { createKeyDigest } from "../../../src/accounts/verify-api-key.ts";
+import { nowMicros } from "../../../src/platform/storage/micros.ts";
+import { sharedSecret } from "../../../src/platform/storage/settings-store.ts";
 import type { openStore } from "../store/open-store.ts";
 
 type Store = Awaited<ReturnType<typeof openStore>>;

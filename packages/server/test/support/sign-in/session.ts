@@ -1,5 +1,5 @@
-import { createSessionTokens } from "../../../src/identity/sessions/session-tokens.ts";
-import { sharedSecret } from "../../../src/storage/settings-store.ts";
+import { createSessionTokens } from "../../../src/accounts/session-tokens.ts";
+import { sharedSecret } from "../../../src/platform/storage/settings-store.ts";
 import type { TestPresage } from "../presage/presage.ts";
 import { openStore } from "../store/open-store.ts";
 import { type Browser, openBrowser } from "./browser.ts";

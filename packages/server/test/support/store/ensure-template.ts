@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../../../src/storage/opening/open-database.ts";
+import { openDatabase } from "../../../src/platform/storage/open-database.ts";
 import { connectTo, createDatabaseAt } from "./postgres.ts";
 
-const migrations = join(import.meta.dir, "../../../src/storage/migrations");
+const migrations = join(import.meta.dir, "../../../src/platform/storage/migrations");
 /** Any number, the same in every process. */
 const lockId = 7_420_311;
 

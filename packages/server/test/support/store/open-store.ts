@@ -1,6 +1,6 @@
-import { composeStore, type OpenedStore } from "../../../src/compose/compose-command-line.ts";
+import { composeStore, type OpenedStore } from "../../../src/app/compose-command-line.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { createLog } from "../../../src/observability/logger.ts";
+import { createLog } from "../../../src/platform/observability/logger.ts";
 
 /** Opens a database as the server does, for tests that read or write its tables directly. */
 export async function openStore(databaseUrl: string): Promise<OpenedStore & AsyncDisposable> {

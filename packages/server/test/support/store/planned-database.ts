@@ -1,7 +1,7 @@
 import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
-import { postgresDialect } from "../../../src/storage/postgres/postgres-dialect.ts";
-import type { Tables } from "../../../src/storage/schema/tables.ts";
-import { sqliteDialect } from "../../../src/storage/sqlite/sqlite-dialect.ts";
+import { postgresDialect } from "../../../src/platform/storage/postgres-dialect.ts";
+import type { Tables } from "../../../src/platform/storage/schema/tables.ts";
+import { sqliteDialect } from "../../../src/platform/storage/sqlite-dialect.ts";
 import type { TestDatabase } from "./databases.ts";
 
 export interface PlannedDatabase {

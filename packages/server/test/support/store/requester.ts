@@ -1,4 +1,4 @@
-import type { Changer } from "../../../src/audit/actor.ts";
+import type { Changer } from "../../../src/platform/actor.ts";
 
 /** A requester that never disconnects. */
 export function anyRequester(accountId = "account"): Changer {

@@ -1,5 +1,5 @@
-import type { Database } from "../../../src/storage/schema/tables.ts";
-import type { Store } from "../../../src/storage/store.ts";
+import type { Database } from "../../../src/platform/storage/schema/tables.ts";
+import type { Store } from "../../../src/platform/storage/store.ts";
 
 /** A store whose every reader and writer is this one database. */
 export function storeOf(database: Database): Store {

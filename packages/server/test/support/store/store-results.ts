@@ -1,12 +1,9 @@
-import { addTimes, takeNumbers } from "../../../src/evaluation/results/keep/numbers-store.ts";
-import { addResults } from "../../../src/evaluation/results/keep/write-results.ts";
-import { ordinaryRecord } from "../../../src/evaluation/results/record/evaluation-record.fixture.ts";
-import type {
-  EvaluationRecord,
-  StoredResult,
-} from "../../../src/evaluation/results/record/evaluation-record.ts";
-import type { Micros } from "../../../src/storage/micros.ts";
-import type { Database } from "../../../src/storage/schema/tables.ts";
+import type { Micros } from "../../../src/platform/storage/micros.ts";
+import type { Database } from "../../../src/platform/storage/schema/tables.ts";
+import { ordinaryRecord } from "../../../src/results/evaluation-record.fixture.ts";
+import type { EvaluationRecord, StoredResult } from "../../../src/results/evaluation-record.ts";
+import { addTimes, takeNumbers } from "../../../src/results/write/numbers-store.ts";
+import { addResults } from "../../../src/results/write/write-results.ts";
 
 /** A result to store: an ordinary one with these fields replaced. */
 export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };

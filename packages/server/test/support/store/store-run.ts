@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { ErrorCategory, EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
-import { noCounts, type RunEvaluator, type RunTarget } from "../../../src/evaluation/runs/run.ts";
-import { insertRun } from "../../../src/evaluation/runs/runs-store.ts";
-import { type Micros, microsPerSecond, nowMicros } from "../../../src/storage/micros.ts";
-import type { PredictionsTable } from "../../../src/storage/schema/predictions.ts";
-import type { RunVerdictsTable } from "../../../src/storage/schema/runs.ts";
-import type { Database } from "../../../src/storage/schema/tables.ts";
-import { insertRows } from "../../../src/storage/writing/insert-rows.ts";
+import { insertRows } from "../../../src/platform/storage/insert-rows.ts";
+import { type Micros, microsPerSecond, nowMicros } from "../../../src/platform/storage/micros.ts";
+import type { PredictionsTable } from "../../../src/platform/storage/schema/predictions.ts";
+import type { RunVerdictsTable } from "../../../src/platform/storage/schema/runs.ts";
+import type { Database } from "../../../src/platform/storage/schema/tables.ts";
+import { noCounts, type RunEvaluator, type RunTarget } from "../../../src/runs/run.ts";
+import { insertRun } from "../../../src/runs/runs-store.ts";
 
 export interface StoredSample {
   trajectory: string;

@@ -1,15 +1,15 @@
 import { beforeEach, expect } from "bun:test";
-import { EvaluationError } from "../../../src/evaluation/evaluation-error.ts";
-import type { Verdict } from "../../../src/evaluation/evaluator-outcome.ts";
+import { EvaluationError } from "../../../src/evaluators/evaluation-error.ts";
+import type { Verdict } from "../../../src/evaluators/evaluator-outcome.ts";
+import { type AskForVerdict, createAskForVerdict } from "../../../src/evaluators/judge/ask-for-verdict.ts";
 import {
   createJudgeFamily,
   type JudgeConfig,
   type JudgeOptions,
-} from "../../../src/evaluation/evaluators/judge.ts";
-import { type AskForVerdict, createAskForVerdict } from "../../../src/evaluation/judge/ask-for-verdict.ts";
-import type { Sample } from "../../../src/evaluation/sample.ts";
-import { createFairSlots } from "../../../src/limits/fair-slots.ts";
-import { createRetryBudget } from "../../../src/limits/retry-budget.ts";
+} from "../../../src/evaluators/judge/judge.ts";
+import type { Sample } from "../../../src/evaluators/sample.ts";
+import { createFairSlots } from "../../../src/platform/limits/fair-slots.ts";
+import { createRetryBudget } from "../../../src/platform/limits/retry-budget.ts";
 import { createUpstream } from "../../../src/upstream/create-upstream.ts";
 import { completion, type ReceivedRequest, type TestUpstream } from "./upstream.ts";
 import { useUpstream } from "./use-upstream.ts";

@@ -1,0 +1,61 @@
+import { type Caller, notAuthenticated } from "../http/caller.ts";
+import type { Actor, Changer } from "../platform/actor.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { isKeyLive } from "./api-keys-store.ts";
+import type { IdentityServices } from "./identity-services.ts";
+import { livenessNow, type SessionRules } from "./session-rules.ts";
+import { isSessionLive } from "./sessions-store.ts";
+import { lockUsers } from "./users-store.ts";
+
+/** Who changes a user's access, until they disconnect. */
+export interface AccessChanger {
+  caller: Caller;
+  signal: AbortSignal;
+  actor: Actor;
+}
+
+/** Whose change of access it is, for the audit log. */
+export function auditOf({ caller, actor }: AccessChanger): Pick<Changer, "accountId" | "actor"> {
+  return { accountId: caller.accountId, actor };
+}
+
+/** Runs a change of the caller's access in a transaction that first checks that the caller still has access. */
+export async function changeAccess<Result>(
+  services: Pick<IdentityServices, "store" | "sessionRules">,
+  changer: AccessChanger,
+  change: (transaction: Database) => Promise<Result>,
+): Promise<Result> {
+  return await accessWriter(services, changer)
+    .transaction()
+    .execute(async (transaction) => {
+      await lockCaller(transaction, services.sessionRules, changer.caller);
+      return await change(transaction);
+    });
+}
+
+/** The database for changes of access. The user's row is locked, so users take turns, not accounts. */
+export function accessWriter(
+  { store }: Pick<IdentityServices, "store">,
+  { caller, signal }: AccessChanger,
+): Database {
+  return store.writer({ accountId: caller.userId, signal });
+}
+
+/**
+ * Refuses a caller whose key or session has ended, even if a cache still accepts it, and locks the user until the
+ * transaction ends. Otherwise revoked access could renew itself.
+ */
+export async function lockCaller(
+  transaction: Database,
+  rules: Pick<SessionRules, "issuer" | "idleMs">,
+  { userId, proof }: Caller,
+): Promise<void> {
+  // The user and not the key: calls that end each other's keys queue up instead of deadlocking.
+  await lockUsers(transaction, [userId]);
+  const live = livenessNow(rules);
+  const isLive =
+    proof.kind === "key"
+      ? await isKeyLive(transaction, userId, proof.keyId, live.now)
+      : proof.kind === "session" && (await isSessionLive(transaction, userId, proof.sessionId, live));
+  if (!isLive) throw notAuthenticated();
+}

@@ -1,0 +1,135 @@
+import { SignInError } from "../platform/sign-in-error.ts";
+import { toStorableText } from "../platform/storage/storable-text.ts";
+
+/** A person's claims from the provider. */
+export interface Claims {
+  readonly [claim: string]: unknown;
+  readonly iss: string;
+  readonly sub: string;
+}
+
+/** Who may sign in, and to which account. */
+export interface SignInRules {
+  allowedDomains: readonly string[] | undefined;
+  accountClaim: string | undefined;
+}
+
+/** A person as Presage knows them. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+  email: string | null;
+  name: string | null;
+  accountName: string;
+}
+
+const defaultAccount = "default";
+const maxAccountName = 200;
+/** OpenID Connect Core, section 2. */
+const maxSubject = 255;
+/** 64 characters before the @ and 255 after it. */
+const maxEmail = 320;
+const maxName = 200;
+
+/** Whether the ID token lacks claims that the provider's userinfo endpoint may have. */
+export function lacksClaims(claims: Claims, { allowedDomains, accountClaim }: SignInRules): boolean {
+  const wanted = ["email", "name"];
+  if (allowedDomains !== undefined) wanted.push("email_verified");
+  if (accountClaim !== undefined) wanted.push(accountClaim);
+  return wanted.some((claim) => claims[claim] === undefined);
+}
+
+/** The identity that signs in; throws if it may not. Claims of the ID token take precedence over `userinfo`. */
+export function identityOf(
+  claims: Claims,
+  userinfo: Readonly<Record<string, unknown>>,
+  { allowedDomains, accountClaim }: SignInRules,
+): Identity {
+  if (!isStorable(claims.sub, maxSubject)) {
+    throw new SignInError(
+      "refused",
+      "unusable_subject",
+      "Your user id at the identity provider is empty, too long or not valid text.",
+    );
+  }
+  const email = emailOf([claims, userinfo]);
+  if (email !== undefined && !isStorable(email.address, maxEmail)) {
+    throw new SignInError(
+      "refused",
+      "unusable_email",
+      "Your e-mail address at the identity provider is too long or not valid text.",
+    );
+  }
+  if (allowedDomains !== undefined) checkDomain(email, allowedDomains);
+  return {
+    issuer: claims.iss,
+    subject: claims.sub,
+    email: email?.address ?? null,
+    name: nameOf(claims.name) ?? nameOf(userinfo.name) ?? null,
+    accountName:
+      accountClaim === undefined ? defaultAccount : accountOf(claims[accountClaim] ?? userinfo[accountClaim]),
+  };
+}
+
+interface Email {
+  address: string;
+  isVerified: boolean;
+}
+
+/** An address is verified only if the same source says so. */
+function emailOf(sources: readonly Readonly<Record<string, unknown>>[]): Email | undefined {
+  const emails = sources.flatMap(({ email, email_verified }): Email[] => {
+    const address = textOf(email);
+    return address === undefined ? [] : [{ address, isVerified: email_verified === true }];
+  });
+  return emails.find(({ isVerified }) => isVerified) ?? emails[0];
+}
+
+function checkDomain(email: Email | undefined, allowedDomains: readonly string[]): void {
+  if (email === undefined) {
+    throw new SignInError(
+      "refused",
+      "no_email",
+      "Your identity provider did not provide your e-mail address.",
+    );
+  }
+  if (!email.isVerified) {
+    throw new SignInError(
+      "refused",
+      "unverified_email",
+      "Your identity provider has not verified your e-mail address.",
+    );
+  }
+  const domain = email.address.slice(email.address.lastIndexOf("@") + 1).toLowerCase();
+  if (allowedDomains.includes(domain)) return;
+  throw new SignInError(
+    "refused",
+    "domain_not_allowed",
+    "The domain of your e-mail address is not allowed to sign in here.",
+  );
+}
+
+function accountOf(claim: unknown): string {
+  const name = textOf(claim);
+  if (name !== undefined && isStorable(name, maxAccountName)) return name;
+  throw new SignInError(
+    "refused",
+    "no_account",
+    "Your identity provider does not say which account you belong to. Ask its administrator to add that.",
+  );
+}
+
+/** A name is no identifier, so the part that can be stored is enough. */
+function nameOf(value: unknown): string | undefined {
+  const name = textOf(value);
+  return name === undefined ? undefined : toStorableText(name, maxName);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+/** PostgreSQL cannot store lone surrogates or NUL. */
+function isStorable(text: string, maxLength: number): boolean {
+  return text !== "" && text.length <= maxLength && text.isWellFormed() && !text.includes("\0");
+}

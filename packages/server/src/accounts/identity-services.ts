@@ -1,0 +1,20 @@
+import type { Store } from "../platform/storage/store.ts";
+import type { CommandLineAccess } from "./command-line-key.ts";
+import type { OpenidProvider } from "./openid-provider.ts";
+import type { SessionRules } from "./session-rules.ts";
+import type { SessionTokens } from "./session-tokens.ts";
+import type { KeyDigest, KeyVerifier } from "./verify-api-key.ts";
+
+/** Dependencies of the operations on users, keys and sessions. */
+export interface IdentityServices {
+  readonly store: Store;
+  readonly keyDigest: KeyDigest;
+  readonly keyVerifier: KeyVerifier;
+  readonly commandLine: CommandLineAccess;
+  /** Makes the other workers forget a revoked key too; returns once they have. */
+  forgetKeyElsewhere(digest: string): Promise<void>;
+  readonly sessionTokens: SessionTokens;
+  readonly sessionRules: SessionRules;
+  /** Absent in local mode. */
+  readonly openidProvider: OpenidProvider | undefined;
+}

@@ -1,0 +1,255 @@
+import { Role } from "@presage/contract";
+import { z } from "zod";
+import { ServiceError } from "../platform/errors.ts";
+import { insertRows } from "../platform/storage/insert-rows.ts";
+import type { Database, Tables } from "../platform/storage/schema/tables.ts";
+import { type Row, selectRows } from "./account-rows-store.ts";
+import { type AccountTable, accountTables } from "./account-tables.ts";
+import type { ExportHeader } from "./export-account.ts";
+import { findOrAddAccount, findOrAddUsers, isAnyKnown } from "./imported-users-store.ts";
+import { type ImportedLine, type ImportState, invalidImport, repeatedRow, toStored } from "./to-stored.ts";
+
+/** Rows of one statement. */
+const rowsAtOnce = 200;
+
+const column = z.union([z.string(), z.number(), z.null()]);
+const Line = z.union([
+  z.strictObject({
+    table: z.string(),
+    row: z.record(z.string(), column),
+    texts: z.record(z.string(), column).optional(),
+  }),
+  z.strictObject({ kind: z.literal("end"), rows: z.int() }),
+]);
+const Header = z.strictObject({
+  kind: z.literal("presage account"),
+  schema: z.string(),
+  account: z.string().min(1),
+  users: z.array(
+    z.strictObject({
+      oidc_issuer: z.string(),
+      oidc_subject: z.string(),
+      email: z.string().nullable(),
+      name: z.string().nullable(),
+      role: Role,
+      created_at: z.int(),
+    }),
+  ),
+  results: z
+    .strictObject({ first: z.int().min(1), last: z.int() })
+    .refine(({ first, last }) => first <= last)
+    .nullable(),
+}) satisfies z.ZodType<ExportHeader>;
+
+/** A result as it was exported. */
+export interface ImportedResult {
+  row: Row;
+  texts: Row;
+}
+
+export interface ImportOptions {
+  /** The last migration of this database. */
+  schema: string;
+  /** The name of the account that gets everything; absent: the exported one's. */
+  accountName?: string | undefined;
+  /** Takes the numbers of results, and returns how much greater they are than the exported ones. */
+  takeNumbers(transaction: Database, exported: { first: number; last: number }): Promise<number>;
+  /** Stores results and counts them. Returns the ids of those that were not there. */
+  storeResults(transaction: Database, results: readonly ImportedResult[]): Promise<Row[]>;
+}
+
+interface Imported {
+  account: string;
+  rows: number;
+}
+
+/**
+ * Stores an export in an account that has nothing yet, all of it or, if anything is wrong or the process ends before, nothing. On SQLite
+ * other writes wait until it is over.
+ */
+export async function importAccount(
+  database: Database,
+  lines: AsyncIterable<NumberedLine>,
+  options: ImportOptions,
+): Promise<Imported> {
+  const columnsOf = await readColumns(database);
+  return await database.transaction().execute(async (transaction) => {
+    const read = lines[Symbol.asyncIterator]();
+    const first = await read.next();
+    const header = parse(Header, first.done === true ? { number: 1, text: "" } : first.value);
+    if (header.schema !== options.schema)
+      throw invalidImport(
+        `The export is from another version of Presage (its schema is ${header.schema}, here it is ${options.schema}). Use the same version for both.`,
+      );
+    const accountName = options.accountName ?? header.account;
+    const accountId = await findOrAddAccount(transaction, accountName);
+    await refuseUsedAccount(transaction, accountId, accountName, header);
+    const userIds = await findOrAddUsers(transaction, accountId, header.users);
+    const offset = header.results === null ? 0 : await options.takeNumbers(transaction, header.results);
+    const state: ImportState = {
+      accountId,
+      userIds,
+      offset,
+      results: header.results,
+      revisionIds: new Map(),
+      owners: new Map(),
+    };
+
+    const rows = await storeLines(transaction, read, state, { columnsOf, ...options });
+    return { account: accountName, rows };
+  });
+}
+
+/** Stores the lines after the header, those of a table together. Returns how many rows there were. */
+async function storeLines(
+  transaction: Database,
+  lines: AsyncIterator<NumberedLine>,
+  state: ImportState,
+  { columnsOf, ...options }: ImportOptions & { columnsOf: Map<string, Set<string>> },
+): Promise<number> {
+  let waiting: ImportedLine[] = [];
+  let rows = 0;
+  const flush = async () => {
+    await storeRows(transaction, waiting, options);
+    waiting = [];
+  };
+  for (;;) {
+    const next = await lines.next();
+    if (next.done === true) throw invalidImport("The file ends before its last line. Export it again.");
+    const line = next.value;
+    const parsed = parse(Line, line);
+    if ("kind" in parsed) {
+      await flush();
+      if (parsed.rows === rows) return rows;
+      throw invalidImport(`The file has ${rows} rows, but should have ${parsed.rows}. Export it again.`);
+    }
+    const table = accountTables.find((known) => known.table === parsed.table);
+    if (table === undefined) throw invalidImport(`Line ${line.number}: there is no table ${parsed.table}.`);
+    refuseUnknownColumns(columnsOf, table, parsed, line.number);
+    rows += 1;
+    const imported = toStored(table, parsed, state, line.number);
+    if (table.owns?.as === "revisions") {
+      await flush();
+      const id = Number(parsed.row.id);
+      const stored = state.revisionIds.has(id) ? undefined : await storeRevision(transaction, imported.row);
+      if (stored === undefined) throw repeatedRow(imported);
+      state.revisionIds.set(id, stored);
+      continue;
+    }
+    if (waiting.length === rowsAtOnce || waiting.at(-1)?.table !== table) await flush();
+    waiting.push(imported);
+  }
+}
+
+async function storeRows(
+  transaction: Database,
+  lines: readonly ImportedLine[],
+  { storeResults }: ImportOptions,
+): Promise<void> {
+  const [first] = lines;
+  if (first === undefined) return;
+  const { table, texts } = first.table;
+  if (table === "evaluation_results") {
+    const results = lines.map(({ row, texts: ofRow }) => ({ row, texts: ofRow ?? {} }));
+    refuseRepeated(lines, ["id"], await storeResults(transaction, results));
+    return;
+  }
+  const key = [first.table.owner.column, ...first.table.key];
+  const ending = `on conflict do nothing returning ${key.map((name) => `"${name}"`).join(", ")}`;
+  const rows = lines.map(({ row }) => row);
+  refuseRepeated(lines, key, await insert(transaction, table, rows, ending));
+  if (texts === undefined) return;
+  await insert(
+    transaction,
+    texts.table,
+    lines.flatMap((line) => (line.texts === undefined ? [] : [line.texts])),
+  );
+}
+
+async function insert(
+  transaction: Database,
+  table: keyof Tables,
+  rows: readonly Row[],
+  ending = "",
+): Promise<Row[]> {
+  // Their columns are checked.
+  const all = rows as unknown as readonly Tables[typeof table][];
+  return (await insertRows(transaction, table, all, ending)) as unknown as Row[];
+}
+
+/** Refuses lines whose rows were not stored, because they are there. */
+function refuseRepeated(
+  lines: readonly ImportedLine[],
+  key: readonly string[],
+  stored: readonly Row[],
+): void {
+  const keyOf = (row: Row) => JSON.stringify(key.map((name) => String(row[name])));
+  const left = new Set(stored.map(keyOf));
+  const repeated = lines.find(({ row }) => !left.delete(keyOf(row)));
+  if (repeated !== undefined) throw repeatedRow(repeated);
+}
+
+/** Undefined: it is there. */
+async function storeRevision(transaction: Database, { id: _, ...row }: Row): Promise<number | undefined> {
+  const stored = await transaction
+    .insertInto("dataset_revisions")
+    .values(row as unknown as Omit<Tables["dataset_revisions"], "id">)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return stored && Number(stored.id);
+}
+
+/**
+ * Twice the same would be in it, and what it has would be mixed with what is imported. Keys may be there, and events: signing in to a
+ * new server makes some.
+ */
+async function refuseUsedAccount(
+  transaction: Database,
+  accountId: string,
+  name: string,
+  { users }: ExportHeader,
+): Promise<void> {
+  for (const table of accountTables) {
+    if (table.owner.of !== "account" || table.table === "audit_events") continue;
+    const found = await selectRows(transaction, { ...table, rowsAtOnce: 1 }, accountId, undefined);
+    if (found.length === 0) continue;
+    const advice = (await isAnyKnown(transaction, users))
+      ? "Its users are known here, so that no other account can take them: import into a new database."
+      : "Import into a new account: name one with --account.";
+    throw new ServiceError("conflict", `The account ${name} has data already (${table.table}). ${advice}`);
+  }
+}
+
+async function readColumns(database: Database): Promise<Map<string, Set<string>>> {
+  const tables = await database.introspection.getTables();
+  return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));
+}
+
+function refuseUnknownColumns(
+  columnsOf: ReadonlyMap<string, ReadonlySet<string>>,
+  { table, texts }: AccountTable,
+  line: { row: Row; texts?: Row | undefined },
+  number: number,
+): void {
+  for (const [of, row] of [
+    [table, line.row],
+    [texts?.table ?? "", line.texts ?? {}],
+  ] as const) {
+    const unknown = Object.keys(row).find((name) => columnsOf.get(of)?.has(name) !== true);
+    if (unknown !== undefined) throw invalidImport(`Line ${number}: ${of} has no column ${unknown}.`);
+  }
+}
+
+interface NumberedLine {
+  number: number;
+  text: string;
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, { number, text }: NumberedLine): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw invalidImport(`Line ${number} is not one of an exported account.`);
+  }
+}

@@ -1,0 +1,152 @@
+import type { Role } from "@presage/contract";
+import type { Selectable } from "kysely";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/keyset.ts";
+import type { Micros } from "../platform/storage/micros.ts";
+import type { SessionsTable } from "../platform/storage/schema/identity.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+
+export type Session = Omit<
+  Selectable<SessionsTable>,
+  "digest" | "user_id" | "issuer" | "id_token" | "ended_at"
+>;
+
+/** What a session token in a request is checked against. */
+export interface SessionRecord {
+  id: string;
+  user_id: string;
+  account_id: string;
+  role: Role;
+  last_seen_at: Micros;
+}
+
+/** Conditions of live sessions: of the current issuer, neither ended nor expired, and used recently. */
+export interface Liveness {
+  issuer: string;
+  now: Micros;
+  /** The earliest last use of a live session. */
+  seenSince: Micros;
+}
+
+export async function insertSession(database: Database, row: SessionsTable): Promise<void> {
+  await database.insertInto("sessions").values(row).execute();
+}
+
+export async function selectLiveSession(
+  database: Database,
+  digest: string,
+  live: Liveness,
+): Promise<SessionRecord | undefined> {
+  return await database
+    .selectFrom("sessions")
+    .innerJoin("users", "users.id", "sessions.user_id")
+    .select(["sessions.id", "sessions.user_id", "users.account_id", "users.role", "sessions.last_seen_at"])
+    .where("digest", "=", digest)
+    .where("issuer", "=", live.issuer)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", live.now)
+    .where("last_seen_at", ">", live.seenSince)
+    .executeTakeFirst();
+}
+
+/** Whether a user's session is live. */
+export async function isSessionLive(
+  database: Database,
+  userId: string,
+  sessionId: string,
+  live: Liveness,
+): Promise<boolean> {
+  const session = await database
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", "=", sessionId)
+    .where("user_id", "=", userId)
+    .where("issuer", "=", live.issuer)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", live.now)
+    .where("last_seen_at", ">", live.seenSince)
+    .executeTakeFirst();
+  return session !== undefined;
+}
+
+/** A page of a user's live sessions, newest first. */
+export async function selectLiveSessions(
+  reader: Database,
+  userId: string,
+  live: Liveness,
+  page: KeysetPage,
+): Promise<ListPart<Session>> {
+  const query = reader
+    .selectFrom("sessions")
+    .select(["id", "user_agent", "created_at", "last_seen_at", "expires_at"])
+    .where("user_id", "=", userId)
+    .where("issuer", "=", live.issuer)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", live.now)
+    .where("last_seen_at", ">", live.seenSince);
+  return await selectNewestFirst(query, page);
+}
+
+/** Moves a session's last use forward, never back. */
+export async function markSeen(database: Database, sessionId: string, seenAt: Micros): Promise<void> {
+  await database
+    .updateTable("sessions")
+    .set({ last_seen_at: seenAt })
+    .where("id", "=", sessionId)
+    .where("last_seen_at", "<", seenAt)
+    .execute();
+}
+
+export async function selectIdToken(database: Database, sessionId: string): Promise<string | undefined> {
+  const session = await database
+    .selectFrom("sessions")
+    .select("id_token")
+    .where("id", "=", sessionId)
+    .executeTakeFirst();
+  return session?.id_token ?? undefined;
+}
+
+/** Ends a user's session and returns when it ended; undefined if the user has no such session. The time of a first end stays. */
+export async function markEnded(
+  database: Database,
+  userId: string,
+  sessionId: string,
+  endedAt: Micros,
+): Promise<Pick<SessionsTable, "ended_at"> | undefined> {
+  return await database
+    .updateTable("sessions")
+    .set((update) => ({
+      ended_at: update.fn.coalesce("ended_at", update.val(endedAt)),
+      id_token: null,
+    }))
+    .where("id", "=", sessionId)
+    .where("user_id", "=", userId)
+    .returning("ended_at")
+    .executeTakeFirst();
+}
+
+/** Ends a user's unexpired sessions and returns how many. */
+export async function markAllEnded(database: Database, userId: string, endedAt: Micros): Promise<number> {
+  const { numUpdatedRows } = await database
+    .updateTable("sessions")
+    .set({ ended_at: endedAt, id_token: null })
+    .where("user_id", "=", userId)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", endedAt)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Deletes some expired sessions, the oldest first. */
+export async function deleteExpiredSessions(database: Database, now: Micros, limit: number): Promise<void> {
+  await database
+    .deleteFrom("sessions")
+    .where("id", "in", (expired) =>
+      expired
+        .selectFrom("sessions")
+        .select("id")
+        .where("expires_at", "<=", now)
+        .orderBy("expires_at")
+        .limit(limit),
+    )
+    .execute();
+}

@@ -1,0 +1,117 @@
+import { apiKeyRoutes } from "../accounts/api-keys.ts";
+import { auditEventRoutes } from "../accounts/audit-events.ts";
+import { meRoutes } from "../accounts/me.ts";
+import { memberRoutes } from "../accounts/members.ts";
+import { sessionRoutes } from "../accounts/sessions.ts";
+import { signInRoutes } from "../accounts/sign-in.ts";
+import { whoAmIRoutes } from "../accounts/whoami.ts";
+import { datasetRoutes } from "../datasets/datasets.ts";
+import { environmentRoutes } from "../environments/environments.ts";
+import { episodeRoutes } from "../environments/episodes/episodes.ts";
+import { openEnvRoutes } from "../environments/openenv/openenv.ts";
+import { orsCallRoutes } from "../environments/ors/ors-calls.ts";
+import { orsCatalogRoutes } from "../environments/ors/ors-catalog.ts";
+import { orsSessionRoutes } from "../environments/ors/ors-sessions.ts";
+import { evaluatorRoutes } from "../evaluators/evaluators.ts";
+import { evaluatorProfileRoutes } from "../evaluators/profiles/evaluator-profiles.ts";
+import { errorTaxonomyRoutes } from "../evaluators/taxonomies/error-taxonomies.ts";
+import type { OpenSockets } from "../http/open-sockets.ts";
+import type { Route } from "../http/route.ts";
+import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
+import { deploymentRoutes } from "../predictions/deployments.ts";
+import { keptPredictionRoutes } from "../predictions/kept-predictions.ts";
+import { modelRoutes } from "../predictions/models.ts";
+import { predictionRoutes } from "../predictions/predictions.ts";
+import { resultDeletionRoutes } from "../results/delete/result-deletions.ts";
+import { evaluateRoutes } from "../results/evaluate-evaluate.ts";
+import { evaluationResultRoutes } from "../results/evaluation-results.ts";
+import { projectRoutes } from "../results/projects.ts";
+import { resultImportRoutes } from "../results/result-imports.ts";
+import { appRoutes } from "../results/search/apps.ts";
+import { resultSearchRoutes } from "../results/search/result-searches.ts";
+import { comparisonRoutes } from "../runs/compare/comparisons.ts";
+import { experimentRoutes } from "../runs/experiments.ts";
+import { runReportRoutes } from "../runs/report/report-routes.ts";
+import { runRoutes } from "../runs/runs.ts";
+import { usageRoutes } from "../usage/usage.ts";
+import { dashboardRoutes } from "./dashboard.ts";
+import { docsRoutes } from "./docs.ts";
+import { metricsRoutes } from "./metrics.ts";
+import { probeRoutes } from "./probes.ts";
+import type { Services } from "./services.ts";
+
+/** What `Bun.serve` is given: a handler for each path, and `fetch` for all other paths. */
+export interface App {
+  routes: Record<string, ServePath>;
+  fetch: ServePath;
+  /** When the last request arrived, on the clock of `performance.now()`. */
+  lastRequestAtMs(): number;
+  /** The number of requests that are not recorded yet. */
+  inFlight(): number;
+  /** Its WebSockets, to be stopped with the server. */
+  sockets: Pick<OpenSockets, "stop" | "abort">;
+}
+
+/** All routes of the server. */
+export function createApp(services: Services): App {
+  const routes: Route[] = [
+    ...probeRoutes(services),
+    ...metricsRoutes(services),
+    ...docsRoutes(services),
+    ...dashboardRoutes(services),
+    ...predictionRoutes(services),
+    ...keptPredictionRoutes(services),
+    ...modelRoutes(services),
+    ...deploymentRoutes(services),
+    ...signInRoutes(services),
+    ...sessionRoutes(services),
+    ...meRoutes(services),
+    ...whoAmIRoutes(services),
+    ...apiKeyRoutes(services),
+    ...memberRoutes(services),
+    ...auditEventRoutes(services),
+    ...errorTaxonomyRoutes(services),
+    ...evaluateRoutes(services),
+    ...evaluationResultRoutes(services),
+    ...resultSearchRoutes(services),
+    ...resultDeletionRoutes(services),
+    ...resultImportRoutes(services),
+    ...projectRoutes(services),
+    ...experimentRoutes(services),
+    ...datasetRoutes(services),
+    ...runReportRoutes(services),
+    ...comparisonRoutes(services),
+    ...runRoutes(services),
+    ...environmentRoutes(services),
+    ...episodeRoutes(services),
+    ...openEnvRoutes(services),
+    ...orsCatalogRoutes(services),
+    ...orsSessionRoutes(services),
+    ...orsCallRoutes(services),
+    ...evaluatorRoutes(services),
+    ...evaluatorProfileRoutes(services),
+    ...usageRoutes(services),
+    ...appRoutes(services),
+  ];
+  let lastRequestAtMs = 0;
+  let inFlight = 0;
+  const counter: RequestCounter = {
+    begin(atMs) {
+      lastRequestAtMs = atMs;
+      inFlight += 1;
+    },
+    end() {
+      inFlight -= 1;
+    },
+  };
+  const byPath = Object.entries(Object.groupBy(routes, ({ path }) => path));
+  return {
+    routes: Object.fromEntries(
+      byPath.map(([path, ofPath = []]) => [path, servePath(ofPath, services, counter)]),
+    ),
+    fetch: servePath([], services, counter),
+    lastRequestAtMs: () => lastRequestAtMs,
+    inFlight: () => inFlight,
+    sockets: services.sockets,
+  };
+}

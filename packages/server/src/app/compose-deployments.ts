@@ -1,0 +1,125 @@
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/config.ts";
+import { parseDeployments } from "../config/deployments-file.ts";
+import { readSettingsFile } from "../config/yaml-file.ts";
+import { defined } from "../platform/defined.ts";
+import type { ByteBudget } from "../platform/limits/byte-budget.ts";
+import type { Logger } from "../platform/observability/logger.ts";
+import type { CompletionCache } from "../upstream/completion-cache.ts";
+import {
+  createDeployments,
+  type DeploymentSettings,
+  type Deployments,
+  type NamedDeploymentSettings,
+} from "../upstream/create-deployments.ts";
+import { createUpstream } from "../upstream/create-upstream.ts";
+import { replicaAddress } from "../upstream/replica-address.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
+import { shareOf } from "./share-limits.ts";
+
+export interface ComposedDeployments {
+  deployments: Deployments;
+  /** Reads the file again. A file with an issue changes nothing and is logged. */
+  reread(): Promise<void>;
+  stopSandbox(): Promise<void>;
+}
+
+interface DeploymentsOptions {
+  memory?: ByteBudget;
+  /** Absent: none are kept. */
+  completions?: CompletionCache;
+  countUnreachable?: CountUnreachable;
+}
+
+/** The deployments of the file, otherwise the configured upstream, otherwise the sandbox. */
+export async function composeDeployments(
+  config: Config,
+  logger: Pick<Logger, "info" | "warn" | "error">,
+  { memory, completions, countUnreachable: count }: DeploymentsOptions = {},
+): Promise<ComposedDeployments> {
+  const { retries, keepAlive } = config.upstream;
+  const sandbox = needsSandbox(config) ? (await import("@presage/sandbox")).startSandbox() : undefined;
+  if (sandbox !== undefined) logger.warn("PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts");
+
+  function openUpstream({ fallback, cache: policy, ...settings }: NamedDeploymentSettings): Upstream {
+    const upstream = createUpstream({
+      ...defined(settings),
+      apiKey: settings.apiKey,
+      model: settings.model,
+      retries,
+      keepAlive,
+      hasFallback: fallback !== undefined,
+      ...defined({ memory, cache: completions && { policy, completions } }),
+      onReplicaChange: (url, state) => {
+        const about = { deployment: settings.name, replica: replicaAddress(url) };
+        if (state === "ejected") logger.warn(about, "a replica fails and is ejected");
+        else if (state === "up") logger.info(about, "a replica is back");
+      },
+    });
+    const deployment = config.deployments === undefined ? undefined : settings.name;
+    return watchOutages(upstream, { logger, deployment, count });
+  }
+  const deployments = createDeployments(
+    sandbox === undefined
+      ? await readDeploymentSettings(config)
+      : settingsOf(
+          { name: "sandbox", isSandbox: true, urls: [sandbox.url], apiKey: undefined, model: undefined },
+          config,
+        ),
+    openUpstream,
+  );
+
+  async function reread(): Promise<void> {
+    try {
+      deployments.replace(await readDeploymentSettings(config));
+      const names = deployments.all().map(({ name }) => name);
+      logger.info({ deployments: names }, "read the deployments again");
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      logger.error(
+        { issues: error.message.split("\n") },
+        "the deployments are not valid and stay as they were",
+      );
+    }
+  }
+
+  return { deployments, reread, stopSandbox: async () => await sandbox?.stop() };
+}
+
+/** Whether the sandbox answers, which is no model for judges. */
+export function needsSandbox({ deployments, upstream }: Config): boolean {
+  return deployments === undefined && upstream.urls === undefined;
+}
+
+export async function readDeploymentSettings(config: Config): Promise<DeploymentSettings> {
+  const { upstream, deployments } = config;
+  if (deployments === undefined) {
+    const { apiKey, model, urls = [] } = upstream;
+    return settingsOf({ name: "default", urls, apiKey, model }, config);
+  }
+  const { path, environment } = deployments;
+  const text = await readSettingsFile("PRESAGE_DEPLOYMENTS", path);
+  const settings = parseDeployments(path, text, { raw: environment, timeoutMs: upstream.timeoutMs });
+  return { ...settings, deployments: settings.deployments.map((each) => shareOfReplicas(each, config)) };
+}
+
+/** A server's workers share each replica's limit of requests in flight. */
+function shareOfReplicas(
+  { maxInFlightPerReplica: limit, ...settings }: NamedDeploymentSettings,
+  { workers }: Config,
+): NamedDeploymentSettings {
+  return { ...settings, maxInFlightPerReplica: limit === undefined ? undefined : shareOf(limit, workers) };
+}
+
+/** One deployment that no file describes. */
+function settingsOf(
+  named: Pick<NamedDeploymentSettings, "name" | "isSandbox" | "urls" | "apiKey" | "model">,
+  { upstream, cache }: Config,
+): DeploymentSettings {
+  // The sandbox has no chat template; what looks like one was in what it was asked.
+  const controlTokens = named.isSandbox ? ("accept" as const) : ("fail" as const);
+  const rest = { timeoutMs: upstream.timeoutMs, firstByteTimeoutMs: 0, maxInFlightPerReplica: undefined };
+  const one = { ...named, ...rest, fallback: undefined, cache: cache.policy, controlTokens };
+  return { defaultName: named.name, deployments: [one] };
+}

@@ -1,0 +1,195 @@
+import type { Config } from "../config/config.ts";
+import { createAskForVerdict } from "../evaluators/judge/ask-for-verdict.ts";
+import type { JudgeModel } from "../evaluators/judge/complete-with-retries.ts";
+import { createErrorTaxonomyFamily } from "../evaluators/judge/error-taxonomy.ts";
+import { createJudgeFamily } from "../evaluators/judge/judge.ts";
+import { createRegistry, ruleFamilies } from "../evaluators/registry.ts";
+import { createRuleRunner, ruleRunnerDefaults } from "../evaluators/rules/run-rule.ts";
+import { createEvaluatorRunner } from "../evaluators/run-evaluator.ts";
+import { findLabelledRevision } from "../evaluators/taxonomies/find-revision.ts";
+import { defined } from "../platform/defined.ts";
+import type { ByteBudget } from "../platform/limits/byte-budget.ts";
+import { createFairSlots, type FairSlots } from "../platform/limits/fair-slots.ts";
+import type { Log, Logger } from "../platform/observability/logger.ts";
+import { isPostgres } from "../platform/storage/is-postgres.ts";
+import type { OpenedDatabase } from "../platform/storage/open-database.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { findCorrections } from "../results/corrections-store.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import { createKeysInFlight } from "../results/keys-in-flight.ts";
+import { createFreeRunIds } from "../results/refuse-run-ids.ts";
+import { rollUpSoon } from "../results/summary/roll-up-soon.ts";
+import { hasUncounted, rollUpSomeTags } from "../results/summary/roll-up-tags-store.ts";
+import { type Folder, foldSoon } from "../results/write/fold-soon.ts";
+import { foldDeltas } from "../results/write/fold-store.ts";
+import { createResultWriter } from "../results/write/result-writer.ts";
+import { createWriteResults } from "../results/write/write-results.ts";
+import { createExternalCounts } from "../runs/external/external-counts.ts";
+import type { Deployments } from "../upstream/create-deployments.ts";
+import { createUpstream } from "../upstream/create-upstream.ts";
+import type { Upstream, UpstreamOptions } from "../upstream/upstream.ts";
+import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
+import { needsSandbox } from "./compose-deployments.ts";
+import { writeInThread } from "./keep-write-in-thread.ts";
+import { logFailure } from "./log-failure.ts";
+import { rollUpInThread } from "./roll-up-in-thread.ts";
+import { shareOf } from "./share-limits.ts";
+
+type Complete = Upstream["complete"];
+
+export interface ComposedEvaluation
+  extends Pick<
+    EvaluationServices,
+    | "registry"
+    | "hasModel"
+    | "rules"
+    | "runEvaluator"
+    | "keysInFlight"
+    | "freeRunIds"
+    | "externalCounts"
+    | "resultWriter"
+    | "folder"
+  > {
+  /** The calls to the judge's model; undefined if none is configured. */
+  judgeCalls: FairSlots | undefined;
+  /** Counts results by tag that are not counted yet. */
+  countTagsSoon(): void;
+  dispose(): Promise<void>;
+}
+
+interface EvaluationOptions {
+  deployments: Deployments;
+  memory?: ByteBudget;
+  countUnreachable?: CountUnreachable;
+  /** Absent: judges' calls are not counted. */
+  recordJudgeCall?: JudgeModel["recordCall"];
+}
+
+/** Everything that evaluates. */
+export function composeEvaluation(
+  config: Config,
+  log: Log,
+  { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
+  options: EvaluationOptions,
+): ComposedEvaluation {
+  const { logger } = log;
+  const judgeModel = composeJudge(config, logger, options);
+  const askForVerdict = judgeModel === undefined ? undefined : createAskForVerdict(judgeModel);
+  const registry = createRegistry([
+    ...ruleFamilies,
+    createJudgeFamily({
+      askForVerdict,
+      findCorrections: (requester, profilePublicId, limit) =>
+        findCorrections(briefReader(requester), requester.accountId, profilePublicId, limit),
+    }),
+    createErrorTaxonomyFamily({
+      askForVerdict,
+      findLabelledRevision: (accountId, name, label) =>
+        findLabelledRevision(database, accountId, name, label),
+    }),
+  ]);
+  const maxThreads = shareOf(ruleRunnerDefaults.maxThreads, config.workers);
+  const rules = createRuleRunner({ ...ruleRunnerDefaults, maxThreads, families: ruleFamilies });
+  const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
+  const folder = composeFolder(database, log);
+  const tagRollup = composeTagRollup(database, sqlitePath, log);
+  const resultWriter = createResultWriter(async (records) => {
+    const written = await writer.write(records);
+    folder.schedule();
+    tagRollup.schedule();
+    return written;
+  });
+  return {
+    registry,
+    hasModel: judgeModel !== undefined,
+    rules,
+    runEvaluator: createEvaluatorRunner({
+      rules,
+      modelTimeoutMs: config.upstream.timeoutMs,
+      onUnexpectedError: (error) => logger.error({ err: error }, "internal error in an evaluator"),
+    }),
+    keysInFlight: createKeysInFlight(),
+    freeRunIds: createFreeRunIds(),
+    externalCounts: createExternalCounts(),
+    resultWriter,
+    folder,
+    countTagsSoon: tagRollup.schedule,
+    judgeCalls: judgeModel?.slots,
+    async dispose() {
+      await rules.dispose();
+      await folder.stop();
+      await tagRollup.stop();
+      await writer.end();
+    },
+  };
+}
+
+/** On SQLite results are counted where they are written. */
+function composeFolder(database: Database, log: Log): Folder {
+  if (!isPostgres(database)) return { schedule() {}, async stop() {} };
+  const folder = foldSoon(
+    () => foldDeltas(database),
+    (error) => logFailure(log, error, "could not fold result counts; none are lost, and totals are correct"),
+  );
+  // Folds what stopped processes left behind.
+  folder.schedule();
+  return folder;
+}
+
+/** In an SQLite file results are counted by tag in a thread, which does not start before there are any. */
+function composeTagRollup(database: Database, sqlitePath: string | undefined, log: Log): Folder {
+  const thread = sqlitePath === undefined ? undefined : rollUpInThread(sqlitePath);
+  const rollUpSome = thread?.rollUpSome ?? (() => rollUpSomeTags(database));
+  const rollup = rollUpSoon(
+    async () => (await hasUncounted(database)) && (await rollUpSome()),
+    (error) =>
+      logFailure(log, error, "could not count results by tag; summaries by tag are correct, but slower"),
+  );
+  // Counts the results of the version before, and what stopped processes left.
+  rollup.schedule();
+  return {
+    schedule: rollup.schedule,
+    async stop() {
+      await rollup.stop();
+      await thread?.end();
+    },
+  };
+}
+
+function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
+  return { write: createWriteResults(database), end: async () => {} };
+}
+
+/** The model behind judges: the default deployment's, unless they have one of their own. The sandbox is not a model. */
+function composeJudge(config: Config, logger: Logger, options: EvaluationOptions): JudgeModel | undefined {
+  const complete = completeForJudges(config, logger, options);
+  // An evaluation's deadline bounds how long its calls wait.
+  const slots = createFairSlots({ slots: config.judge.maxInFlight });
+  return complete && { complete, slots, recordCall: options.recordJudgeCall };
+}
+
+function completeForJudges(
+  config: Config,
+  logger: Logger,
+  { deployments, memory, countUnreachable: count }: EvaluationOptions,
+): Complete | undefined {
+  if (config.judge.url === undefined && needsSandbox(config)) return undefined;
+  const own = upstreamOfJudges(config);
+  if (own !== undefined)
+    return watchOutages(createUpstream({ ...own, ...defined({ memory }) }), { logger, count }).complete;
+  const { model } = config.judge;
+  return (request, ...call) =>
+    deployments
+      .getDefault()
+      .upstream.complete(model === undefined ? request : { ...request, model }, ...call);
+}
+
+/** An upstream that only judges use: at an address of their own, or at the same with a key of their own. */
+export function upstreamOfJudges({ judge, upstream }: Config): UpstreamOptions | undefined {
+  const { timeoutMs, retries, keepAlive, urls } = upstream;
+  const rest = { name: "judges", apiKey: judge.apiKey, timeoutMs, retries, keepAlive };
+  // The upstream's credential and model are for the upstream's address only.
+  if (judge.url !== undefined) return { ...rest, urls: [judge.url], model: judge.model };
+  if (judge.apiKey === undefined || urls === undefined) return undefined;
+  return { ...rest, urls, model: judge.model ?? upstream.model };
+}

@@ -1,0 +1,132 @@
+import type { Config } from "../config/config.ts";
+import type { Log } from "../platform/observability/logger.ts";
+import type { Metrics } from "../platform/observability/metrics.ts";
+import { seeClock } from "../platform/storage/clock-jump.ts";
+import { emptyLog } from "../platform/storage/empty-log.ts";
+import { toIsoInstant } from "../platform/storage/micros.ts";
+import type { OpenedDatabase } from "../platform/storage/open-database.ts";
+import { startSweeper } from "../platform/storage/sweeper.ts";
+import { withLease } from "../platform/storage/with-lease.ts";
+import { selectNextDeletion } from "../results/delete/result-deletions-store.ts";
+import { deleteInThread } from "./delete-in-thread.ts";
+import { takeDeletionStep } from "./deletion-step.ts";
+import { logFailure } from "./log-failure.ts";
+import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld } from "./work-on-deletions.ts";
+
+const ageIntervalMs = 10 * 60_000;
+/** How soon work that another process left unfinished is noticed. */
+const lookIntervalMs = 5_000;
+/** Deleted texts are gone from SQLite's files in a minute, with a few attempts. */
+const logIntervalMs = 15_000;
+const clockJumped =
+  "the clock jumped by days since a server last ran; nothing is deleted by age for 24 h of running. Correct the clock if it is wrong";
+
+export interface ComposedRetention {
+  /** There is a deletion by filter to work on. */
+  schedule(): void;
+  dispose(): Promise<void>;
+}
+
+interface RetentionOptions {
+  metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete" | "retentionWaits">;
+  /** Results were deleted, so counts and rollups change. */
+  onResultsDeleted(): void;
+}
+
+/** Deletes what is too old, and what was chosen by a filter. Of several processes, one at a time does each. */
+export function composeRetention(
+  { retention }: Pick<Config, "retention">,
+  log: Log,
+  { database, reader, sqlitePath }: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath">,
+  { metrics, onResultsDeleted }: RetentionOptions,
+): ComposedRetention {
+  log.logger.info({ ...retention }, "days after which data is deleted");
+  const thread = sqlitePath === undefined ? undefined : deleteInThread(sqlitePath);
+  const holder = Bun.randomUUIDv7();
+
+  const work: DeletionWork = {
+    database,
+    takeStep: async (step) => await (thread?.send(step) ?? takeDeletionStep(database, step)),
+    onDeleted(kind, rows, heldMs) {
+      if (kind === "empty counts") return;
+      metrics.deletedRows([kind === "chosen results" ? "results" : kind], rows);
+      metrics.deletionSeconds.observe(heldMs / 1_000);
+      if (kind.endsWith("results")) onResultsDeleted();
+    },
+  };
+
+  let working = 0;
+
+  /** Does something unless another process is doing it. Returns whether it was done. */
+  function alone(
+    name: string,
+    signal: AbortSignal,
+    act: (work: DeletionWork, signal: AbortSignal) => Promise<void>,
+  ): Promise<boolean> {
+    return withLease(database, { name, holder }, signal, async (lease) => {
+      working += 1;
+      const renewing: DeletionWork = {
+        ...work,
+        async takeStep(step) {
+          await lease.renew();
+          return await work.takeStep(step);
+        },
+      };
+      try {
+        await act(renewing, lease.signal);
+      } finally {
+        working -= 1;
+        // An idle thread would keep 10 MB.
+        if (working === 0) await thread?.end();
+      }
+    });
+  }
+
+  const onFailure = (error: unknown) =>
+    logFailure(log, error, "could not delete old or chosen data; will retry");
+
+  let waits = false;
+
+  /** Deletes by age, unless the clock may be wrong: what it deletes is gone for good. */
+  async function deleteByAge(held: DeletionWork, until: AbortSignal): Promise<void> {
+    const { now, believed, jumped } = await seeClock(database);
+    const times = { clock: toIsoInstant(now), lastRun: toIsoInstant(believed) };
+    if (jumped !== undefined && !waits) log.logger.warn(times, clockJumped);
+    else if (jumped === undefined && waits) log.logger.info(times, "data is deleted by age again");
+    waits = jumped !== undefined;
+    metrics.retentionWaits.set(waits ? 1 : 0);
+    if (!waits) await deleteWhatIsOld(held, retention, now, until);
+  }
+
+  let nextAtMs = 0;
+  const age = startSweeper({
+    async sweep(signal) {
+      if (performance.now() < nextAtMs) return;
+      if (!(await alone("retention", signal, deleteByAge)) || signal.aborted) return;
+      nextAtMs = performance.now() + ageIntervalMs;
+      if (!waits) metrics.deletionsComplete.set(Date.now() / 1_000);
+    },
+    intervalMs: lookIntervalMs,
+    onFailure,
+  });
+  const chosen = startSweeper({
+    async sweep(signal) {
+      if ((await selectNextDeletion(database)) === undefined) return;
+      await alone("result deletions", signal, deleteWhatIsChosen);
+    },
+    intervalMs: lookIntervalMs,
+    onFailure,
+  });
+  const emptying = startSweeper({
+    sweep: (signal) => emptyLog({ reader, sqlitePath }, signal),
+    intervalMs: logIntervalMs,
+    onFailure: (error) => logFailure(log, error, "could not empty the database's log; will retry"),
+  });
+  return {
+    schedule: chosen.schedule,
+    async dispose() {
+      await Promise.all([age.stop(), chosen.stop(), emptying.stop()]);
+      await thread?.end();
+    },
+  };
+}

@@ -1,0 +1,256 @@
+import { createCommandLineAccess } from "../accounts/command-line-key.ts";
+import { ensureOwner } from "../accounts/ensure-owner.ts";
+import type { Config } from "../config/config.ts";
+import type { ModelUse } from "../evaluators/judge/model-use.ts";
+import { builtInProfileRevisions } from "../evaluators/profiles/built-in-profiles.ts";
+import { browserAddress } from "../http/browser-address.ts";
+import { createOpenSockets } from "../http/open-sockets.ts";
+import { connectRedis } from "../platform/connect-redis.ts";
+import { createByteBudget } from "../platform/limits/byte-budget.ts";
+import { createLongWork } from "../platform/limits/long-work.ts";
+import { quarterOfMemory } from "../platform/limits/quarter-of-memory.ts";
+import type { Log } from "../platform/observability/logger.ts";
+import { createMetrics } from "../platform/observability/metrics.ts";
+import { watchRedis } from "../platform/observability/watched-metrics.ts";
+import type { PriceList } from "../platform/price-list.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import { watchClocks } from "../results/watch-clocks.ts";
+import { createCompletionCache } from "../upstream/completion-cache.ts";
+import type { CountUnreachable } from "../upstream/watch-outages.ts";
+import { collectUsage } from "../usage/collect-usage.ts";
+import { writeUsage } from "../usage/usage-store.ts";
+import { type App, createApp } from "./app.ts";
+import { composeCapture } from "./compose-capture.ts";
+import { composeDatasets } from "./compose-datasets.ts";
+import { composeDeployments } from "./compose-deployments.ts";
+import { composeEnvironments } from "./compose-environments.ts";
+import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeFirstKey, composeKeyVerifier } from "./compose-keys.ts";
+import { composeLimits } from "./compose-limits.ts";
+import { composePrices } from "./compose-prices.ts";
+import { composeRetention } from "./compose-retention.ts";
+import { composeRuns } from "./compose-runs.ts";
+import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
+import { composeTelemetry } from "./compose-telemetry.ts";
+import { logFailure } from "./log-failure.ts";
+import type { WorkerStart } from "./messages.ts";
+import { openStore } from "./open-store.ts";
+import type { Phase, Services } from "./services.ts";
+import type { SupervisorLink } from "./supervisor-link.ts";
+import { watchFigures } from "./watch-figures.ts";
+
+/** For requests without a prediction's texts or samples. */
+const maxShortBodyBytes = 1024 * 1024;
+
+export interface Presage {
+  app: App;
+  /** Where browsers reach it. */
+  publicUrl: string;
+  setPhase(phase: Phase): void;
+  /** The owner's first key, if this start created it. It is not stored. */
+  firstKey: string | undefined;
+  /** The one-time sign-in link of local mode. It is not stored. */
+  signInAddress: string | undefined;
+  /** Reads the files of deployments and of prices again. */
+  rereadFiles(): Promise<void>;
+  /** Writes what is pending and releases all resources. */
+  dispose(): Promise<void>;
+}
+
+/** What only a worker process has. */
+export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
+  link: Pick<SupervisorLink, "readMetrics" | "forgetKey" | "answerWith">;
+  /** Whether it replaces a worker that ended: it prints no sign-in link. */
+  isReplacement: boolean;
+}
+
+/** Builds the server that will listen at `address`. Commands with `commandLineKey` are let in. */
+export async function composeServer(
+  config: Config,
+  log: Log,
+  address: string,
+  worker?: WorkerOptions,
+  commandLineKey?: string,
+): Promise<Presage> {
+  const { logger } = log;
+  let phase: Phase = "starting";
+  const { reread: rereadPrices, ...prices } = await composePrices(config, logger);
+  const metrics = createMetrics();
+  const memory = createByteBudget(config.memoryBudgetBytes ?? quarterOfMemory());
+  const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
+  const tracing = await composeTelemetry(config, logger, metrics, instanceId);
+  const store = await openStore(config, log);
+  const { database, keyDigest } = store;
+  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
+  if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
+  const firstKey = await composeFirstKey(config, store);
+  const publicUrl = config.listen.publicUrl ?? browserAddress(address);
+  const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
+  const offersSignIn = signIn.kind === "local" && worker?.isReplacement !== true;
+  const signInPath = offersSignIn ? await createSignInPath(store) : undefined;
+  const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
+  const completions = createCompletionCache({
+    ...config.cache,
+    shared: redis && { redis, secret: await sharedSecret(database, "completion_names") },
+  });
+  const {
+    deployments,
+    reread: rereadDeployments,
+    stopSandbox,
+  } = await composeDeployments(config, logger, {
+    memory,
+    completions,
+    countUnreachable,
+  });
+
+  const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
+  const usage = composeUsage(log, database, prices);
+  const limits = composeLimits(config, { redis, keyDigest, metrics });
+  const {
+    dispose: disposeEvaluation,
+    judgeCalls,
+    countTagsSoon,
+    ...evaluation
+  } = composeEvaluation(config, log, store, {
+    deployments,
+    memory,
+    countUnreachable,
+    recordJudgeCall: usage.recordCallsOf("judge"),
+  });
+  const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
+  const { dispose: disposeCapture, ...capture } = composeCapture(config, log, store, { memory, metrics });
+  const runs = composeRuns(config, log, store, {
+    deployments,
+    liveInFlight: limits.predictions.inFlight,
+    recordCall: usage.recordCallsOf("run"),
+    startSpan: tracing.startRun,
+  });
+  const { dispose: disposeRetention, ...deletions } = composeRetention(config, log, store, {
+    metrics,
+    onResultsDeleted() {
+      evaluation.folder.schedule();
+      countTagsSoon();
+    },
+  });
+  const sockets = createOpenSockets();
+  watchFigures(metrics, { deployments, limits, sockets, judgeCalls, memory, capture, completions });
+
+  async function rereadFiles(): Promise<void> {
+    if (config.deployments !== undefined) await rereadDeployments();
+    await rereadPrices();
+  }
+  worker?.link.answerWith({
+    figures: () => metrics.registry.getMetricsAsJSON(),
+    forgetKey: keyVerifier.forget,
+    rereadFiles,
+  });
+
+  const evaluationServices: EvaluationServices = {
+    store,
+    admission: limits.evaluations,
+    builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
+    datasets,
+    runs,
+    deletions,
+    ...evaluation,
+  };
+  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, {
+    deployments,
+    evaluation: evaluationServices,
+    sessionSecret: await sharedSecret(database, "ors_sessions"),
+  });
+  const services: Services = {
+    settings: settingsOf(config, instanceId),
+    phase: () => phase,
+    log,
+    metrics,
+    readMetrics: worker?.link.readMetrics ?? (() => metrics.registry.metrics()),
+    tracing,
+    memory,
+    longWork: createLongWork(),
+    store,
+    deployments,
+    admission: limits.predictions,
+    capture,
+    recordUsage: usage.record,
+    prices,
+    identity: {
+      store,
+      keyDigest,
+      keyVerifier,
+      commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
+      forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
+      ...sessions,
+    },
+    evaluation: evaluationServices,
+    environments,
+    sockets,
+    sessionCookie,
+    signIn,
+  };
+
+  runs.start(services.evaluation);
+  const clocks = watchClocks(database, logger);
+  await noteInstance(database, { id: instanceId, address: publicUrl });
+  return {
+    app: createApp(services),
+    setPhase: (next) => {
+      phase = next;
+    },
+    firstKey,
+    publicUrl,
+    rereadFiles,
+    signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
+    async dispose() {
+      // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
+      const forgotten = forgetInstance(database, instanceId).catch(() => {});
+      await Promise.all([stopLastUses(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
+      await disposeRetention();
+      await runs.dispose();
+      // Before the sandbox: a step that it cuts off has not failed.
+      await disposeEnvironments();
+      await stopSandbox();
+      await disposeDatasets();
+      await disposeEvaluation();
+      // The spans of runs and of evaluations at work end with them.
+      await tracing
+        .stop()
+        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces and metrics"));
+      await limits.stop();
+      redis?.stop();
+      await store.destroy();
+    },
+  };
+}
+
+function composeUsage(log: Log, database: Database, prices: PriceList) {
+  const { record, stop } = collectUsage(
+    (batch) => writeUsage(database, batch),
+    (error, isFirst) => logFailure(log, error, "could not write usage; will retry", isFirst),
+    (model) => prices.current()?.models.has(model) === true,
+  );
+  return {
+    record,
+    /** Without latencies: usage has those of clients' predictions only. */
+    recordCallsOf: (operation: "judge" | "run") => (call: ModelUse) =>
+      record({ ...call, operation, totalMs: 0, upstreamMs: undefined }),
+    stop,
+  };
+}
+
+function settingsOf(config: Config, instanceId: string): Services["settings"] {
+  const { maxBodyBytes } = config.listen;
+  return {
+    instanceId,
+    maxBodyBytes,
+    listsDeployments: config.deployments !== undefined,
+    maxShortBodyBytes: Math.min(maxBodyBytes, maxShortBodyBytes),
+    capture: config.capture,
+    debugFields: config.prediction.debugFields,
+    chatCompatibility: config.prediction.chatCompatibility,
+    metricsToken: config.metricsToken,
+    dashboardDirectory: Bun.fileURLToPath(new URL("../../../web/dist/", import.meta.url)),
+  };
+}

@@ -1,0 +1,97 @@
+import { createAttemptCookie } from "../accounts/attempt-cookie.ts";
+import { createSignInToken } from "../accounts/create-sign-in-token.ts";
+import type { IdentityServices } from "../accounts/identity-services.ts";
+import type { SessionRules } from "../accounts/session-rules.ts";
+import { createSessionTokens } from "../accounts/session-tokens.ts";
+import type { OpenidSignIn, SignIn } from "../accounts/sign-in.ts";
+import { localIssuer, type User } from "../accounts/users-store.ts";
+import { createKeyDigest } from "../accounts/verify-api-key.ts";
+import type { Config, OidcConfig } from "../config/config.ts";
+import { type CookieSettings, createSessionCookie } from "../http/session-cookie.ts";
+import type { OpenedDatabase } from "../platform/storage/open-database.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { sharedSecret } from "../platform/storage/settings-store.ts";
+import type { Services } from "./services.ts";
+
+/** Distinguishes the cookies of several servers on one host. */
+const suffixLength = 8;
+
+/** Which sessions are valid, and for how long. */
+export function sessionRules({ oidc, session }: Config["identity"]): SessionRules {
+  return { issuer: oidc?.issuer ?? localIssuer, ...session };
+}
+
+/** Sign-in and sessions. `publicUrl` is the address that browsers use. */
+export async function composeSignIn(
+  { identity }: Config,
+  { database }: Pick<OpenedDatabase, "database">,
+  publicUrl: string,
+): Promise<
+  Pick<Services, "signIn" | "sessionCookie"> & {
+    sessions: Pick<IdentityServices, "sessionTokens" | "sessionRules" | "openidProvider">;
+  }
+> {
+  const rules = sessionRules(identity);
+  const secret = await sharedSecret(database, "session_digest");
+  const cookies: CookieSettings = {
+    suffix: new Bun.CryptoHasher("sha256", secret).update("cookie:").digest("hex").slice(0, suffixLength),
+    isSecure: publicUrl.startsWith("https:"),
+  };
+  const signIn: SignIn =
+    identity.oidc === undefined
+      ? { kind: "local", tokenDigest: await signInDigest(database) }
+      : await composeOpenidSignIn(identity.oidc, database, publicUrl, cookies);
+  return {
+    signIn,
+    sessionCookie: createSessionCookie({ ...cookies, maxAgeMs: rules.maxMs }),
+    sessions: {
+      sessionTokens: createSessionTokens(secret),
+      sessionRules: rules,
+      openidProvider: signIn.kind === "openid" ? signIn.provider : undefined,
+    },
+  };
+}
+
+/** Creates the one-time sign-in path of local mode. Browsers do not send its fragment, so no server or log sees it. */
+export async function createSignInPath({
+  database,
+  owner,
+}: {
+  database: Database;
+  owner: Pick<User, "id">;
+}): Promise<string> {
+  const token = await createSignInToken(database, await signInDigest(database), owner.id);
+  return `/sign-in#${token}`;
+}
+
+async function signInDigest(database: Database) {
+  return createKeyDigest(await sharedSecret(database, "sign_in_token_digest"));
+}
+
+async function composeOpenidSignIn(
+  { allowedDomains, accountClaim, newUserRole, ...oidc }: OidcConfig,
+  database: Database,
+  publicUrl: string,
+  cookies: CookieSettings,
+): Promise<OpenidSignIn> {
+  // Loaded here because only this mode needs them.
+  const [{ createOpenidProvider }, { createAttemptSeal }] = await Promise.all([
+    import("../accounts/openid-provider.ts"),
+    import("../accounts/seal-attempt.ts"),
+  ]);
+  const provider = createOpenidProvider({
+    ...oidc,
+    callbackUrl: `${publicUrl}/auth/callback`,
+    signedOutUrl: `${publicUrl}/sign-in?signed_out`,
+    rules: { allowedDomains, accountClaim },
+  });
+  const seal = createAttemptSeal(await sharedSecret(database, "sign_in_attempt"));
+  return {
+    kind: "openid",
+    issuer: oidc.issuer,
+    newUserRole,
+    publicUrl,
+    provider,
+    attempts: createAttemptCookie(cookies, seal),
+  };
+}

@@ -1,0 +1,12 @@
+import { copyLog } from "../platform/storage/copy-log.ts";
+import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
+import { openSqliteBackgroundWriter } from "../platform/storage/open-sqlite-database.ts";
+import { serveWrites } from "../platform/storage/thread-requests.ts";
+import { type DeletionStep, type Place, takeDeletionStep } from "./deletion-step.ts";
+
+// Runs in a worker: it deletes what is too old or chosen.
+serveWrites<DeletionStep, DeletedBatch<Place>>(openSqliteBackgroundWriter, async (database, step) => {
+  const batch = await takeDeletionStep(database, step);
+  if (batch.heldMs > 0) await copyLog(database);
+  return batch;
+});

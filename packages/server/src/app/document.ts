@@ -1,0 +1,129 @@
+import { createDocument } from "zod-openapi";
+import { auditEventPaths } from "../accounts/audit-openapi.ts";
+import { mePaths } from "../accounts/me-openapi.ts";
+import { memberPaths } from "../accounts/members-openapi.ts";
+import { apiKeyPaths } from "../accounts/openapi.ts";
+import { sessionPaths } from "../accounts/sessions-openapi.ts";
+import { datasetPaths } from "../datasets/openapi.ts";
+import { episodePaths } from "../environments/episodes/openapi.ts";
+import { environmentPaths } from "../environments/openapi.ts";
+import { openEnvDescription, openEnvPaths } from "../environments/openenv/openapi.ts";
+import { evaluatorPaths } from "../evaluators/openapi.ts";
+import { evaluatorProfilePaths } from "../evaluators/profiles/openapi.ts";
+import { errorTaxonomyPaths } from "../evaluators/taxonomies/openapi.ts";
+import { withForbidden } from "../http/describe.ts";
+import { keptPredictionPaths } from "../predictions/kept-predictions-openapi.ts";
+import { deploymentPaths } from "../predictions/openapi.ts";
+import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
+import { resultDeletionPaths } from "../results/delete/result-deletions-openapi.ts";
+import { evaluatePaths } from "../results/openapi.ts";
+import { projectPaths } from "../results/projects-openapi.ts";
+import { evaluationResultPaths } from "../results/results-openapi.ts";
+import { appPaths } from "../results/search/openapi.ts";
+import { comparisonPaths } from "../runs/compare/openapi.ts";
+import { experimentPaths } from "../runs/openapi.ts";
+import { runReportPaths } from "../runs/report/report-openapi.ts";
+import { runPaths } from "../runs/runs-openapi.ts";
+import { usagePaths } from "../usage/openapi.ts";
+import { probePaths } from "./openapi.ts";
+import type { Settings } from "./services.ts";
+
+/** The API's version, not the program's. */
+const apiVersion = "0.1.0";
+
+/** The API as OpenAPI 3.1, made from the schemas that validate requests. */
+export function openApiDocument(chatCompatibility: Settings["chatCompatibility"] = "strict") {
+  return createDocument({
+    openapi: "3.1.1",
+    info: {
+      title: "Presage",
+      version: apiVersion,
+      description:
+        "Uses a language model to predict an environment's next state from a state and an action. Scores model outputs with rules and with a model as judge.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
+    tags: [
+      { name: "prediction", description: "Predict next states with the world model." },
+      { name: "kept predictions", description: "Predictions that were stored, with what was asked." },
+      { name: "dashboard", description: "The calling user, their API keys and their sessions." },
+      {
+        name: "error taxonomies",
+        description: "Trees of model errors, in labelled revisions.",
+      },
+      { name: "evaluation", description: "Score model outputs." },
+      {
+        name: "evaluation results",
+        description: "Search, count, correct, import and export results.",
+      },
+      {
+        name: "evaluators",
+        description: "The available evaluators, and the apps that have results.",
+      },
+      { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
+      { name: "experiments", description: "Groups of results, in projects." },
+      { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
+      { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
+      { name: "environments", description: "Worlds that a model plays, for agents to act in." },
+      { name: "OpenEnv", description: openEnvDescription },
+      { name: "probes", description: "For load balancers, monitors and people." },
+    ],
+    paths: withForbidden({
+      ...predictionPaths,
+      "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
+      ...keptPredictionPaths,
+      ...deploymentPaths,
+      ...mePaths,
+      ...sessionPaths,
+      ...apiKeyPaths,
+      ...memberPaths,
+      ...auditEventPaths,
+      ...usagePaths,
+      ...evaluatePaths,
+      ...evaluationResultPaths,
+      ...resultDeletionPaths,
+      ...evaluatorPaths,
+      ...appPaths,
+      ...evaluatorProfilePaths,
+      ...projectPaths,
+      ...experimentPaths,
+      ...datasetPaths,
+      ...runReportPaths,
+      ...comparisonPaths,
+      ...runPaths,
+      ...errorTaxonomyPaths,
+      ...environmentPaths,
+      ...episodePaths,
+      ...openEnvPaths,
+      ...probePaths,
+    }),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "apiKey",
+          in: "header",
+          name: "X-API-KEY",
+          description: "A key, as `POST /v1/api-keys` returns it.",
+        },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "The same key, where OpenAI's clients send it.",
+        },
+        basic: {
+          type: "http",
+          scheme: "basic",
+          description: "The same key as the password, with any user name. For clients of OpenEnv only.",
+        },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "presage_session",
+          description:
+            "The session of a signed-in browser. The actual cookie name ends in an underscore and 8 characters specific to the server, and on https it begins with __Host-. Requests that change something also need the header X-CSRF-Token.",
+        },
+      },
+    },
+  });
+}

@@ -1,0 +1,8 @@
+import { applyWrites, type EpisodeWrite } from "../environments/episodes/apply-writes.ts";
+import { openSqliteWriter } from "../platform/storage/open-sqlite-database.ts";
+import { serveWrites } from "../platform/storage/thread-requests.ts";
+
+// Runs in a worker: it writes what happens in episodes.
+serveWrites<string, boolean[]>(openSqliteWriter, (database, writes) =>
+  applyWrites(database, JSON.parse(writes) as EpisodeWrite[]),
+);

@@ -1,0 +1,19 @@
+import { Worker } from "node:worker_threads";
+import { writerThread } from "../platform/storage/thread-requests.ts";
+import type { WriterData } from "../platform/storage/write-turn.ts";
+import { toText } from "../results/write/records-as-text.ts";
+import type { WriteResults, Written } from "../results/write/write-results.ts";
+
+export function startResultsWorker(workerData: WriterData): Worker {
+  return new Worker(new URL("./results-thread.ts", import.meta.url), { workerData });
+}
+
+/** Writes results into an SQLite file on a thread of its own. */
+export function writeInThread(
+  sqlitePath: string,
+  startWorker = startResultsWorker,
+): { write: WriteResults; end(): Promise<void> } {
+  const thread = writerThread<string, Written>(sqlitePath, startWorker);
+  // Copying objects to a thread takes five times as long as writing them as JSON.
+  return { write: (records) => thread.send(toText(records)), end: thread.end };
+}

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { idleTimeoutS } from "../http/keep-open.ts";
+import { isOpenAiPath, openAiError } from "../http/openai-error.ts";
+import { type SocketEvents, socketHandler } from "../http/socket.ts";
+import type { App } from "./app.ts";
+import { widenBacklog } from "./widen-backlog.ts";
+
+/** Routes limit bodies themselves, with an error response of the API. */
+const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
+/** How long requests in flight may take once the server is told to stop. */
+const drainTimeoutMs = 30_000;
+/** How long clients on kept connections have to learn, with a response, that the connection closes. */
+const noticeMs = 1_000;
+/** After this long without a request, no client is left to notify. */
+const quietMs = 250;
+
+export interface Listening {
+  address: string;
+  port: number;
+  /** Serves `app` from now on. */
+  use(app: App): void;
+  /**
+   * Stops accepting connections after at most a second, and returns once all requests in flight have a response and all WebSockets are
+   * closed, or after 30 s. Returns the number of requests and of WebSockets' messages that it aborted.
+   */
+  drain(): Promise<number>;
+}
+
+/** The server cannot listen at its address; the message says why. */
+export class ListenError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = "ListenError";
+  }
+}
+
+/** Explains why `Bun.serve` failed, where the cause is known. */
+function explainListenError(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") return addressInUseError(host, port, error);
+  if (code === "EACCES")
+    return new ListenError(
+      `This user may not listen at ${hostAndPort(host, port)}; set PRESAGE_PORT to 1024 or more.`,
+      error,
+    );
+  if (code === "EADDRNOTAVAIL" || code === "EINVAL")
+    return new ListenError(
+      `${host} is not an address of this machine; set PRESAGE_HOST to one that is.`,
+      error,
+    );
+  return error;
+}
+
+export function addressInUseError(host: string, port: number, cause?: unknown): ListenError {
+  const message = `${hostAndPort(host, port)} is in use; set PRESAGE_PORT or PRESAGE_HOST to a free address.`;
+  return new ListenError(message, cause);
+}
+
+function hostAndPort(host: string, port: number): string {
+  return listenAddress(host, port).slice("http://".length);
+}
+
+export function listenAddress(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Whether only this machine can reach a server at the host. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+export interface ListenOptions {
+  host: string;
+  port: number;
+  /** Whether other processes of this user may listen at the address too, if they all say so. */
+  reusePort?: boolean;
+}
+
+/** Listens at once, and responds that the server is starting until it is given an app. */
+export function listen({ host, port, reusePort = false }: ListenOptions): Listening {
+  let app = startingApp();
+  const serve = () =>
+    Bun.serve<SocketEvents>({
+      hostname: host,
+      port,
+      idleTimeout: idleTimeoutS,
+      maxRequestBodySize,
+      // Stated, because with `development: false` Bun shares the port with a second server, which would answer every other call.
+      reusePort,
+      // Otherwise Bun's error page would show source code.
+      development: false,
+      routes: app.routes,
+      fetch: app.fetch,
+      websocket: socketHandler,
+    });
+  let server: ReturnType<typeof serve>;
+  try {
+    server = serve();
+  } catch (error) {
+    throw explainListenError(error, host, port);
+  }
+  widenBacklog();
+
+  /** Bun's stop closes idle connections at once, and would lose a request that a client is just sending on one of them. */
+  async function waitForQuiet(startedAtMs: number): Promise<void> {
+    let quietSinceMs = startedAtMs;
+    while (performance.now() - startedAtMs < noticeMs && performance.now() - quietSinceMs < quietMs) {
+      await sleep(10);
+      quietSinceMs =
+        server.pendingRequests > 0 ? performance.now() : Math.max(startedAtMs, app.lastRequestAtMs());
+    }
+  }
+
+  /** Aborted requests still write their log lines, and aborted sockets their last message. */
+  async function settleAborted(): Promise<void> {
+    const startedAtMs = performance.now();
+    const isBusy = () => app.inFlight() > 0 || server.pendingWebSockets > 0;
+    while (isBusy() && performance.now() - startedAtMs < noticeMs) await sleep(10);
+  }
+
+  return {
+    address: listenAddress(host, server.port ?? port),
+    port: server.port ?? port,
+    use(next) {
+      app = next;
+      server.reload({ routes: app.routes, fetch: app.fetch });
+    },
+    async drain() {
+      const startedAtMs = performance.now();
+      app.sockets.stop();
+      await waitForQuiet(startedAtMs);
+      const stopped = server.stop(false);
+      const isBusy = () => server.pendingRequests > 0 || server.pendingWebSockets > 0;
+      while (isBusy() && performance.now() - startedAtMs < drainTimeoutMs) await sleep(10);
+      const abortedMessages = app.sockets.abort();
+      const aborted = server.pendingRequests + abortedMessages;
+      if (abortedMessages > 0) await settleAborted();
+      await server.stop(true);
+      await stopped;
+      await settleAborted();
+      return aborted;
+    },
+  };
+}
+
+/** Throws a `ListenError` if this process could not listen at the address. */
+export async function probeAddress({ host, port }: Pick<ListenOptions, "host" | "port">): Promise<void> {
+  try {
+    const options = { hostname: host, port, reusePort: false, development: false };
+    await Bun.serve({ ...options, fetch: () => new Response(null, { status: 503 }) }).stop(true);
+  } catch (error) {
+    throw explainListenError(error, host, port);
+  }
+}
+
+/** Served until there is an app: the process is up, and does not accept requests yet. */
+function startingApp(): App {
+  const category = "unavailable";
+  const starting = { detail: "The server is starting.", category };
+  const error = openAiError({ status: 503, body: starting, code: "overloaded", category });
+  const headers = {
+    "retry-after": "1",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+  };
+  return {
+    routes: {
+      "/health": async () => Response.json({ status: "ok" }),
+      "/ready": async () => Response.json({ status: "starting" }, { status: 503, headers }),
+    },
+    fetch: async ({ url }) => {
+      const isOpenAi = isOpenAiPath(URL.parse(url)?.pathname ?? "");
+      return Response.json(isOpenAi ? { ...starting, error } : starting, { status: 503, headers });
+    },
+    lastRequestAtMs: () => 0,
+    inFlight: () => 0,
+    sockets: { stop() {}, abort: () => 0 },
+  };
+}

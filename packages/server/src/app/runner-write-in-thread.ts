@@ -1,0 +1,13 @@
+import { Worker } from "node:worker_threads";
+import { smallHeap } from "../platform/storage/small-heap.ts";
+import { writerThread } from "../platform/storage/thread-requests.ts";
+import type { WriteWork } from "../runs/runner/work-writer.ts";
+
+/** Writes the work of runs into an SQLite file on a thread of its own. */
+export function writeWorkInThread(sqlitePath: string): { write: WriteWork; end(): Promise<void> } {
+  const thread = writerThread<string, boolean>(
+    sqlitePath,
+    (workerData) => new Worker(new URL("./work-thread.ts", import.meta.url), smallHeap(workerData)),
+  );
+  return { write: (work) => thread.send(JSON.stringify(work)), end: thread.end };
+}

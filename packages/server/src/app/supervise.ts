@@ -1,0 +1,130 @@
+import { type Config, hasFilesToReread } from "../config/config.ts";
+import { defined } from "../platform/defined.ts";
+import type { Logger } from "../platform/observability/logger.ts";
+import { holdAddress } from "./hold-address.ts";
+import type { Question, Started, ToSupervisor } from "./messages.ts";
+import { createRestartPause, type RestartPause } from "./restart-pause.ts";
+import { startWorker, type WorkerExit, type WorkerProcess } from "./start-worker.ts";
+import { createWorkerFigures } from "./worker-figures.ts";
+
+export interface SupervisorOptions {
+  logger: Logger;
+  /** Resolves with the signal that stops the server. */
+  stopped: Promise<NodeJS.Signals>;
+  /** Called once, when the first worker is ready. */
+  onReady(started: Started): void;
+}
+
+/** A worker's slot, which is filled again when the worker ends. */
+interface Slot {
+  readonly index: number;
+  readonly pause: RestartPause;
+  worker: WorkerProcess | undefined;
+  restart: Timer | undefined;
+}
+
+/**
+ * Runs the configured number of workers on one port, restarts those that end, and returns the exit code once a signal has stopped them all.
+ * The first worker starts alone: it migrates the database, and if it cannot start, the server cannot.
+ */
+export async function supervise(config: Config, options: SupervisorOptions): Promise<number> {
+  const held = await holdAddress(config.listen);
+  try {
+    return await superviseWorkers(config, options);
+  } finally {
+    held.release();
+  }
+}
+
+async function superviseWorkers(
+  config: Config,
+  { logger, stopped, onReady }: SupervisorOptions,
+): Promise<number> {
+  const instanceId = Bun.randomUUIDv7();
+  const figures = createWorkerFigures();
+  const slots = Array.from(
+    { length: config.workers.count },
+    (_, index): Slot => ({ index, pause: createRestartPause(), worker: undefined, restart: undefined }),
+  );
+  const firstReady = Promise.withResolvers<Started>();
+  /** Where the first worker listens. */
+  let port: number | undefined;
+  let isStarted = false;
+  let isStopping = false;
+
+  function start(slot: Slot): WorkerProcess {
+    const worker = startWorker({ index: slot.index, instanceId, ...defined({ port }) }, (message) =>
+      receive(message, worker),
+    );
+    slot.worker = worker;
+    void worker.exited.then((exit) => refill(slot, worker, exit));
+    return worker;
+  }
+
+  function refill(slot: Slot, worker: WorkerProcess, exit: WorkerExit): void {
+    slot.worker = undefined;
+    figures.retire(worker);
+    if (!isStarted || isStopping) return;
+    figures.countRestart();
+    const pauseMs = slot.pause.after(performance.now() - worker.startedAtMs);
+    logger.error(
+      { worker: slot.index + 1, processId: worker.pid, ...exit, pauseMs },
+      "a worker ended; starting another",
+    );
+    slot.restart = setTimeout(() => start(slot), pauseMs);
+  }
+
+  const running = () => slots.flatMap(({ worker }) => worker ?? []);
+
+  async function askAll(question: Question, except?: WorkerProcess): Promise<void> {
+    await Promise.all(running().map((worker) => (worker === except ? undefined : worker.ask(question))));
+  }
+
+  async function receive(
+    message: Exclude<ToSupervisor, { kind: "answer" }>,
+    from: WorkerProcess,
+  ): Promise<void> {
+    if (message.kind === "listening") port = message.port;
+    else if (message.kind === "ready") firstReady.resolve(message.started);
+    else if (message.request.kind === "metrics")
+      from.send({ kind: "response", id: message.id, text: await figures.read(running()) });
+    else {
+      await askAll(message.request, from);
+      from.send({ kind: "response", id: message.id });
+    }
+  }
+
+  /** Returns the exit code of the server: 0 if every worker stopped as it was told. */
+  async function stopAll(signal: NodeJS.Signals): Promise<number> {
+    isStopping = true;
+    for (const { restart } of slots) clearTimeout(restart);
+    const exits = running().map((worker) => {
+      worker.kill(signal);
+      return worker.exited;
+    });
+    // A worker that has not begun yet is ended by the signal itself.
+    const isClean = (exit: WorkerExit) => exit.code === 0 || exit.signal === signal;
+    return (await Promise.all(exits)).every(isClean) ? 0 : 1;
+  }
+
+  // Otherwise the workers follow this process.
+  if (hasFilesToReread(config)) process.on("SIGHUP", () => void askAll({ kind: "reread-files" }));
+
+  const [firstSlot, ...others] = slots;
+  if (firstSlot === undefined) throw new Error("A supervisor needs workers");
+  const first = start(firstSlot);
+  const outcome = await Promise.race([firstReady.promise, first.exited, stopped]);
+  if (typeof outcome === "string") return await stopAll(outcome);
+  if ("code" in outcome) {
+    if (outcome.signal !== null) logger.error(outcome, "the first worker ended before it was ready");
+    return outcome.code ?? 1;
+  }
+  isStarted = true;
+  onReady(outcome);
+  for (const slot of others) start(slot);
+  const signal = await stopped;
+  logger.info({ signal, workers: running().length }, "stopping the workers");
+  const code = await stopAll(signal);
+  logger.info("stopped");
+  return code;
+}

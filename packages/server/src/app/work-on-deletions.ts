@@ -1,0 +1,61 @@
+import { selectAccountIds } from "../accounts/users-store.ts";
+import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-in-batches.ts";
+import { type Micros, microsPerDay } from "../platform/storage/micros.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { forgetDeletions } from "../results/delete/result-deletions-store.ts";
+import type { DeletionStep, DeletionTarget, Place } from "./deletion-step.ts";
+
+/** After how many days each kind is deleted; absent: never. */
+export interface Retention {
+  results?: number;
+  predictions?: number;
+  episodes?: number;
+  usage?: number;
+  audit?: number;
+}
+
+/** For how long a deletion by filter can be looked up after its end. */
+const deletionsDays = 30;
+
+export interface DeletionWork {
+  database: Database;
+  takeStep(step: DeletionStep): Promise<DeletedBatch<Place>>;
+  onDeleted(kind: DeletionStep["kind"], rows: number, heldMs: number): void;
+}
+
+/** Deletes everything that is too old at a time. */
+export async function deleteWhatIsOld(
+  work: DeletionWork,
+  { results, predictions, episodes, usage, audit }: Retention,
+  now: Micros,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database } = work;
+  const before = (days: number): Micros => now - days * microsPerDay;
+  if (results !== undefined) await deleteAll(work, { kind: "results", before: before(results) }, signal);
+  if (predictions !== undefined)
+    await deleteAll(work, { kind: "predictions", before: before(predictions) }, signal);
+  const perAccount = Object.entries({ episodes, usage, audit } as const).flatMap(([kind, days]) =>
+    days === undefined ? [] : [{ kind: kind as "episodes" | "usage" | "audit", before: before(days) }],
+  );
+  if (perAccount.length > 0) {
+    for (const accountId of await selectAccountIds(database))
+      for (const what of perAccount) await deleteAll(work, { ...what, accountId }, signal);
+  }
+  await deleteAll(work, { kind: "empty counts" }, signal);
+  await forgetDeletions(database, before(deletionsDays));
+}
+
+/** Deletes the results of all deletions by filter that wait. */
+export async function deleteWhatIsChosen(work: DeletionWork, signal: AbortSignal): Promise<void> {
+  await deleteAll(work, { kind: "chosen results" }, signal);
+}
+
+async function deleteAll(work: DeletionWork, what: DeletionTarget, signal: AbortSignal): Promise<void> {
+  await deleteInBatches<Place>(
+    work.database,
+    // A step returns the kind of place that the next one of its kind takes.
+    (place, limit) => work.takeStep({ ...what, place, limit } as DeletionStep),
+    { signal, onDeleted: (rows, heldMs) => work.onDeleted(what.kind, rows, heldMs) },
+  );
+}

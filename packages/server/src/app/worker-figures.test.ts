@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { createMetrics } from "../platform/observability/metrics.ts";
+import { watchProcesses, watchReplicas } from "../platform/observability/watched-metrics.ts";
+import type { Figures } from "./messages.ts";
+import { createWorkerFigures } from "./worker-figures.ts";
+
+interface TestWorker {
+  metrics: ReturnType<typeof createMetrics>;
+  ask(): Promise<Figures | undefined>;
+}
+
+function createWorker(): TestWorker {
+  const metrics = createMetrics();
+  return { metrics, ask: async () => (await metrics.registry.getMetricsAsJSON()) as Figures };
+}
+
+/** The value of a series as it is written; undefined if there is none. */
+function readSeries(text: string, series: string): number | undefined {
+  const line = text.split("\n").find((one) => one.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length));
+}
+
+test("a worker that ends after its answer, before that of another, counts once, and its gauges go", async () => {
+  const figures = createWorkerFigures<TestWorker>();
+  const [ends, stays] = [createWorker(), createWorker()];
+  ends.metrics.tokens(["prompt"], 10);
+  stays.metrics.tokens(["prompt"], 5);
+  watchProcesses(ends.metrics.registry, () => 7);
+  const tokens = 'presage_tokens_total{kind="prompt"}';
+  expect(readSeries(await figures.read([ends, stays]), tokens)).toBe(15);
+
+  const late = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const [answerOfEnding, answerOfStaying] = [await ends.ask(), await stays.ask()];
+  ends.ask = async () => {
+    // Its end is seen after its answer was, as both come from the process in this order.
+    setTimeout(answered.resolve);
+    return answerOfEnding;
+  };
+  stays.ask = async () => {
+    await late.promise;
+    return answerOfStaying;
+  };
+  const reading = figures.read([ends, stays]);
+  await answered.promise;
+  figures.retire(ends);
+  late.resolve();
+  expect(readSeries(await reading, tokens)).toBe(15);
+  const later = await figures.read([stays]);
+  expect(readSeries(later, tokens)).toBe(15);
+  expect(readSeries(later, "presage_processes")).toBeUndefined();
+});
+
+test("all workers see the same processes, so the largest number counts", async () => {
+  const workers = [createWorker(), createWorker()];
+  for (const [index, { metrics }] of workers.entries()) watchProcesses(metrics.registry, () => 2 + index);
+  expect(readSeries(await createWorkerFigures<TestWorker>().read(workers), "presage_processes")).toBe(3);
+});
+
+test("the counts of a replica remain when a worker ends, its gauges do not", async () => {
+  const figures = createWorkerFigures<TestWorker>();
+  const workers = [createWorker(), createWorker()] as const;
+  for (const { metrics } of workers)
+    watchReplicas(metrics.registry, () => [
+      {
+        deployment: "wm",
+        replica: "http://a/v1",
+        presage_replica_in_flight: 4,
+        presage_replica_up: 1,
+        presage_replica_ejections_total: 1,
+        presage_replica_requests_total: 10,
+        presage_replica_prefix_requests_total: 8,
+        presage_replica_latency_seconds: undefined,
+      },
+    ]);
+  const replica = (text: string, name: string) =>
+    readSeries(text, `presage_replica_${name}{deployment="wm",replica="http://a/v1"}`);
+  const counts = (text: string) =>
+    ["ejections_total", "requests_total", "prefix_requests_total"].map((name) => replica(text, name));
+
+  const before = await figures.read(workers);
+  expect([...counts(before), replica(before, "in_flight")]).toEqual([2, 20, 16, 8]);
+  figures.retire(workers[0]);
+  const after = await figures.read([workers[1]]);
+  expect([...counts(after), replica(after, "in_flight"), replica(after, "up")]).toEqual([2, 20, 16, 4, 1]);
+  expect(after).toContain("# TYPE presage_replica_requests_total counter");
+});

@@ -1,0 +1,16 @@
+import { eraseInBatches } from "../accounts/erase-rows.ts";
+import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { deleteResultRows } from "../results/delete/deleted-results-store.ts";
+import { deleteCountsOf, selectSomeIdsOf } from "../results/delete/erased-results-store.ts";
+
+/** Deletes all results of a closed account, also those of runs, and what is counted of them. Returns how many there were. */
+export async function eraseResults(database: Database, accountId: string): Promise<number> {
+  const erased = await eraseInBatches(database, accountId, async (transaction, limit) =>
+    deleteResultRows(transaction, await selectSomeIdsOf(transaction, accountId, limit)),
+  );
+  await database.transaction().execute(async (transaction) => {
+    if (await isHeldClosed(transaction, accountId)) await deleteCountsOf(transaction, accountId);
+  });
+  return erased;
+}

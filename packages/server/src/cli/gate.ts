@@ -1,0 +1,152 @@
+import type { Comparison, RunReport } from "@presage/contract";
+import { countOf } from "../platform/count-of.ts";
+import { printable } from "../platform/printable.ts";
+import { fewestClusters } from "../platform/statistics/paired-difference.ts";
+import { CommandError } from "./command-error.ts";
+import { outcomeName, percent } from "./outcome-table.ts";
+import { readNumber } from "./run-options.ts";
+
+/** A pass rate that an evaluator must reach. */
+export interface Minimum {
+  /** `FAMILY` or `FAMILY=PROFILE`. Absent: all evaluators. */
+  name: string | undefined;
+  share: number;
+}
+
+/** What names an evaluator in a run, and in what is wanted of one. */
+export interface NamedEvaluator {
+  evaluator: string;
+  /** Of an imported result at most the name is known. */
+  profile_name: string | null;
+}
+
+const maxShareOnlyInReference = 0.01;
+
+/** Reads `--min-pass-rate`: `SHARE`, `FAMILY=SHARE` or `FAMILY=PROFILE=SHARE`. */
+export function readMinimum(text: string): Minimum {
+  const parts = text.split("=");
+  const last = parts.pop() ?? "";
+  const share = Number(last);
+  if (last.trim() === "" || !(share >= 0 && share <= 1))
+    throw new CommandError("--min-pass-rate takes EVALUATOR=SHARE, with a share from 0 to 1");
+  return { name: parts.length === 0 ? undefined : parts.join("="), share };
+}
+
+/** In percentage points. */
+export function readMaxRegression(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const points = readNumber("--max-regression", text);
+  if (points >= 0 && points <= 100) return points;
+  throw new CommandError("--max-regression takes percentage points, from 0 to 100");
+}
+
+/** Refuses a minimum of an evaluator that the run does not have: it would be reached by nothing. */
+export function checkMinimums(minimums: readonly Minimum[], evaluators: readonly NamedEvaluator[]): void {
+  const unknown = minimums.find((minimum) => !evaluators.some((one) => isMeant(minimum, one)));
+  if (unknown === undefined) return;
+  throw new CommandError(`--min-pass-rate ${unknown.name}=${unknown.share}: the run has no such evaluator`);
+}
+
+/** The pass rates below their minimum, in sentences. A failure counts as not passed, so that nothing is won by failing. */
+export function findShortfalls(
+  evaluators: readonly Pick<
+    RunReport["evaluators"][number],
+    "evaluator" | "profile_name" | "pass_rate_failures_as_zero" | "failed"
+  >[],
+  minimums: readonly Minimum[],
+): string[] {
+  return minimums.flatMap((minimum) =>
+    evaluators
+      .filter((one) => isMeant(minimum, one) && (one.pass_rate_failures_as_zero ?? 0) < minimum.share)
+      .map((one) => {
+        const counted =
+          one.failed === 0 ? "" : `, with ${countOf(one.failed, "failed prediction")} as not passed,`;
+        const rate = percent(one.pass_rate_failures_as_zero ?? 0);
+        return `${nameOf(one)}: the pass rate ${rate}${counted} is below --min-pass-rate ${percent(minimum.share)}`;
+      }),
+  );
+}
+
+type ComparedEvaluator = Pick<Comparison["evaluators"][number], "evaluator" | "profile_name"> & {
+  candidates: readonly Pick<
+    Comparison["evaluators"][number]["candidates"][number],
+    | "difference"
+    | "interval"
+    | "measure"
+    | "outcome"
+    | "p_adjusted"
+    | "count"
+    | "trajectories"
+    | "only_in_reference"
+  >[];
+};
+
+/** In sentences. */
+export interface Regressions {
+  /** What is shown to be worse than the reference by more than `--max-regression`, and what hides it. */
+  worse: string[];
+  /** What looks worse by more, with too little to tell it from chance. */
+  undecided: string[];
+}
+
+/** What is worse than the reference by more than `maxRegression` percentage points. */
+export function findRegressions(
+  { evaluators }: { evaluators: readonly ComparedEvaluator[] },
+  maxRegression: number,
+): Regressions {
+  const found: Regressions = { worse: [], undecided: [] };
+  for (const evaluator of evaluators) {
+    const name = nameOf(evaluator);
+    for (const candidate of evaluator.candidates) {
+      const { interval, outcome, p_adjusted: p, count, trajectories, only_in_reference: lacking } = candidate;
+      const loss = -100 * (candidate.difference ?? 0);
+      if (loss > maxRegression && outcome === "worse") {
+        const what = candidate.measure === "score" ? "mean score" : "pass rate";
+        found.worse.push(
+          `${name}: the ${what} is ${loss.toFixed(1)} points lower than the reference's (p ${describeP(p ?? 0)}), more than --max-regression ${maxRegression}`,
+        );
+      } else if (loss > maxRegression && interval === null) {
+        const what =
+          trajectories < fewestClusters
+            ? `${trajectories === 1 ? "1 trajectory is" : `${trajectories} trajectories are`} too few to tell a loss of ${loss.toFixed(1)} points from chance; at least ${fewestClusters} are needed`
+            : `all ${trajectories} trajectories lose ${loss.toFixed(1)} points alike, which does not show how far others would`;
+        found.undecided.push(`${name}: undecided: ${what}`);
+      }
+      const judged = count + lacking;
+      if (judged === 0) {
+        found.worse.push(
+          `${name}: no sample has a verdict in both runs, so --max-regression ${maxRegression} was not checked`,
+        );
+      }
+      if (lacking > maxShareOnlyInReference * judged) {
+        found.worse.push(
+          `${name}: ${lacking} of ${judged} samples have a verdict in the reference only (${percent(lacking / judged)}), more than ${percent(maxShareOnlyInReference)}`,
+        );
+      }
+    }
+  }
+  return found;
+}
+
+/** Reads `--undecided`: which exit code a gate has that cannot tell. */
+export function readUndecided(text: string | undefined): "pass" | "fail" | undefined {
+  if (text === undefined || text === "pass" || text === "fail") return text;
+  throw new CommandError("--undecided takes pass or fail");
+}
+
+/** A p-value for people. */
+export function describeP(p: number): string {
+  return p < 0.001 ? "<0.001" : p.toFixed(3);
+}
+
+/** An evaluator without the date of its version, and its profile. */
+export function nameOf({ evaluator, profile_name }: NamedEvaluator): string {
+  return printable(outcomeName({ evaluator_id: evaluator, profile_name: profile_name ?? "" }));
+}
+
+function isMeant({ name }: Minimum, { evaluator, profile_name }: NamedEvaluator): boolean {
+  if (name === undefined) return true;
+  const [family = "", ...profile] = name.split("=");
+  const isSame = evaluator === family || evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "") === family;
+  return isSame && (profile.length === 0 || profile.join("=") === profile_name);
+}

@@ -1,0 +1,183 @@
+import {
+  ApiKeyCreateRequest,
+  ApiKeyUpdateRequest,
+  CaptureSetting,
+  KeyScope,
+  toKeyScopes,
+} from "@presage/contract";
+import { z } from "zod";
+import { toApiKeyResponse } from "../accounts/api-key-response.ts";
+import {
+  type ApiKey,
+  type ChangedSettings,
+  selectApiKeys,
+  readScopes as storedScopes,
+} from "../accounts/api-keys-store.ts";
+import { changeKeySettingsOf } from "../accounts/change-key-settings.ts";
+import { addApiKey, recordNewKey } from "../accounts/create-api-key.ts";
+import { findUser } from "../accounts/find-user.ts";
+import { revokeKeyOf } from "../accounts/revoke-api-key.ts";
+import type { User } from "../accounts/users-store.ts";
+import { lockUsers } from "../accounts/users-store.ts";
+import type { OpenedStore } from "../app/compose-command-line.ts";
+import type { Config } from "../config/config.ts";
+import { defined } from "../platform/defined.ts";
+import { printable } from "../platform/printable.ts";
+import type { Keyset } from "../platform/storage/keyset.ts";
+import { type Micros, nowMicros, toIsoInstant } from "../platform/storage/micros.ts";
+import { CommandError } from "./command-error.ts";
+import { changerFor } from "./command-line-actor.ts";
+import { printList } from "./print-list.ts";
+import { printNotice } from "./print-notice.ts";
+import { readExpiry } from "./read-expiry.ts";
+import type { Column } from "./text-table.ts";
+import { withDatabase } from "./with-database.ts";
+
+const pageSize = 1_000;
+
+export async function createKey(
+  config: Config,
+  options: { name: string; expiresAt?: string; scopes?: string } & SettingOptions & UserOption,
+): Promise<void> {
+  const { name } = options;
+  if (!ApiKeyCreateRequest.shape.name.safeParse(name).success)
+    throw new CommandError("--name takes 1 to 120 characters");
+  const expiresAt = options.expiresAt === undefined ? null : readExpiry(options.expiresAt);
+  const settings = readSettings(options);
+  const scopes = readScopes(options.scopes);
+  await withDatabase(config, async (store) => {
+    const { database, keyDigest } = store;
+    const user = await userOf(store, options);
+    const newKey = { userId: user.id, name, expiresAt, scopes, settings };
+    const { key, id } = await database.transaction().execute(async (transaction) => {
+      await lockUsers(transaction, [user.id]);
+      const created = await addApiKey(transaction, keyDigest, newKey);
+      await recordNewKey(transaction, changerFor(user), newKey, created.id);
+      return created;
+    });
+    process.stdout.write(`${key}\n`);
+    const expiry = expiresAt === null ? "It does not expire." : `It expires at ${expiresAt.toISOString()}.`;
+    printNotice(`The key is not shown again. Its id is ${id}.\n${expiry}`);
+  });
+}
+
+/** Changes the settings of a key; what is not named stays. */
+export async function updateKey(
+  config: Config,
+  id: string,
+  options: SettingOptions & UserOption,
+): Promise<void> {
+  const settings = readSettings(options);
+  if (Object.keys(settings).length === 0)
+    throw new CommandError("Name a setting to change: --rate-limit-rpm, --max-in-flight or --capture.");
+  await withDatabase(config, async (store) => {
+    const user = await userOf(store, options);
+    const change = { userId: user.id, keyId: id.toLowerCase(), settings };
+    await changeKeySettingsOf(store.database, changerFor(user), change);
+    process.stdout.write("Changed. Running servers apply it within 5 s.\n");
+  });
+}
+
+export async function listKeys(config: Config, options: { json?: boolean } & UserOption): Promise<void> {
+  await withDatabase(config, async (store) => {
+    const user = await userOf(store, options);
+    const keys: ApiKey[] = [];
+    let after: Keyset | undefined;
+    do {
+      const { rows, next } = await selectApiKeys(
+        store.database,
+        { userId: user.id },
+        { limit: pageSize, after },
+      );
+      keys.push(...rows);
+      after = next;
+    } while (after !== undefined);
+    printList(keys, { columns: keyColumns, json: options.json ? toApiKeyResponse : undefined });
+  });
+}
+
+export async function revokeKey(config: Config, id: string, options: UserOption): Promise<void> {
+  await withDatabase(config, async (store) => {
+    const user = await userOf(store, options);
+    await revokeKeyOf(store.database, changerFor(user), user.id, id.toLowerCase());
+    process.stdout.write("Revoked.\n");
+  });
+}
+
+interface UserOption {
+  user?: string;
+}
+
+async function userOf({ database, owner }: OpenedStore, { user }: UserOption): Promise<User> {
+  return user === undefined ? owner : await findUser(database, user);
+}
+
+/** Null for all that the user may. */
+function readScopes(text: string | undefined): KeyScope[] | null {
+  if (text === undefined) return null;
+  const scopes = z.array(KeyScope).safeParse(text.split(",").map((scope) => scope.trim()));
+  if (scopes.success) return toKeyScopes(scopes.data);
+  throw new CommandError(`--scopes takes one or more of ${KeyScope.options.join(", ")}, separated by commas`);
+}
+
+interface SettingOptions {
+  rateLimitRpm?: string;
+  maxInFlight?: string;
+  capture?: string;
+}
+
+function readSettings({ rateLimitRpm, maxInFlight, capture }: SettingOptions): ChangedSettings {
+  return defined({
+    rate_limit_rpm: readLimit("--rate-limit-rpm", rateLimitRpm),
+    max_in_flight: readLimit("--max-in-flight", maxInFlight),
+    capture: readCapture(capture),
+  });
+}
+
+/** Null for `default`: the server's setting. */
+function readCapture(text: string | undefined): string | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === "default") return null;
+  if (CaptureSetting.safeParse(text).success) return text;
+  throw new CommandError(
+    "--capture takes off, failures, all, a share from 0 to 1 such as 0.01, or default for the server's setting",
+  );
+}
+
+/** Null for `none`: the server's limit. */
+function readLimit(name: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === "none") return null;
+  const limit = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (ApiKeyUpdateRequest.shape.max_in_flight.safeParse(limit).success) return limit;
+  throw new CommandError(`${name} takes a whole number from 1 to 1000000000, or none for the server's limit`);
+}
+
+/** The last ones are left out where a terminal is too narrow. */
+const keyColumns: readonly Column<ApiKey>[] = [
+  { heading: "ID", text: ({ id }) => id },
+  { heading: "NAME", text: ({ name }) => printable(name), canWrap: true },
+  { heading: "STATE", text: stateOf },
+  { heading: "EXPIRES", text: ({ expires_at }) => day(expires_at) },
+  { heading: "LAST USED", text: ({ last_used_at }) => day(last_used_at) },
+  { heading: "CREATED", text: ({ created_at }) => day(created_at) },
+  { heading: "SCOPES", text: ({ scopes }) => (scopes === null ? "all" : storedScopes(scopes).join(", ")) },
+  { heading: "LIMITS", text: limitsOf },
+  { heading: "CAPTURE", text: ({ capture }) => capture ?? "server's" },
+  { heading: "KEY", text: ({ prefix, last_four }) => `${prefix}…${last_four}` },
+];
+
+function stateOf({ revoked_at, expires_at }: ApiKey): string {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && expires_at <= nowMicros() ? "expired" : "active";
+}
+
+function limitsOf({ rate_limit_rpm, max_in_flight }: ApiKey): string {
+  const rate = rate_limit_rpm === null ? [] : [`${rate_limit_rpm}/min`];
+  const inFlight = max_in_flight === null ? [] : [`${max_in_flight} at once`];
+  return [...rate, ...inFlight].join(", ") || "server's";
+}
+
+function day(instant: Micros | null): string {
+  return instant === null ? "never" : toIsoInstant(instant).slice(0, "2026-01-31".length);
+}

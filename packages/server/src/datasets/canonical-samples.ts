@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import type { Context } from "@presage/contract";
+import type { ReadSample } from "./reader.ts";
+
+/** A text that samples share: a context, or a message behind the messages before it. */
+export interface Part {
+  digest: string;
+  previous: string | null;
+  /** JSON. */
+  text: string;
+}
+
+/** A sample as it is stored. Its parts and its body are the line that is exported. */
+export interface CanonicalSample {
+  sampleId: string;
+  trajectoryId: string;
+  step: number;
+  /** A context, or all messages. */
+  parts: readonly Part[];
+  /** JSON: the line's fields after the parts. */
+  body: string;
+}
+
+const withInteraction = '{"interaction":';
+const contextFields = [
+  "environment_state",
+  "task_context",
+  "tool_schemas",
+  "domain_knowledge",
+  "steering_directives",
+] as const satisfies (keyof Context)[];
+
+/**
+ * Gives samples their one form: fields in a fixed order, none that is null, tags by name. The messages that a sample shares with
+ * the one before it are not made again.
+ */
+export function createCanonicaliser(): (sample: ReadSample) => CanonicalSample {
+  let last: readonly Part[] = [];
+  return (sample) => {
+    const { trajectory_id: trajectoryId, step, interaction, reward, done, tags } = sample;
+    const parts = sample.messages ? chainOf(sample.messages, last) : contextPart(sample.context);
+    last = parts;
+    const names = Object.keys(tags ?? {}).sort();
+    const body = {
+      interaction: interaction ? { state: interaction.state, action: interaction.action } : undefined,
+      next_state: sample.next_state,
+      reward: reward ?? undefined,
+      done: done ?? undefined,
+      tags: names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, tags?.[name]])),
+    };
+    return {
+      sampleId: sample.dataset_sample_id ?? `${trajectoryId}/${step}`,
+      trajectoryId,
+      step,
+      parts,
+      body: JSON.stringify(body),
+    };
+  };
+}
+
+function contextPart(context: Context | null | undefined): Part[] {
+  const given = contextFields.flatMap((name) => {
+    const text = context?.[name];
+    return typeof text === "string" ? [[name, text] as const] : [];
+  });
+  return given.length === 0 ? [] : [toPart(JSON.stringify(Object.fromEntries(given)), null)];
+}
+
+type Message = NonNullable<ReadSample["messages"]>[number];
+
+function chainOf(messages: readonly Message[], last: readonly Part[]): Part[] {
+  const parts: Part[] = [];
+  let isShared = true;
+  for (const [index, { role, content }] of messages.entries()) {
+    const text = JSON.stringify({ role, content });
+    const earlier = last[index];
+    isShared &&= earlier?.text === text;
+    parts.push(isShared && earlier ? earlier : toPart(text, parts[index - 1]?.digest ?? null));
+  }
+  return parts;
+}
+
+function toPart(text: string, previous: string | null): Part {
+  const digest = createHash("sha256")
+    .update(`${previous ?? ""}\n${text}`)
+    .digest("base64url");
+  return { digest, previous, text };
+}
+
+/** The pieces of a sample's line, without its line feed. */
+export function* lineOf(sample: Omit<CanonicalSample, "parts"> & { parts: readonly Pick<Part, "text">[] }) {
+  const { sampleId, trajectoryId, step, parts, body } = sample;
+  const ids = `{"dataset_sample_id":${JSON.stringify(sampleId)},"trajectory_id":${JSON.stringify(trajectoryId)},"step":${step}`;
+  const isAsked = body.startsWith(withInteraction);
+  yield ids;
+  if (!isAsked) yield ',"messages":[';
+  else if (parts.length > 0) yield ',"context":';
+  for (const [index, { text }] of parts.entries()) {
+    if (index > 0) yield ",";
+    yield text;
+  }
+  yield `${isAsked ? "" : "]"},${body.slice(1)}`;
+}

@@ -1,0 +1,228 @@
+import { type Micros, nowMicros } from "../platform/storage/micros.ts";
+import type { DatasetRevisionsTable } from "../platform/storage/schema/datasets.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+
+/** A revision that is complete. */
+export interface Revision {
+  id: number;
+  datasetId: string;
+  number: number;
+  digest: string;
+  samples: number;
+  trajectories: number;
+  bytes: number;
+  createdAt: Micros;
+  /** Of an upload: what was passed over. */
+  warnings?: string[] | undefined;
+}
+
+const columns = [
+  "id",
+  "dataset_id",
+  "number",
+  "digest",
+  "samples",
+  "trajectories",
+  "bytes",
+  "created_at",
+] as const;
+
+type SealedRow = Pick<DatasetRevisionsTable, Exclude<(typeof columns)[number], "id">> & { id: number };
+
+function toRevision(row: SealedRow): Revision {
+  const { number, digest, trajectories } = row;
+  if (number === null || digest === null || trajectories === null)
+    throw new Error("A sealed revision lacks what sealing sets");
+  const { id, dataset_id: datasetId, samples, bytes, created_at: createdAt } = row;
+  return { id, datasetId, number, digest, samples, trajectories, bytes, createdAt };
+}
+
+/** A revision by its number, or the latest. */
+export async function selectRevision(
+  database: Database,
+  datasetId: string,
+  number: number | undefined,
+): Promise<Revision | undefined> {
+  let query = database
+    .selectFrom("dataset_revisions")
+    .select(columns)
+    .where("dataset_id", "=", datasetId)
+    .where("state", "=", "sealed");
+  if (number !== undefined) query = query.where("number", "=", number);
+  const row = await query.orderBy("number", "desc").limit(1).executeTakeFirst();
+  return row && toRevision(row);
+}
+
+/** The revision of a dataset with these lines. */
+export async function selectRevisionByDigest(
+  database: Database,
+  datasetId: string,
+  digest: string,
+): Promise<Revision | undefined> {
+  const row = await database
+    .selectFrom("dataset_revisions")
+    .select(columns)
+    .where("dataset_id", "=", datasetId)
+    .where("digest", "=", digest)
+    .where("state", "=", "sealed")
+    .executeTakeFirst();
+  return row && toRevision(row);
+}
+
+/** The latest revisions of datasets, by the datasets' ids. */
+export async function selectLatestRevisions(
+  database: Database,
+  datasets: readonly { id: string; last_revision: number }[],
+): Promise<Map<string, Revision>> {
+  const ids = datasets.filter(({ last_revision }) => last_revision > 0).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  const rows = await database
+    .selectFrom("dataset_revisions")
+    .innerJoin("datasets", (join) =>
+      join
+        .onRef("datasets.id", "=", "dataset_revisions.dataset_id")
+        .onRef("datasets.last_revision", "=", "dataset_revisions.number"),
+    )
+    .select(columns.map((column) => `dataset_revisions.${column}` as const))
+    .where("dataset_revisions.dataset_id", "in", ids)
+    .where("state", "=", "sealed")
+    .execute();
+  return new Map(rows.map((row) => [row.dataset_id, toRevision(row)]));
+}
+
+/** A dataset's revisions below a number, the highest first. */
+export async function selectRevisions(
+  reader: Database,
+  datasetId: string,
+  { limit, below }: { limit: number; below: number | undefined },
+): Promise<Revision[]> {
+  let query = reader
+    .selectFrom("dataset_revisions")
+    .select(columns)
+    .where("dataset_id", "=", datasetId)
+    .where("state", "=", "sealed");
+  if (below !== undefined) query = query.where("number", "<", below);
+  return (await query.orderBy("number", "desc").limit(limit).execute()).map(toRevision);
+}
+
+/** Begins a revision that is invisible until it is sealed. Returns its id. */
+export async function insertFillingRevision(
+  database: Database,
+  accountId: string,
+  datasetId: string,
+): Promise<number> {
+  const now = nowMicros();
+  const { id } = await database
+    .insertInto("dataset_revisions")
+    .values({
+      account_id: accountId,
+      dataset_id: datasetId,
+      state: "filling",
+      number: null,
+      digest: null,
+      trajectories: null,
+      samples: 0,
+      bytes: 0,
+      created_at: now,
+      touched_at: now,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Counts what is added to a revision, and shows that it is not abandoned. Returns whether it is still being filled. */
+export async function growRevision(
+  database: Database,
+  id: number,
+  { samples, bytes }: { samples: number; bytes: number },
+): Promise<boolean> {
+  const grown = await database
+    .updateTable("dataset_revisions")
+    .set((of) => ({
+      samples: of("samples", "+", samples),
+      bytes: of("bytes", "+", bytes),
+      touched_at: nowMicros(),
+    }))
+    .where("id", "=", id)
+    .where("state", "=", "filling")
+    .returning("id")
+    .executeTakeFirst();
+  return grown !== undefined;
+}
+
+/** The bytes of all revisions of an account, those that are being filled included. */
+export async function sumOfBytes(database: Database, accountId: string): Promise<number> {
+  const { bytes } = await database
+    .selectFrom("dataset_revisions")
+    .select((of) => of.fn.coalesce(of.fn.sum<number>("bytes"), of.lit(0)).as("bytes"))
+    .where("account_id", "=", accountId)
+    .where("state", "in", ["filling", "sealed"])
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
+/** Makes a revision visible. Returns undefined if it was swept. */
+export async function sealRevision(
+  transaction: Database,
+  id: number,
+  { number, digest, trajectories }: Pick<Revision, "number" | "digest" | "trajectories">,
+): Promise<Revision | undefined> {
+  const row = await transaction
+    .updateTable("dataset_revisions")
+    .set({ state: "sealed", number, digest, trajectories, created_at: nowMicros() })
+    .where("id", "=", id)
+    .where("state", "=", "filling")
+    .returning(columns)
+    .executeTakeFirst();
+  return row && toRevision(row);
+}
+
+/** Abandons a revision that is being filled, so that its rows may be deleted. */
+export async function discardRevision(database: Database, id: number): Promise<void> {
+  await database
+    .updateTable("dataset_revisions")
+    .set({ state: "deleted", bytes: 0 })
+    .where("id", "=", id)
+    .where("state", "=", "filling")
+    .execute();
+}
+
+/** The same for all revisions of a dataset. */
+export async function discardRevisions(transaction: Database, datasetId: string): Promise<void> {
+  await transaction
+    .updateTable("dataset_revisions")
+    .set({ state: "deleted", bytes: 0 })
+    .where("dataset_id", "=", datasetId)
+    .execute();
+}
+
+/** Discards revisions whose upload wrote nothing since a time. */
+export async function discardAbandoned(database: Database, since: Micros): Promise<void> {
+  await database
+    .updateTable("dataset_revisions")
+    .set({ state: "deleted", bytes: 0 })
+    .where("state", "=", "filling")
+    .where("touched_at", "<", since)
+    .execute();
+}
+
+/** One revision whose rows are to be deleted. */
+export async function selectDiscarded(database: Database): Promise<number | undefined> {
+  const row = await database
+    .selectFrom("dataset_revisions")
+    .select("id")
+    .where("state", "=", "deleted")
+    .orderBy("touched_at")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+export async function deleteRevisionRow(database: Database, id: number): Promise<void> {
+  await database
+    .deleteFrom("dataset_revisions")
+    .where("id", "=", id)
+    .where("state", "=", "deleted")
+    .execute();
+}

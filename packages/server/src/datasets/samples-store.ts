@@ -1,0 +1,225 @@
+import { sql } from "kysely";
+import { insertRows } from "../platform/storage/insert-rows.ts";
+import type { DatasetPayloadsTable, DatasetSamplesTable } from "../platform/storage/schema/datasets.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Part } from "./canonical-samples.ts";
+
+/** Stores parts, except those that the revision has. */
+export async function insertParts(
+  transaction: Database,
+  revisionId: number,
+  parts: Iterable<Part>,
+): Promise<void> {
+  const rows = Array.from(parts, ({ digest, previous, text }) => ({
+    revision_id: revisionId,
+    digest,
+    previous,
+    text,
+  }));
+  await insertRows(transaction, "dataset_parts", rows, "on conflict (revision_id, digest) do nothing");
+}
+
+/** Stores samples, except those whose step or id the revision has. Returns the positions of those that it stored. */
+export async function insertSamples(
+  transaction: Database,
+  rows: readonly DatasetSamplesTable[],
+): Promise<Set<number | undefined>> {
+  const inserted = await insertRows(
+    transaction,
+    "dataset_samples",
+    rows,
+    "on conflict do nothing returning position",
+  );
+  return new Set(inserted.map(({ position }) => position));
+}
+
+export async function insertPayloads(
+  transaction: Database,
+  rows: readonly DatasetPayloadsTable[],
+): Promise<void> {
+  await insertRows(transaction, "dataset_payloads", rows);
+}
+
+/** Whether a revision has a step of a trajectory. */
+export async function hasStep(
+  database: Database,
+  { revision_id, trajectory_id, step }: DatasetSamplesTable,
+): Promise<boolean> {
+  const found = await database
+    .selectFrom("dataset_samples")
+    .select("position")
+    .where("revision_id", "=", revision_id)
+    .where("trajectory_id", "=", trajectory_id)
+    .where("step", "=", step)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** So that one count takes a few milliseconds. */
+const countedAtOnce = 50_000;
+
+/** Counts a revision's trajectories, some samples at a time. */
+export async function countTrajectories(database: Database, revisionId: number): Promise<number> {
+  let count = 0;
+  let last: string | null = "";
+  while (last !== null) {
+    const samples = database
+      .selectFrom("dataset_samples")
+      .select("trajectory_id")
+      .where("revision_id", "=", revisionId)
+      .where("trajectory_id", ">", last)
+      .orderBy("trajectory_id")
+      .limit(countedAtOnce)
+      .as("samples");
+    const counted: { trajectories: number; last: string | null } = await database
+      .selectFrom(samples)
+      .select((of) => [
+        of.fn.count<number>("trajectory_id").distinct().as("trajectories"),
+        of.fn.max("trajectory_id").as("last"),
+      ])
+      .executeTakeFirstOrThrow();
+    count += Number(counted.trajectories);
+    last = counted.last;
+  }
+  return count;
+}
+
+export interface SampleSize {
+  position: number;
+  bytes: number;
+}
+
+/** The samples of a revision after a position, in order. */
+export async function selectSizes(
+  reader: Database,
+  revisionId: number,
+  { after, limit }: { after: number; limit: number },
+): Promise<SampleSize[]> {
+  return await reader
+    .selectFrom("dataset_samples")
+    .select(["position", "bytes"])
+    .where("revision_id", "=", revisionId)
+    .where("position", ">", after)
+    .orderBy("position")
+    .limit(limit)
+    .execute();
+}
+
+/** The samples of a trajectory after a step, in order. */
+export async function selectTrajectorySizes(
+  reader: Database,
+  revisionId: number,
+  trajectoryId: string,
+  { after, limit }: { after: number; limit: number },
+): Promise<(SampleSize & { step: number })[]> {
+  return await reader
+    .selectFrom("dataset_samples")
+    .select(["position", "bytes", "step"])
+    .where("revision_id", "=", revisionId)
+    .where("trajectory_id", "=", trajectoryId)
+    .where("step", ">", after)
+    .orderBy("step")
+    .limit(limit)
+    .execute();
+}
+
+/** Where the steps of a trajectory before a step are, in their order; of many, the last ones. */
+export async function selectEarlierPositions(
+  reader: Database,
+  revisionId: number,
+  { trajectory_id, step, limit }: { trajectory_id: string; step: number; limit: number },
+): Promise<number[]> {
+  const rows = await reader
+    .selectFrom("dataset_samples")
+    .select("position")
+    .where("revision_id", "=", revisionId)
+    .where("trajectory_id", "=", trajectory_id)
+    .where("step", "<", step)
+    .orderBy("step", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ position }) => Number(position)).reverse();
+}
+
+export type StoredSample = Pick<DatasetSamplesTable, "position" | "trajectory_id" | "step" | "sample_id"> &
+  Pick<DatasetPayloadsTable, "part" | "body">;
+
+/** The samples at these positions, in no particular order. */
+export async function selectSamples(
+  reader: Database,
+  revisionId: number,
+  positions: readonly number[],
+): Promise<StoredSample[]> {
+  if (positions.length === 0) return [];
+  return await reader
+    .selectFrom("dataset_samples as sample")
+    .innerJoin("dataset_payloads as payload", (join) =>
+      join
+        .onRef("payload.revision_id", "=", "sample.revision_id")
+        .onRef("payload.position", "=", "sample.position"),
+    )
+    .select(["sample.position", "trajectory_id", "step", "sample_id", "part", "body"])
+    .where("sample.revision_id", "=", revisionId)
+    .where("sample.position", "in", positions)
+    .execute();
+}
+
+/** Parts and all parts before them, by their digests. */
+export async function selectParts(
+  reader: Database,
+  revisionId: number,
+  digests: readonly string[],
+): Promise<Map<string, Omit<Part, "digest">>> {
+  if (digests.length === 0) return new Map();
+  const { rows } = await sql<Part>`
+    with recursive chain(digest, previous) as (
+      select digest, previous from dataset_parts
+      where revision_id = ${revisionId} and digest in (${sql.join(digests)})
+      union
+      select part.digest, part.previous from chain
+      join dataset_parts part on part.revision_id = ${revisionId} and part.digest = chain.previous)
+    select part.digest, part.previous, part.text from chain
+    join dataset_parts part on part.revision_id = ${revisionId} and part.digest = chain.digest`.execute(
+    reader,
+  );
+  return new Map(rows.map(({ digest, ...part }) => [digest, part]));
+}
+
+/** Deletes some rows of a revision. Returns whether there may be more. */
+export async function deleteSomeRows(
+  database: Database,
+  revisionId: number,
+  count: number,
+): Promise<boolean> {
+  for (const table of ["dataset_payloads", "dataset_samples"] as const) {
+    const { first } = await database
+      .selectFrom(table)
+      .select((of) => of.fn.min("position").as("first"))
+      .where("revision_id", "=", revisionId)
+      .executeTakeFirstOrThrow();
+    if (first === null) continue;
+    await database
+      .deleteFrom(table)
+      .where("revision_id", "=", revisionId)
+      .where("position", "<", Number(first) + count)
+      .execute();
+    return true;
+  }
+  const digests = await database
+    .selectFrom("dataset_parts")
+    .select("digest")
+    .where("revision_id", "=", revisionId)
+    .limit(count)
+    .execute();
+  if (digests.length === 0) return false;
+  await database
+    .deleteFrom("dataset_parts")
+    .where("revision_id", "=", revisionId)
+    .where(
+      "digest",
+      "in",
+      digests.map(({ digest }) => digest),
+    )
+    .execute();
+  return true;
+}

@@ -1,0 +1,134 @@
+import { Worker } from "node:worker_threads";
+import { ServiceError } from "../../platform/errors.ts";
+import { createFairSlots } from "../../platform/limits/fair-slots.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { smallHeap } from "../../platform/storage/small-heap.ts";
+import { type ThreadClient, threadClient } from "../../platform/storage/thread-requests.ts";
+import { UploadError } from "../../platform/upload-error.ts";
+import {
+  type PredictionsUpload,
+  type UploadedPredictions,
+  uploadPredictions,
+} from "../../runs/upload-predictions.ts";
+import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
+import type { Uploaded, UploadOutcome, UploadReply, UploadRequest, UploadTask } from "./upload-thread.ts";
+
+/** Stores the lines of bodies, here or in a thread. */
+export interface Uploads {
+  uploadRevision(upload: Upload, body: Body, signal: AbortSignal): Promise<UploadedRevision>;
+  uploadPredictions(upload: PredictionsUpload, body: Body, signal: AbortSignal): Promise<UploadedPredictions>;
+}
+
+type Body = AsyncIterable<Uint8Array>;
+
+const maxWaitMs = 60_000;
+/** For the next of several small uploads: starting a thread takes longer. What follows a large one needs the memory. */
+const idleMs = 100;
+/** Each has a thread; one is left to other accounts. */
+const turns = { slots: 4, slotsEach: 3 };
+const queue = { maxWaitingEach: 100, maxWaitMs, refuse: refuseUpload };
+
+function refuseUpload(): ServiceError {
+  const message = "Too many uploads of this account are in progress. Try again when one has finished.";
+  return new ServiceError("overloaded", message, { retryAfterS: 5 });
+}
+
+export interface UploadRunner extends Uploads {
+  /** Ends what is idle. */
+  stop(): Promise<void>;
+}
+
+/** Uploads on the calling thread. */
+export function uploadInPlace(database: Database): UploadRunner {
+  return {
+    uploadRevision: (upload, body) => uploadRevision(database, upload, body),
+    uploadPredictions: (upload, body) => uploadPredictions(database, upload, body),
+    stop: async () => {},
+  };
+}
+
+type Thread = ThreadClient<UploadRequest, UploadReply>;
+
+/**
+ * Uploads in a thread for each, with a connection of its own, so that other requests wait neither for what is read nor for what is
+ * written. Accounts take turns. One thread is kept for a while, for the next upload.
+ */
+export function uploadInThreads(databaseUrl: string): UploadRunner {
+  const slots = createFairSlots({ ...turns, queue });
+  let idle: Thread | undefined;
+  let ending: ReturnType<typeof setTimeout> | undefined;
+
+  function takeThread(): Thread {
+    clearTimeout(ending);
+    const kept = idle;
+    idle = undefined;
+    if (kept !== undefined && !kept.hasEnded()) return kept;
+    return threadClient(new Worker(new URL("./upload-thread.ts", import.meta.url), smallHeap(databaseUrl)));
+  }
+
+  /** It takes 30 MB. */
+  function keepForAWhile(thread: Thread): void {
+    idle = thread;
+    ending = setTimeout(() => {
+      idle = undefined;
+      void thread.end();
+    }, idleMs);
+    ending.unref();
+  }
+
+  async function run(task: UploadTask, body: Body, signal: AbortSignal): Promise<Uploaded> {
+    const release = await slots.take(task.upload.accountId, signal);
+    try {
+      const thread = takeThread();
+      try {
+        await thread.send({ begin: task });
+        return toResult(await feed(thread, body));
+      } finally {
+        if (idle === undefined) keepForAWhile(thread);
+        else await thread.end();
+      }
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    // A thread returns what its task is about.
+    uploadRevision: async (upload, ...call) =>
+      (await run({ kind: "revision", upload }, ...call)) as UploadedRevision,
+    uploadPredictions: async (upload, ...call) =>
+      (await run({ kind: "predictions", upload }, ...call)) as UploadedPredictions,
+    async stop() {
+      clearTimeout(ending);
+      await idle?.end();
+    },
+  };
+}
+
+/** One chunk is read while the thread works on the one before. */
+async function feed(thread: Thread, body: Body): Promise<UploadReply> {
+  let before: Promise<UploadReply> | undefined;
+  try {
+    for await (const chunk of body) {
+      const sent = thread.send({ chunk });
+      // It is looked at with the next chunk, or never if the body fails first.
+      sent.catch(() => {});
+      const reply = await before;
+      before = sent;
+      if (reply !== undefined && "isWanted" in reply && !reply.isWanted) break;
+    }
+    await before;
+  } catch (error) {
+    // The thread discards what it has stored, and fails.
+    await thread.send("abort").catch(() => {});
+    throw error;
+  }
+  return await thread.send("end");
+}
+
+function toResult(reply: UploadReply): Uploaded {
+  const outcome = reply as UploadOutcome;
+  if ("uploaded" in outcome) return outcome.uploaded;
+  if ("fault" in outcome) throw new UploadError(outcome.fault);
+  throw new ServiceError(outcome.refusal.code, outcome.refusal.message);
+}

@@ -1,0 +1,79 @@
+import { workerData } from "node:worker_threads";
+import { ServiceError, type ServiceErrorCode } from "../../platform/errors.ts";
+import { openThreadDatabase } from "../../platform/storage/open-database.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { serveRequests } from "../../platform/storage/thread-requests.ts";
+import { UploadError, type UploadFault } from "../../platform/upload-error.ts";
+import {
+  type PredictionsUpload,
+  type UploadedPredictions,
+  uploadPredictions,
+} from "../../runs/upload-predictions.ts";
+import { createFeed, type Feed } from "./feed.ts";
+import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
+
+// Runs in a worker, which has one upload at a time: it decompresses, reads and stores the body on a connection of its own.
+
+/** What is uploaded: a dataset's revision, or a run's predictions. */
+export type UploadTask =
+  | { kind: "revision"; upload: Upload }
+  | { kind: "predictions"; upload: PredictionsUpload };
+export type Uploaded = UploadedRevision | UploadedPredictions;
+
+/** What the thread is sent: the upload, its body in chunks, then its end or that there is none. */
+export type UploadRequest = { begin: UploadTask } | { chunk: Uint8Array } | "end" | "abort";
+
+/** How an upload ended, if not with an error of the store. */
+export type UploadOutcome =
+  | { uploaded: Uploaded }
+  | { fault: UploadFault }
+  | { refusal: { code: ServiceErrorCode; message: string } };
+
+/** After a chunk, whether another one is wanted; at the end, the outcome. */
+export type UploadReply = { isWanted: boolean } | UploadOutcome;
+
+let database: Database | undefined;
+let current: { feed: Feed<Uint8Array>; outcome: Promise<UploadOutcome> } | undefined;
+
+serveRequests<UploadRequest, UploadReply>({
+  async respond(request) {
+    if (typeof request === "object" && "begin" in request) {
+      database ??= await openThreadDatabase(String(workerData));
+      current = begin(database, request.begin);
+      return { isWanted: true };
+    }
+    if (current === undefined) throw new Error("No upload has begun");
+    const { feed, outcome } = current;
+    if (typeof request === "object") return { isWanted: await feed.add(request.chunk) };
+    if (request === "end") feed.end();
+    else feed.fail(new Error("The upload was aborted"));
+    return await outcome;
+  },
+  async close() {
+    await database?.destroy();
+  },
+});
+
+function begin(database: Database, task: UploadTask) {
+  const feed = createFeed<Uint8Array>();
+  const outcome = run(database, task, feed);
+  // It is reported at the end.
+  outcome.catch(() => {});
+  return { feed, outcome };
+}
+
+async function run(database: Database, task: UploadTask, feed: Feed<Uint8Array>): Promise<UploadOutcome> {
+  try {
+    const uploaded =
+      task.kind === "revision"
+        ? await uploadRevision(database, task.upload, feed.items)
+        : await uploadPredictions(database, task.upload, feed.items);
+    return { uploaded };
+  } catch (error) {
+    if (error instanceof UploadError) return { fault: error.fault };
+    if (error instanceof ServiceError) return { refusal: { code: error.code, message: error.message } };
+    throw error;
+  } finally {
+    feed.close();
+  }
+}

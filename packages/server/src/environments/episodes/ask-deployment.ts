@@ -1,0 +1,38 @@
+import type { Services } from "../../app/services.ts";
+import type { CallWithCaller } from "../../http/route.ts";
+import { UpstreamError } from "../../platform/errors.ts";
+import { measureCompletion } from "../../predictions/measure-completion.ts";
+import { upstreamFields } from "../../predictions/predict.ts";
+import { readAnswer } from "../../predictions/read-answer.ts";
+import { refuseControlTokens, refuseUnusable } from "../../predictions/refuse-unusable.ts";
+import type { Sharing } from "../../upstream/upstream.ts";
+import type { Ask } from "./step-episode.ts";
+
+/** Kept answers are taken whatever their age: in a group of rollouts the same action meets the same world. */
+const anyAge = Number.MAX_SAFE_INTEGER;
+
+/** Asks a deployment for a step, counted and traced with the request. */
+export function askDeployment(
+  { deployments }: Pick<Services, "deployments">,
+  { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
+): Ask {
+  return async ({ deployment: name, messages, params, acceptsTruncated, session }, signal) => {
+    const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
+    if (deployment === undefined)
+      throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+    const sharing: Sharing | undefined = deployments.areCached()
+      ? { accountId: caller.accountId, maxAgeS: anyAge }
+      : undefined;
+    const complete = measureCompletion(deployment.upstream.complete, exchange, {
+      session: { name: "x-session-id", value: session },
+      sharing,
+    });
+    const startedAtMs = performance.now();
+    const completion = await complete({ ...upstreamFields(params), messages }, signal);
+    const latencyMs = performance.now() - startedAtMs;
+    const answer = readAnswer(completion);
+    refuseUnusable(answer, acceptsTruncated);
+    refuseControlTokens(answer, deployment);
+    return { ...answer, latencyMs };
+  };
+}

@@ -1,0 +1,54 @@
+import { afterAll, expect, test } from "bun:test";
+import type { Services } from "../../app/services.ts";
+import { createOpenSockets } from "../../http/open-sockets.ts";
+import type { CallWithCaller } from "../../http/route.ts";
+import { closeCode, type SocketEvents, socketHandler } from "../../http/socket.ts";
+import { acceptSocket } from "./accept-socket.ts";
+
+// What it takes of a server and of a call; opening thousands of sockets would take too long.
+const services = { phase: () => "serving", sockets: createOpenSockets(4) } as unknown as Services;
+const server = Bun.serve<SocketEvents>({
+  port: 0,
+  websocket: socketHandler,
+  fetch(request, bun) {
+    const accountId = request.headers.get("x-account") ?? "";
+    const call = { request, server: bun, caller: { accountId } } as unknown as CallWithCaller;
+    const accepted = acceptSocket(services, call, { environment: "sandbox", path: "/ws" });
+    // Bun has answered the request of a socket.
+    return accepted.status === 101 ? undefined : accepted;
+  },
+});
+afterAll(() => server.stop(true));
+
+async function connect(account: string): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}`, {
+    headers: { "x-account": account, "x-api-key": "any" },
+  });
+  await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
+  return socket;
+}
+
+/** What a socket says before it is closed. */
+async function refusalOf(account: string): Promise<{ texts: unknown[]; code: number }> {
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}`, {
+    headers: { "x-account": account, "x-api-key": "any" },
+  });
+  const texts: unknown[] = [];
+  socket.onmessage = ({ data }) => texts.push(JSON.parse(String(data)));
+  const { code } = await new Promise<CloseEvent>((resolve) => {
+    socket.onclose = resolve;
+  });
+  return { texts, code };
+}
+
+test("an account with too many sockets gets an error that says so, and others still get theirs", async () => {
+  const mine = [await connect("a"), await connect("a"), await connect("a")];
+  const refused = (message: string) => ({
+    texts: [{ type: "error", data: { code: "CAPACITY_REACHED", message: expect.stringContaining(message) } }],
+    code: closeCode.tryAgainLater,
+  });
+  expect(await refusalOf("a")).toEqual(refused("This account has 3 sockets open"));
+  const other = await connect("b");
+  expect(await refusalOf("b")).toEqual(refused("All accounts together"));
+  for (const socket of [...mine, other]) socket.close();
+});

@@ -1,0 +1,86 @@
+import {
+  EnvironmentPath,
+  OpenEnvAction,
+  type OpenEnvMcpResponse,
+  type OpenEnvMetadataResponse,
+  type OpenEnvNamesResponse,
+  OpenEnvObservation,
+  type OpenEnvSchemaResponse,
+  OpenEnvState,
+  OpenEnvTaskPath,
+} from "@presage/contract";
+import { z } from "zod";
+import type { Services } from "../../app/services.ts";
+import { readPath } from "../../http/read-request.ts";
+import { requesterOf } from "../../http/requester-of.ts";
+import { type CallWithCaller, forPrograms, type Route } from "../../http/route.ts";
+import { findEnvironment, noSuchEnvironment } from "../find-environment.ts";
+import { taskHandlers } from "../ors/task-handlers.ts";
+import { acceptSocket } from "./accept-socket.ts";
+import { serverDescription } from "./server-description.ts";
+
+const path = "/v1/environments/:name/openenv";
+
+/** JSON-RPC's code for a method that a server does not have. */
+const methodNotFound = -32601;
+
+/** OpenEnv's server, as its client and its tools call it. */
+export function openEnvRoutes(services: Services): Route[] {
+  const schemas: OpenEnvSchemaResponse = {
+    action: z.toJSONSchema(OpenEnvAction, { io: "input" }),
+    observation: z.toJSONSchema(OpenEnvObservation, { io: "input" }),
+    state: z.toJSONSchema(OpenEnvState, { io: "input" }),
+  };
+  const noTools: OpenEnvMcpResponse = {
+    jsonrpc: "2.0",
+    id: null,
+    error: {
+      code: methodNotFound,
+      message: "This environment has no MCP tools. Send steps to its WebSocket.",
+    },
+  };
+
+  /** Throws if the account has no such environment. */
+  const environmentOf = (call: CallWithCaller) =>
+    findEnvironment(services.environments, requesterOf(call), readPath(call, EnvironmentPath).name);
+
+  /** Its Task API has the environment's name a second time, as a server of OpenEnv is one environment and says its name. */
+  const environmentNamedAgain = async (call: CallWithCaller) => {
+    const { name, env_name } = readPath(call, OpenEnvTaskPath);
+    if (env_name.toLowerCase() !== name) throw noSuchEnvironment();
+    return await environmentOf(call);
+  };
+
+  const forEnvironment = (method: "GET" | "POST", name: string, response: object) =>
+    forPrograms(method, `${path}/${name}`, "predict", async (call) => {
+      await environmentOf(call);
+      return Response.json(response);
+    });
+
+  return [
+    forEnvironment("GET", "schema", schemas),
+    forEnvironment("GET", "health", { status: "healthy" }),
+    forEnvironment("GET", "openapi.json", serverDescription),
+    forEnvironment("POST", "mcp", noTools),
+    forPrograms("GET", `${path}/metadata`, "predict", async (call) => {
+      const { name, revision, config } = await environmentOf(call);
+      const response: OpenEnvMetadataResponse = {
+        name,
+        description: config.description ?? "A text world that a model plays.",
+        version: String(revision),
+      };
+      return Response.json(response);
+    }),
+    forPrograms("GET", `${path}/list_environments`, "predict", async (call) => {
+      const response: OpenEnvNamesResponse = [(await environmentOf(call)).name];
+      return Response.json(response);
+    }),
+    ...taskHandlers(services, environmentNamedAgain).map(({ method, path: ofTasks, handle }) =>
+      forPrograms(method, `${path}/:env_name${ofTasks}`, "predict", handle),
+    ),
+    forPrograms("GET", `${path}/ws`, "predict", async (call) => {
+      const { name } = await environmentOf(call);
+      return acceptSocket(services, call, { environment: name, path: `${path}/ws` });
+    }),
+  ];
+}

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ErrorCategory, OrsCallRequest } from "@presage/contract";
+import type { Services } from "../../app/services.ts";
+import { limitHolders } from "../../http/caller.ts";
+import { eventStreamHeaders } from "../../http/event-stream-headers.ts";
+import { countUsage } from "../../http/exchange.ts";
+import { logBrokenResponse } from "../../http/log-broken-response.ts";
+import { readBody } from "../../http/read-request.ts";
+import { requesterOf } from "../../http/requester-of.ts";
+import type { CallWithCaller, Route } from "../../http/route.ts";
+import { streamTexts } from "../../http/stream-texts.ts";
+import { reserveBytesAnyway } from "../../platform/limits/byte-budget.ts";
+import { nowMicros } from "../../platform/storage/micros.ts";
+import { askDeployment } from "../episodes/ask-deployment.ts";
+import type { CallOutcome } from "./call-outcome.ts";
+import { toCallResult } from "./call-result.ts";
+import { type FoundCall, findCall } from "./find-call.ts";
+import { type OpenSession, openSession } from "./open-session.ts";
+import { apiKeyIdOf, readEnvironmentName, readSessionId, withEnvironment } from "./read-ors-request.ts";
+import { comment, toChunks, toEvent } from "./result-events.ts";
+import { type CallError, takeCall } from "./take-call.ts";
+
+/** The client gives up on a connection without a byte for 30 s. */
+const commentEveryMs = 10_000;
+
+/** Calls of the tool of an environment: each takes a step, and its response lasts until that is taken. */
+export function orsCallRoutes(services: Services): Route[] {
+  const { environments, settings, admission } = services;
+
+  return withEnvironment("POST", "/call", async (call) => {
+    const body = await readBody(call, OrsCallRequest, settings.maxShortBodyBytes);
+    const open = await openSession(environments, requesterOf(call), {
+      sessionId: readSessionId(call),
+      environment: readEnvironmentName(call),
+      apiKeyId: apiKeyIdOf(call),
+    });
+    const wanted = { name: body.name, input: body.input, taskId: body.task_id ?? undefined };
+    const found = await findCall(environments, open, wanted);
+    if (found === undefined) return eventStream(toEvent("error", "unknown task_id"));
+    const outcome = found.outcome ?? environments.ors.running.get(found.taskId)?.outcome;
+    const step = outcome === undefined ? await prepareStep(call, open, found) : waitFor(outcome);
+    const texts = eventsOf(call, open, found, step);
+    const response = eventStream(await streamTexts(texts, logBrokenResponse(services, call)));
+    // A client that is gone by now may never read it.
+    if (call.request.signal.aborted) step.abandon();
+    return response;
+  });
+
+  /** Admits a step, which counts as in progress until it is taken, whether or not its client waits for it. */
+  async function prepareStep(
+    call: CallWithCaller,
+    { session, episode }: OpenSession,
+    { taskId, action }: FoundCall,
+  ): Promise<Step> {
+    const { exchange, caller } = call;
+    const holders = limitHolders(caller);
+    countUsage(call, "predict");
+    exchange.rate = await admission.admit(holders);
+    const ended = Promise.withResolvers<void>();
+    exchange.lasting = ended.promise;
+    let hasEnded = false;
+    const end = () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      admission.leave(holders);
+      reserveBytesAnyway(exchange, 0);
+      ended.resolve();
+    };
+    let isTaking = false;
+    return {
+      take() {
+        isTaking = true;
+        const wanted = { accountId: episode.row.account_id, sessionId: session.id, taskId, action };
+        const taken = takeCall(environments, wanted, askDeployment(services, call));
+        return taken
+          .then((outcome) => {
+            exchange.category = categoryOf(outcome);
+            return outcome;
+          })
+          .finally(end);
+      },
+      abandon() {
+        if (isTaking) return;
+        // Nothing was predicted.
+        exchange.countsFor = undefined;
+        end();
+      },
+    };
+  }
+
+  /** The task's id before any work, comments while the step is taken, and the result. */
+  async function* eventsOf(
+    { request }: CallWithCaller,
+    { session }: OpenSession,
+    { taskId }: FoundCall,
+    step: Step,
+  ): AsyncGenerator<string, void> {
+    try {
+      yield toEvent("task_id", taskId);
+      const taken = step.take();
+      while (await isPending(taken)) yield comment;
+      const outcome = await taken;
+      const chunks = toChunks(JSON.stringify(toCallResult(outcome)));
+      const last = chunks.pop() ?? "";
+      for (const chunk of chunks) yield toEvent("chunk", chunk);
+      // The client that is gone comes back for it.
+      if (request.signal.aborted) return;
+      // Before the end is sent, as the client's next call may reach another process.
+      await noteDelivery(session.id, outcome);
+      yield toEvent("end", last);
+    } finally {
+      step.abandon();
+    }
+  }
+
+  async function noteDelivery(id: string, outcome: CallOutcome): Promise<void> {
+    if (outcome.kind !== "step") return;
+    const steps = Number(outcome.result.step.step);
+    await environments.ors.markDelivered({ id, steps, at: nowMicros() });
+  }
+}
+
+interface Step {
+  take(): Promise<CallOutcome>;
+  /** No one waits for it. If it has not begun, it is not taken. */
+  abandon(): void;
+}
+
+/** A step that was taken, or is being taken for another request. */
+function waitFor(outcome: CallOutcome | Promise<CallOutcome>): Step {
+  return { take: async () => await outcome, abandon() {} };
+}
+
+/** Why there was no prediction, for metrics and usage. */
+function categoryOf(outcome: CallOutcome): ErrorCategory | undefined {
+  if (outcome.kind !== "failed") return undefined;
+  const { category } = JSON.parse(outcome.episode.error ?? "{}") as Partial<CallError>;
+  return ErrorCategory.safeParse(category).data;
+}
+
+/** Whether a promise is still pending after the time between two comments. */
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  const stopped = new AbortController();
+  const time = sleep(commentEveryMs, true, { signal: stopped.signal }).catch(() => true);
+  try {
+    return await Promise.race([time, promise.then(() => false)]);
+  } finally {
+    stopped.abort();
+  }
+}
+
+function eventStream(body: string | ReadableStream<Uint8Array>): Response {
+  return new Response(body, { headers: eventStreamHeaders });
+}

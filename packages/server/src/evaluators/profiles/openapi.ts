@@ -1,0 +1,261 @@
+import {
+  AgreementResponse,
+  DisagreementListResponse,
+  DisagreementQuery,
+  EvaluatorCriteriaListResponse,
+  EvaluatorCriteriaResponse,
+  type EvaluatorProfile,
+  EvaluatorProfileArchiveRequest,
+  EvaluatorProfileCreateRequest,
+  EvaluatorProfileListQuery,
+  EvaluatorProfileListResponse,
+  EvaluatorProfilePath,
+  EvaluatorProfileResponse,
+  EvaluatorProfileRevisionRequest,
+} from "@presage/contract";
+import { z } from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  body,
+  errorResponse,
+  idempotencyHeader,
+  noSuch,
+  operation,
+  operationWithOldNames,
+  optionalBody,
+  pageTooLarge,
+  query,
+  response,
+} from "../../http/describe.ts";
+import type { ProfileNaming } from "../old-names.ts";
+import { ruleFamilies } from "../registry.ts";
+
+const tag = "evaluator profiles";
+const profileNotFound = noSuch("profile", "evaluator profile");
+const exampleProfile: EvaluatorProfile = {
+  public_id: "01a2015d-186e-7532-bc58-42568ddb915f",
+  evaluator_family: "contains",
+  name: "opens-the-door",
+  revision: 1,
+  config: { substrings: ["door", "open"], mode: "all" },
+  description: "The output says that the door opens.",
+  is_managed: false,
+  created_at: "2026-11-22T03:46:48.046Z",
+  archived_at: null,
+  evaluator_id: "contains",
+  is_patronus_managed: false,
+};
+const exampleRevision: EvaluatorProfile = {
+  ...exampleProfile,
+  revision: 2,
+  config: { substrings: ["door", "opens"], mode: "all" },
+  created_at: "2026-11-22T09:12:05.310Z",
+};
+const archived_at = "2026-11-23T16:40:11.902Z";
+const requestParams = { path: EvaluatorProfilePath };
+
+/** A schema with an id would become a reference to a place that the document does not have. */
+const withoutIds = z.registry<{ description?: string | undefined }>();
+withoutIds.get = (schema) => ({ description: z.globalRegistry.get(schema)?.description });
+
+/** What each rule family takes as `config`. */
+const configs = ruleFamilies.reduceRight<Record<string, unknown>>(
+  (otherwise, { name, config }) => ({
+    if: { required: ["evaluator_family"], properties: { evaluator_family: { const: name } } },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word.
+    then: { properties: { config: configSchema(config) }, unevaluatedProperties: true },
+    else: otherwise,
+  }),
+  {},
+);
+// Not derived: Redocly takes what a reference carries beside it for a rule against all other fields.
+const NewProfile = z
+  .object(EvaluatorProfileCreateRequest.shape)
+  .meta({ id: "EvaluatorProfileCreateRequest", ...configs });
+
+function configSchema(config: z.ZodType) {
+  const { $schema, ...schema } = z.toJSONSchema(config, {
+    io: "input",
+    unrepresentable: "any",
+    metadata: withoutIds,
+  });
+  return { ...schema, description: "The config of this family." };
+}
+
+/** What differs between the two names of profiles. */
+interface Wording {
+  path: ProfileNaming["path"];
+  /** How the ids of operations name one, and several. */
+  idOfOne: string;
+  idOfMany: string;
+  /** One in a sentence, and several. */
+  one: string;
+  many: string;
+  /** Both names have the same profiles, so the examples of creating differ. */
+  exampleName: string;
+  /** The end of each description, for the same operation under the other name. */
+  sameAs: (operation: string) => string;
+  respondWithOne: (description: string, example: EvaluatorProfile) => ReturnType<typeof response>;
+  respondWithMany: (description: string, examples: EvaluatorProfile[]) => ReturnType<typeof response>;
+}
+
+const asProfiles: Wording = {
+  path: "/v1/evaluator-profiles",
+  idOfOne: "EvaluatorProfile",
+  idOfMany: "EvaluatorProfiles",
+  one: "a profile",
+  many: "profiles",
+  exampleName: exampleProfile.name,
+  sameAs: () => "",
+  respondWithOne: (description, example) =>
+    response(description, EvaluatorProfileResponse, { evaluator_profile: example }),
+  respondWithMany: (description, examples) =>
+    response(description, EvaluatorProfileListResponse, { evaluator_profiles: examples }),
+};
+
+const asCriteria: Wording = {
+  path: "/v1/evaluator-criteria",
+  idOfOne: "EvaluatorCriteria",
+  idOfMany: "EvaluatorCriteria",
+  one: "criteria",
+  many: "criteria",
+  exampleName: "mentions-the-door",
+  sameAs: (operation) =>
+    ` Criteria are profiles under another name: this is \`${operation}\` for clients that call them criteria.`,
+  respondWithOne: (description, example) =>
+    response(description, EvaluatorCriteriaResponse, { evaluator_criteria: example }),
+  respondWithMany: (description, examples) =>
+    response(description, EvaluatorCriteriaListResponse, { evaluator_criteria: examples }),
+};
+
+export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
+  ...pathsUnder(asProfiles),
+  ...pathsUnder(asCriteria),
+};
+
+function pathsUnder(wording: Wording): ZodOpenApiPathsObject {
+  const { path, idOfOne, idOfMany, one, many, exampleName, sameAs, respondWithOne, respondWithMany } =
+    wording;
+  return {
+    [path]: {
+      get: operationWithOldNames(`list${idOfMany}`, tag, `List revisions of ${many}`, {
+        description: `Lists the account's profiles, archived ones only on request, and the built-in ones, whose names begin with \`system:\`.${sameAs("GET /v1/evaluator-profiles")}`,
+        requestParams: { query: query(EvaluatorProfileListQuery) },
+        responses: {
+          "200": respondWithMany("The account's profiles, newest first, then the built-in ones", [
+            exampleRevision,
+            exampleProfile,
+          ]),
+          ...pageTooLarge,
+        },
+      }),
+      post: operationWithOldNames(`create${idOfOne}`, tag, `Create ${one}`, {
+        description: `Creates a named configuration of an evaluator family. Evaluations name it as \`profile_name\`. \`config\` must match \`profile_config_schema\` of the family.${sameAs("POST /v1/evaluator-profiles")}`,
+        requestParams: { header: idempotencyHeader },
+        requestBody: body(NewProfile, {
+          evaluator_family: exampleProfile.evaluator_family,
+          name: exampleName,
+          config: exampleProfile.config,
+          description: exampleProfile.description,
+        }),
+        responses: {
+          "201": respondWithOne("The profile's first revision", { ...exampleProfile, name: exampleName }),
+          "409": errorResponse(
+            "The family already has a profile of this name, possibly archived",
+            "The family contains already has a profile of this name; it may be archived.",
+          ),
+        },
+      }),
+    },
+    [`${path}/{public_id}/archive`]: {
+      patch: operationWithOldNames(`archive${idOfOne}`, tag, `Archive ${one} permanently`, {
+        description: `Archives all revisions of a profile. Evaluations can no longer use it; its results stay. Archiving an archived profile changes nothing.${sameAs("PATCH /v1/evaluator-profiles/{public_id}/archive")}`,
+        requestParams,
+        requestBody: optionalBody(EvaluatorProfileArchiveRequest, { evaluator_family: "contains" }),
+        responses: {
+          "200": respondWithMany("Every revision of the profile, newest first", [
+            { ...exampleRevision, archived_at },
+            { ...exampleProfile, archived_at },
+          ]),
+          "409": errorResponse(
+            "The profile is built-in",
+            "system:default is built in and cannot be changed.",
+          ),
+          ...profileNotFound,
+        },
+      }),
+    },
+    [`${path}/{public_id}/revision`]: {
+      post: operationWithOldNames(`revise${idOfOne}`, tag, `Add a revision to ${one}`, {
+        description: `Replaces the config of a profile. Evaluations use the newest revision; a result keeps the revision that it was made with.${sameAs("POST /v1/evaluator-profiles/{public_id}/revision")}`,
+        requestParams: { ...requestParams, header: idempotencyHeader },
+        requestBody: body(EvaluatorProfileRevisionRequest, { config: exampleRevision.config }),
+        responses: {
+          "201": respondWithOne("The new revision", exampleRevision),
+          "409": errorResponse(
+            "The profile is archived or built-in",
+            "The profile is archived and cannot be revised.",
+          ),
+          ...profileNotFound,
+        },
+      }),
+    },
+    [`${path}/{public_id}/agreement`]: {
+      get: operation(`get${idOfOne}Agreement`, tag, `Show how far people agree with ${one}`, {
+        description: `Compares the verdicts of each revision with people's corrections: how often they agreed, and in which direction the evaluator errs.${sameAs("GET /v1/evaluator-profiles/{public_id}/agreement")}`,
+        requestParams,
+        responses: {
+          "200": response("Each revision's agreement with the account's corrections", AgreementResponse, {
+            public_id: exampleProfile.public_id,
+            revisions: [
+              {
+                revision: 1,
+                corrected: 20,
+                agreed: 17,
+                should_fail: 2,
+                should_pass: 1,
+                interval_method: "independent",
+                clusters: null,
+                agreement: 0.85,
+                agreement_interval: {
+                  level: 0.95,
+                  lower: 0.6396039275970434,
+                  upper: 0.9476306360768003,
+                },
+              },
+            ],
+          }),
+          ...profileNotFound,
+        },
+      }),
+    },
+    [`${path}/{public_id}/disagreements`]: {
+      get: operation(`list${idOfOne}Disagreements`, tag, `List what people decided otherwise than ${one}`, {
+        description: `Lists the results of all revisions whose verdict a person's latest correction reverses.${sameAs("GET /v1/evaluator-profiles/{public_id}/disagreements")}`,
+        requestParams: { ...requestParams, query: DisagreementQuery },
+        responses: {
+          "200": response("The results, the latest corrections first", DisagreementListResponse, {
+            data: [
+              {
+                result_id: "41",
+                evaluator_id: "contains-2026-11-21",
+                revision: 1,
+                pass: false,
+                score_raw: 0,
+                created_at: "2026-11-22T03:46:48.009Z",
+                correction: {
+                  pass: true,
+                  score_raw: 1,
+                  comment: "It says “gate” instead of “door”.",
+                  created_at: "2026-11-22T09:12:05.310Z",
+                },
+                output: "The gate opens.",
+              },
+            ],
+          }),
+          ...profileNotFound,
+        },
+      }),
+    },
+  };
+}

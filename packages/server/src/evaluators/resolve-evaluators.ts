@@ -1,0 +1,74 @@
+import type { ExplainStrategy } from "@presage/contract";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import { type EvaluatorIssue, InvalidEvaluatorsError, type WantedEvaluator } from "./evaluation-request.ts";
+import { defaultProfileName, type Family } from "./family.ts";
+import { builtInPrefix, builtInProfileId, findBuiltInProfile } from "./profiles/built-in-profiles.ts";
+import { findUsableProfile, type UsableProfile } from "./profiles/find-profile.ts";
+
+type ResolveServices = Pick<EvaluationServices, "store" | "registry">;
+
+/** An evaluator and the profile to run it with. */
+export interface ResolvedEvaluator {
+  id: string;
+  family: Family;
+  profile: UsableProfile;
+  explainStrategy: ExplainStrategy;
+}
+
+/** Finds what a client named, or throws an `InvalidEvaluatorsError` with everything that cannot be used. */
+export async function resolveEvaluators(
+  services: ResolveServices,
+  accountId: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<ResolvedEvaluator[]> {
+  const found = await resolveEach(services, accountId, wanted);
+  const issues = found.filter((one) => "index" in one);
+  if (issues.length > 0) throw new InvalidEvaluatorsError(issues);
+  return found.filter((one) => "profile" in one);
+}
+
+/** An evaluator that an account cannot run, and why. */
+export async function findEvaluatorIssues(
+  services: ResolveServices,
+  accountId: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<EvaluatorIssue[]> {
+  return (await resolveEach(services, accountId, wanted)).filter((one) => "index" in one);
+}
+
+async function resolveEach(
+  { store, registry }: ResolveServices,
+  accountId: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<(ResolvedEvaluator | EvaluatorIssue)[]> {
+  return await Promise.all(
+    wanted.map(async ({ evaluator, profileName, explainStrategy }, index) => {
+      const found = registry.find(evaluator);
+      if (found === undefined) {
+        const names = registry.families.map(({ name }) => name).join(", ");
+        return {
+          index,
+          field: "evaluator",
+          message: `Unknown evaluator; available: ${names}`,
+        };
+      }
+      const { id, family } = found;
+      const name = profileName ?? defaultProfileName;
+      const profile = name.startsWith(builtInPrefix)
+        ? builtInProfile(family, name)
+        : await findUsableProfile(store.database, accountId, family.name, name);
+      if (profile !== undefined) return { id, family, profile, explainStrategy };
+      const builtIn = family.builtInProfiles.map((one) => one.name).join(", ");
+      const message = `The family ${family.name} has no profile of this name, or it is archived; the built-in ones are ${builtIn}`;
+      return { index, field: "profileName", message: profileName === undefined ? undefined : message };
+    }),
+  );
+}
+
+/** Each has one revision, which may be named after a colon. */
+export function builtInProfile(family: Family, nameWithRevision: string): UsableProfile | undefined {
+  const name = nameWithRevision.replace(/:1$/, "");
+  const profile = findBuiltInProfile(family, name);
+  if (profile === undefined) return undefined;
+  return { publicId: builtInProfileId(family.name, name), name, revision: 1, config: profile.config };
+}

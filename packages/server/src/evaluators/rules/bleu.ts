@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { countOf } from "../../platform/count-of.ts";
+import { defineFamily } from "../family.ts";
+import { bleuScore } from "./bleu-score.ts";
+import { comparedText, stripTagsSetting } from "./plain-output.ts";
+import { splitWords } from "./split-words.ts";
+import { tokenise13a } from "./tokenise-13a.ts";
+
+const config = z.strictObject({
+  threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest score that passes." }),
+  smoothing: z.enum(["none", "add-one", "exp"]).default("exp").meta({
+    description: "How n-grams without a match are smoothed. `exp` is sacrebleu's default.",
+  }),
+  tokenisation: z.enum(["13a", "whitespace"]).default("13a").meta({
+    description: "`13a` splits punctuation off, as WMT and sacrebleu do.",
+  }),
+  strip_tags: stripTagsSetting(false),
+});
+
+/** Each run of one to four words becomes a string of its own: about 300 MB of them at this length. */
+const maxCharacters = 2_500_000;
+
+/** Texts of this length together take about a millisecond. */
+const cheapCharacters = 4_000;
+
+const orderNames = ["words", "word pairs", "runs of 3 words", "runs of 4 words"];
+
+/**
+ * BLEU-4 with its brevity penalty (Papineni et al. 2002), from 0 to 1, case-sensitive. As in sacrebleu's
+ * `sentence_bleu`, an output of fewer than four tokens is scored by the n-grams that it can have.
+ */
+export const bleu = defineFamily({
+  kind: "rule",
+  name: "bleu",
+  description: "The share of the output's runs of one to four words that are in the gold answer.",
+  versions: ["2026-11-21"],
+  needs: ["output", "goldAnswer"],
+  config,
+  threshold: ({ threshold }) => threshold,
+  maxCharacters,
+  builtInProfiles: [
+    {
+      name: "system:default",
+      description: "A sentence BLEU of at least 0.5, as sacrebleu computes it.",
+      config: { threshold: 0.5, smoothing: "exp", tokenisation: "13a" },
+    },
+  ],
+  estimateMs: ({ output = "", goldAnswer = "" }) => (output.length + goldAnswer.length) / cheapCharacters,
+  prepare({ threshold, smoothing, tokenisation, strip_tags }) {
+    const tokenise = tokenisation === "13a" ? tokenise13a : splitWords;
+    return ({ output = "", goldAnswer = "" }) => {
+      const said = tokenise(comparedText(output, strip_tags));
+      const wanted = tokenise(comparedText(goldAnswer, strip_tags));
+      const isEmpty = said.length === 0 && wanted.length === 0;
+      const { score, precisions, brevityPenalty } = isEmpty
+        ? { score: 1, precisions: [], brevityPenalty: 1 }
+        : bleuScore(said, wanted, smoothing);
+      return {
+        pass: score >= threshold,
+        score: Math.min(1, score),
+        extra: {
+          precisions,
+          brevity_penalty: brevityPenalty,
+          output_tokens: said.length,
+          gold_tokens: wanted.length,
+        },
+        explain: () => describe(precisions, brevityPenalty, said.length, wanted.length),
+      };
+    };
+  },
+});
+
+function describe(
+  precisions: readonly number[],
+  brevityPenalty: number,
+  saidTokens: number,
+  wantedTokens: number,
+): string {
+  if (saidTokens === 0) {
+    return wantedTokens === 0 ? "The output and the gold answer are empty." : "The output is empty.";
+  }
+  if (brevityPenalty === 1 && precisions.every((precision) => precision === 1)) {
+    return "Every run of one to four words is in the gold answer.";
+  }
+  const lowest = precisions.indexOf(Math.min(...precisions));
+  const shares = precisions
+    .map((precision, index) => `${index + 1}-grams ${toPercent(precision)}`)
+    .join(", ");
+  const found = `Precisions after smoothing: ${shares}.`;
+  const weakest =
+    precisions.length === 1 || precisions[lowest] === 1
+      ? ""
+      : ` The lowest is that of ${orderNames[lowest]}.`;
+  const brevity =
+    brevityPenalty === 1
+      ? ""
+      : ` With ${countOf(saidTokens, "token")} for ${wantedTokens} the output is too short, which costs a factor of ${brevityPenalty.toFixed(3)}.`;
+  return found + weakest + brevity;
+}
+
+function toPercent(share = 0): string {
+  return `${Number((100 * share).toFixed(1))} %`;
+}

@@ -1,0 +1,194 @@
+import { jsonrepair } from "jsonrepair";
+import { z } from "zod";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import { defineFamily } from "../family.ts";
+import { compareJson, type JsonComparison, type Mismatches } from "./compare-json.ts";
+import { exactMatch } from "./exact-match.ts";
+import { readIgnoredPaths } from "./ignored-paths.ts";
+import { readJsonPointer } from "./json-path.ts";
+import { compareAsLlmSim } from "./llm-sim.ts";
+import { notJson } from "./not-json.ts";
+import { plainOutput, plainRange } from "./plain-output.ts";
+import { type JsonReading, readExactJson } from "./read-json.ts";
+import { stateOfInput } from "./read-states.ts";
+
+const cheapLength = 20_000;
+/** Repairing takes far longer than parsing: this many characters may take milliseconds, ten times as many 200 ms. */
+const cheapRepairLength = 2_000;
+const maxNamed = 5;
+
+const compareProse = exactMatch.prepare({
+  variant: "presage",
+  trim: true,
+  ignore_case: false,
+  strip_tags: true,
+});
+
+const jsonPointer = z
+  .string()
+  .max(1_000)
+  .refine((pointer) => readJsonPointer(pointer) !== undefined, "is not a JSON pointer (RFC 6901)");
+
+const config = z.strictObject({
+  repair: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Repair an output that is nearly JSON before it is compared." }),
+  ignore_paths: z
+    .array(jsonPointer)
+    .max(1_000)
+    .default([])
+    .meta({ description: "JSON pointers of fields that do not count, with everything below them." }),
+  number_tolerance: z
+    .number()
+    .min(0)
+    .default(0)
+    .meta({ description: "Numbers that differ by at most this much are equal." }),
+  prose_gold: z.enum(["unusable", "text"]).default("unusable").meta({
+    description:
+      "What happens where the gold answer is not JSON. `unusable`: the sample cannot be evaluated. `text`: the output passes if it is the same text, but for white space at the ends.",
+  }),
+  variant: z.enum(["presage", "llm-sim", "llm-sim-diff"]).default("presage").meta({
+    description:
+      "`presage`: by the settings above. The others compare states of games as LLM-Sim's script does, and the settings above have no effect: right if all objects of the gold answer are. With `llm-sim` the output is the whole next state. With `llm-sim-diff` it is `{modified, removed}`, which is applied to the state in the input.",
+  }),
+});
+
+/** A list of small values takes a hundred times the memory of its text: about 300 MB at this length. */
+const maxCharacters = 2_500_000;
+
+export const jsonMatch = defineFamily({
+  kind: "rule",
+  name: "json-match",
+  description: "The output equals the gold answer as JSON. The score is the F1 of its fields.",
+  versions: ["2026-11-21"],
+  needs: ["output", "goldAnswer"],
+  takes: ["input"],
+  needsWith: ({ variant }) => (variant === "llm-sim-diff" ? ["input"] : []),
+  config,
+  maxCharacters,
+  builtInProfiles: [
+    {
+      name: "system:default",
+      description: "Every field counts, numbers must be equal exactly, and nothing is repaired.",
+      config: { repair: false, ignore_paths: [], number_tolerance: 0 },
+    },
+    {
+      name: "system:json-or-text",
+      description:
+        "A gold answer in prose must be the same text, but for white space at the ends. JSON is compared as by the default.",
+      config: { repair: false, ignore_paths: [], number_tolerance: 0, prose_gold: "text" },
+    },
+    {
+      name: "system:llm-sim",
+      description: "LLM-Sim's comparison of objects. The output is the whole next state.",
+      config: { variant: "llm-sim" },
+    },
+    {
+      name: "system:llm-sim-diff",
+      description: "LLM-Sim's comparison of objects. The output is the difference to the state in the input.",
+      config: { variant: "llm-sim-diff" },
+    },
+  ],
+  prepare({ repair, ignore_paths, number_tolerance, prose_gold, variant }) {
+    if (variant !== "presage") {
+      return ({ input = "", output = "", goldAnswer: gold = "" }) => {
+        if (variant === "llm-sim") return compareAsLlmSim({ output, gold });
+        const current = stateOfInput(input);
+        checkLength(output.length + gold.length + current.length);
+        return compareAsLlmSim({ output, gold, current });
+      };
+    }
+    const ignored = readIgnoredPaths(ignore_paths);
+    return ({ output = "", goldAnswer = "" }) => {
+      const gold = readExactJson(plainOutput(goldAnswer));
+      if (gold.issue !== undefined) {
+        if (prose_gold === "text") {
+          return { ...compareProse({ output, goldAnswer }), extra: { compared_as: "text" } };
+        }
+        throw new UnusableSampleError(`The gold answer is not JSON: ${gold.issue.reason}.`);
+      }
+      const said = readExactJson(plainOutput(output));
+      if (said.issue === undefined)
+        return toVerdict(compareJson(said.value, gold.value, ignored, number_tolerance));
+      const repaired = repair ? readRepaired(plainOutput(output)) : undefined;
+      if (repaired === undefined || repaired.issue !== undefined)
+        return notJson(output, said.issue, plainRange(output));
+      return toVerdict(compareJson(repaired.value, gold.value, ignored, number_tolerance), {
+        repaired: true,
+      });
+    };
+  },
+  estimateMs({ input = "", output = "", goldAnswer = "" }, { repair, variant }) {
+    const read = output.length + goldAnswer.length + (variant === "llm-sim-diff" ? input.length : 0);
+    return Math.max(read / cheapLength, repair ? output.length / cheapRepairLength : 0);
+  },
+});
+
+/** The input is not among the texts that the family always needs, so its length is not checked with theirs. */
+function checkLength(characters: number): void {
+  if (characters <= maxCharacters) return;
+  throw new UnusableSampleError(
+    `The profile accepts at most ${maxCharacters} characters of text in all; this sample has ${characters}.`,
+  );
+}
+
+function readRepaired(text: string): JsonReading | undefined {
+  try {
+    return readExactJson(jsonrepair(text));
+  } catch {
+    // Beyond repair, or nested too deeply for it.
+    return undefined;
+  }
+}
+
+function toVerdict(comparison: JsonComparison, notes: { repaired?: true } = {}): Verdict {
+  const { outputFields, goldFields, equalFields, missing, unexpected, different } = comparison;
+  const pass = equalFields === outputFields && equalFields === goldFields;
+  return {
+    pass,
+    score: share(2 * equalFields, outputFields + goldFields),
+    extra: {
+      precision: share(equalFields, outputFields),
+      recall: share(equalFields, goldFields),
+      fields: { output: outputFields, gold: goldFields, equal: equalFields },
+      missing_count: missing.count,
+      missing: missing.first,
+      unexpected_count: unexpected.count,
+      unexpected: unexpected.first,
+      different_count: different.count,
+      different: different.first,
+      ...notes,
+    },
+    explain: () => (pass ? "The output equals the gold answer as JSON." : describe(comparison)),
+  };
+}
+
+/** An empty document matches in full. */
+function share(part: number, whole: number): number {
+  return whole === 0 ? 1 : part / whole;
+}
+
+function describe({ goldFields, equalFields, missing, unexpected, different }: JsonComparison): string {
+  const parts = [
+    listPlaces("different", different),
+    listPlaces("missing", missing),
+    listPlaces("unexpected", unexpected),
+  ].filter((part) => part !== "");
+  const right =
+    goldFields === 1
+      ? `The gold answer's only field is ${equalFields === 1 ? "right" : "not right"}`
+      : `${equalFields} of the gold answer's ${goldFields} fields are right`;
+  return `${right}; ${parts.join("; ")}.`;
+}
+
+function listPlaces(word: string, { count, first }: Mismatches): string {
+  if (count === 0) return "";
+  const places = first.slice(0, maxNamed).map(({ path, output, gold }) => {
+    const values = output !== undefined && gold !== undefined ? ` (${output}, should be ${gold})` : "";
+    return `${path === "" ? "the document" : path}${values}`;
+  });
+  const more = count - places.length;
+  return `${word}: ${places.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

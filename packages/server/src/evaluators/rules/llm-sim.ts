@@ -1,0 +1,149 @@
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import {
+  compareGameStates,
+  type GameState,
+  type GameStateErrors,
+  toGameState,
+} from "./compare-game-states.ts";
+import { isEqualInPython } from "./python-equality.ts";
+import { fieldInPython, isInPython, itemsInPython, keyInPython, PythonError } from "./python-values.ts";
+import { isContainer, type Json } from "./read-json.ts";
+import { readPythonJson } from "./read-python-json.ts";
+
+export interface LlmSimTexts {
+  output: string;
+  gold: string;
+  /** The state before, if the output says only what changes. */
+  current?: string;
+}
+
+const scoreFields = ["score", "gameOver", "gameWon"];
+
+/**
+ * LLM-Sim's verdict on a predicted state (Wang et al. 2024): right if no object of the gold state has an error, and neither has the
+ * score. A prediction of another form is wrong.
+ */
+export function compareAsLlmSim({ output, gold, current }: LlmSimTexts): Verdict {
+  const wanted = toGameState(readEntries(gold, "gold answer"));
+  const before = current === undefined ? undefined : readEntries(current, "input");
+  const errors = findErrors(readPythonJson(output), wanted, before);
+  if (errors === undefined) return wrongFormat();
+  const { objectErrors, scoreErrors, first } = errors;
+  const pass = objectErrors === 0 && (scoreErrors === 0 || errors.isScoreBeside);
+  return {
+    pass,
+    score: pass ? 1 : 0,
+    extra: { object_errors: objectErrors, score_errors: scoreErrors, wrong_format: false },
+    explain() {
+      if (pass) return "All objects of the gold answer are right.";
+      const more = objectErrors + scoreErrors - first.length;
+      return `Wrong: ${first.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
+    },
+  };
+}
+
+function wrongFormat(): Verdict {
+  return {
+    pass: false,
+    score: 0,
+    extra: { object_errors: null, score_errors: null, wrong_format: true },
+    explain: () => "The output is not a game state in the form of the gold answer.",
+  };
+}
+
+/** Undefined if the prediction has another form. */
+function findErrors(
+  said: Json | undefined,
+  wanted: GameState,
+  before: Json | undefined,
+): (GameStateErrors & { isScoreBeside: boolean }) | undefined {
+  if (said === undefined) return undefined;
+  return unlessPythonFails(() => {
+    const entries = before === undefined ? entriesOf(said) : applyChanges(said, before);
+    const errors = compareGameStates(toGameState(entries), wanted);
+    return { ...errors, isScoreBeside: before === undefined && isScoreBeside(said, wanted.score) };
+  });
+}
+
+function unlessPythonFails<Value>(work: () => Value): Value | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof PythonError) return undefined;
+    throw error;
+  }
+}
+
+/** Models often write the score beside the objects, where LLM-Sim's analysis looks for it as well. */
+function isScoreBeside(said: Json, wanted: Json): boolean {
+  return scoreFields.every(
+    (field) =>
+      isInPython(field, said) &&
+      isInPython(field, wanted) &&
+      isEqualInPython(fieldInPython(said, field), fieldInPython(wanted, field)),
+  );
+}
+
+/** The state after the changes that a prediction lists. As in LLM-Sim, an object that was not there before is not added. */
+function applyChanges(changes: Json, before: Json): Json {
+  const modified = new Map<string, Json>();
+  for (const entry of itemsInPython(fieldInPython(changes, "modified"))) {
+    modified.set(keyInPython(fieldInPython(entry, "uuid")), entry);
+  }
+  const { objects, score } = toGameState(before);
+  const hasScore = isInPython("score", score);
+  const after: Json[] = [];
+  for (const [uuid, object] of objects) {
+    if (isInPython(fieldInPython(object, "uuid"), fieldInPython(changes, "removed"))) continue;
+    after.push(modified.get(uuid) ?? object);
+  }
+  if (!hasScore) return after;
+  const said = fieldInPython(changes, "score");
+  return [...after, itemsInPython(said).length > 0 ? said : score];
+}
+
+/**
+ * The number of changes between two states, as LLM-Sim's `get_state_diff` finds them: of properties that were there before, of contents, of
+ * the score, and objects added or removed. Undefined: they are not states of its games.
+ */
+export function countGameChanges(before: Json, after: Json): number | undefined {
+  const [from, to] = [before, after].map(recordedEntries).map((entries) => entries && toGameState(entries));
+  if (from === undefined || to === undefined || from.objects.size === 0) return undefined;
+  return unlessPythonFails(() => {
+    const { objectErrors, scoreErrors } = compareGameStates(to, from);
+    const added = to.objects.keys().filter((uuid) => !from.objects.has(uuid));
+    return objectErrors + scoreErrors + [...added].length;
+  });
+}
+
+/**
+ * The script calls the list `game_state`; the data's states, and so our datasets of them, `objects`. Its last entry is the score, which our
+ * datasets have beside it.
+ */
+function entriesOf(state: Json): Json {
+  const entries = fieldInPython(state, isInPython("game_state", state) ? "game_state" : "objects");
+  return isInPython("score_state", state)
+    ? [...itemsInPython(entries), fieldInPython(state, "score_state")]
+    : entries;
+}
+
+/** The entries of a state that was recorded, not predicted. */
+function readEntries(text: string, name: string): Json {
+  const entries = recordedEntries(readPythonJson(text) ?? null);
+  if (entries !== undefined) return entries;
+  throw new UnusableSampleError(
+    `The ${name} is not a state of LLM-Sim: JSON with a list of objects, each with uuid, properties and contains.`,
+  );
+}
+
+function recordedEntries(state: Json): Json[] | undefined {
+  return unlessPythonFails(() => {
+    const entries = itemsInPython(entriesOf(state));
+    const isUsable = [...toGameState(entries).objects.values()].every(
+      (object) =>
+        isContainer(fieldInPython(object, "properties")) && isContainer(fieldInPython(object, "contains")),
+    );
+    return isUsable ? entries : undefined;
+  });
+}

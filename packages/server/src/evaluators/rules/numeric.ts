@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import { defineFamily } from "../family.ts";
+import { codePointPositions } from "./code-points.ts";
+import { type FoundNumber, readNumbers } from "./read-numbers.ts";
+
+const config = z.strictObject({
+  absolute_tolerance: z
+    .number()
+    .min(0)
+    .default(0)
+    .meta({ description: "Numbers that differ by at most this much are equal." }),
+  relative_tolerance: z
+    .number()
+    .min(0)
+    .default(1e-9)
+    .meta({ description: "Share of the gold number. The wider of the two tolerances counts." }),
+  compare: z
+    .enum(["all", "last"])
+    .default("all")
+    .meta({ description: "`all`: as many numbers, in the same order. `last`: the last one of each." }),
+});
+type Config = z.output<typeof config>;
+
+/** A number of the output and the one at the same place in the gold answer; the shorter list has none there. */
+interface Pair {
+  place: number;
+  said: FoundNumber | undefined;
+  wanted: FoundNumber | undefined;
+}
+
+interface Comparison {
+  saidCount: number;
+  wantedCount: number;
+  pairCount: number;
+  wrongCount: number;
+  /** The first of them. */
+  wrong: Pair[];
+}
+
+/** Texts of this length together take about a millisecond. */
+const cheapCharacters = 10_000;
+const shownPairs = 5;
+const maxPositions = 1_000;
+
+export const numeric = defineFamily({
+  kind: "rule",
+  name: "numeric",
+  description: "The numbers of the output are those of the gold answer, within a tolerance.",
+  versions: ["2026-11-21"],
+  needs: ["output", "goldAnswer"],
+  config,
+  builtInProfiles: [
+    {
+      name: "system:default",
+      description: "All numbers in order, up to rounding in the ninth digit.",
+      config: { absolute_tolerance: 0, relative_tolerance: 1e-9, compare: "all" },
+    },
+  ],
+  estimateMs: ({ output = "", goldAnswer = "" }) => (output.length + goldAnswer.length) / cheapCharacters,
+  prepare(profile) {
+    return ({ output = "", goldAnswer = "" }) => {
+      const comparison = compareNumbers(numbersOf(output, profile), numbersOf(goldAnswer, profile), profile);
+      const { saidCount, wantedCount, pairCount, wrongCount, wrong } = comparison;
+      if (wantedCount === 0) throw new UnusableSampleError("The gold answer has no number.");
+      const wrongInOutput = wrong.flatMap(({ said }) => said ?? []);
+      const positions = codePointPositions(
+        output,
+        wrongInOutput.map(({ start, end }) => [start, end]),
+      );
+      return {
+        pass: wrongCount === 0,
+        score: (pairCount - wrongCount) / pairCount,
+        positions: positions.length === 0 ? undefined : positions,
+        extra: { output_numbers: saidCount, gold_numbers: wantedCount, wrong: wrongCount },
+        explain: () => describe(comparison),
+      };
+    };
+  },
+});
+
+function numbersOf(text: string, { compare }: Config): Iterator<FoundNumber> {
+  const numbers = readNumbers(text);
+  if (compare === "all") return numbers;
+  const last = numbers.reduce<FoundNumber | undefined>((_, number) => number, undefined);
+  return Iterator.from(last === undefined ? [] : [last]);
+}
+
+/** Compares both side by side and keeps only what is reported. */
+function compareNumbers(
+  said: Iterator<FoundNumber>,
+  wanted: Iterator<FoundNumber>,
+  profile: Config,
+): Comparison {
+  const comparison: Comparison = { saidCount: 0, wantedCount: 0, pairCount: 0, wrongCount: 0, wrong: [] };
+  for (;;) {
+    const pair = { place: comparison.pairCount + 1, said: next(said), wanted: next(wanted) };
+    if (pair.said === undefined && pair.wanted === undefined) return comparison;
+    comparison.pairCount += 1;
+    if (pair.said !== undefined) comparison.saidCount += 1;
+    if (pair.wanted !== undefined) comparison.wantedCount += 1;
+    if (isRight(pair, profile)) continue;
+    comparison.wrongCount += 1;
+    if (comparison.wrong.length < maxPositions) comparison.wrong.push(pair);
+  }
+}
+
+function next(numbers: Iterator<FoundNumber>): FoundNumber | undefined {
+  const { done, value } = numbers.next();
+  return done ? undefined : value;
+}
+
+function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_tolerance }: Config): boolean {
+  if (said === undefined || wanted === undefined) return false;
+  if (said.value === wanted.value) return true;
+  const tolerance = Math.max(absolute_tolerance, relative_tolerance * Math.abs(wanted.value));
+  // Beyond 1e308 numbers are infinite, and their difference says nothing.
+  return Number.isFinite(wanted.value) && Math.abs(said.value - wanted.value) <= tolerance;
+}
+
+function describe({ pairCount, wrongCount, wrong }: Comparison): string {
+  if (wrongCount === 0) return pairCount === 1 ? "The number agrees." : `All ${pairCount} numbers agree.`;
+  const shown = wrong.slice(0, shownPairs).map(({ place, said, wanted }) => {
+    if (said === undefined) return `Number ${place} is missing; the gold answer has ${wanted?.value}.`;
+    if (wanted === undefined) return `Number ${place}, ${said.value}, is not in the gold answer.`;
+    return `Number ${place} is ${said.value}, but the gold answer has ${wanted.value}.`;
+  });
+  const rest = wrongCount > shownPairs ? ` ${wrongCount - shownPairs} more differ.` : "";
+  return shown.join(" ") + rest;
+}

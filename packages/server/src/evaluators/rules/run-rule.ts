@@ -1,0 +1,183 @@
+import { availableParallelism } from "node:os";
+import type { Tinypool } from "tinypool";
+import { withDeadline } from "../../platform/limits/deadline.ts";
+import { createFairSlots } from "../../platform/limits/fair-slots.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import { EvaluationError, internalError, unusable } from "../evaluation-error.ts";
+import type { EvaluatorOutcome } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "../family.ts";
+import { charactersOf } from "../sample.ts";
+import { createRuleEvaluator, type RuleTask } from "./rule-evaluator.ts";
+
+/** A config that has passed its family's schema; it can cross to another thread. */
+export interface ConfigCheckTask {
+  familyName: string;
+  config: unknown;
+}
+
+/** How much longer a request may block the main thread. What runs there is subtracted. */
+export interface MainThreadAllowance {
+  mainThreadMs: number;
+}
+
+export interface RuleRunner {
+  /**
+   * Evaluates a sample on the main thread if that is quick and the request has time left for it, else in a thread of the pool.
+   * Accounts take turns for the threads, and what takes far less than others of its account comes first.
+   * @throws EvaluationError `timeout`, `overloaded`, `internal_error` (see its cause); the signal's reason once it is aborted.
+   */
+  run(
+    task: RuleTask,
+    accountId: string,
+    signal: AbortSignal,
+    allowance: MainThreadAllowance,
+  ): Promise<EvaluatorOutcome>;
+  /**
+   * Does the expensive part of a config's check in a thread and says what is wrong with the config.
+   * @throws EvaluationError `timeout`, `overloaded`, `internal_error`.
+   */
+  check(task: ConfigCheckTask, requester: Requester): Promise<string | undefined>;
+  /** Ends the threads, and what runs in them. */
+  dispose(): Promise<void>;
+}
+
+export interface RuleRunnerOptions {
+  families: readonly RuleFamily[];
+  /** The module of the threads; it exports `runRuleTask` and `checkRuleConfig`. */
+  threadModule: URL;
+  maxThreads: number;
+  /** An idle thread ends after this long. */
+  idleThreadMs: number;
+  /** How many evaluations of one account may wait for a thread, and for how long. */
+  maxWaitingEach: number;
+  maxWaitMs: number;
+  /** Deadline of one evaluation in a thread, from when the thread takes it. */
+  runTimeoutMs: number;
+  /** Samples with more text than this run in a thread, whatever their family says. */
+  maxMainThreadCharacters: number;
+}
+
+export const ruleRunnerDefaults = {
+  threadModule: new URL("./rule-thread.ts", import.meta.url),
+  maxThreads: Math.max(1, availableParallelism() - 1),
+  idleThreadMs: 30_000,
+  maxWaitingEach: 256,
+  maxWaitMs: 60_000,
+  runTimeoutMs: 10_000,
+  maxMainThreadCharacters: 100_000,
+} satisfies Omit<RuleRunnerOptions, "families">;
+
+export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
+  const { maxThreads, maxWaitingEach, maxWaitMs, runTimeoutMs } = options;
+  const familiesByName = new Map(options.families.map((family) => [family.name, family]));
+  const evaluateHere = createRuleEvaluator(options.families);
+  // Not the pool's own queue: that one serves accounts first come, first served, so one could keep all others waiting.
+  const slots = createFairSlots({
+    slots: maxThreads,
+    queue: {
+      maxWaitingEach,
+      maxWaitMs,
+      refuse: (why) =>
+        why === "queue full"
+          ? overloaded("Too many expensive evaluations of this account are waiting.")
+          : overloaded(`No thread was free within ${maxWaitMs} ms.`),
+    },
+  });
+  const stop = new AbortController();
+  let pool: Promise<Tinypool> | undefined;
+
+  // Most servers never see an expensive sample, and the library takes 8 MB.
+  async function openPool(): Promise<Tinypool> {
+    const { Tinypool } = await import("tinypool");
+    const opened = new Tinypool({
+      filename: options.threadModule.href,
+      runtime: "worker_threads",
+      minThreads: 0,
+      maxThreads,
+      idleTimeout: options.idleThreadMs,
+    });
+    // A thread that dies while idle does no harm, but an error event without a listener would end the process.
+    opened.on("error", () => {});
+    return opened;
+  }
+
+  function estimateMs({ familyName, config, sample }: RuleTask): number {
+    return familiesByName.get(familyName)?.estimateMs?.(sample, config) ?? 0;
+  }
+
+  /** Most evaluations take microseconds, but twenty that are just short of expensive would block everyone. */
+  function runHere(task: RuleTask, allowance: MainThreadAllowance): EvaluatorOutcome {
+    const startedAtMs = performance.now();
+    try {
+      return evaluateHere(task);
+    } catch (error) {
+      throw internalError(error);
+    } finally {
+      allowance.mainThreadMs -= performance.now() - startedAtMs;
+    }
+  }
+
+  async function runInThread<Result>(
+    task: ConfigCheckTask,
+    { accountId, signal: clientSignal }: Requester,
+    functionName: "runRuleTask" | "checkRuleConfig",
+    estimatedMs = 1,
+  ): Promise<Result> {
+    const signal = AbortSignal.any([clientSignal, stop.signal]);
+    const release = await slots.take(accountId, signal, Math.max(1, estimatedMs));
+    try {
+      return await withDeadline({ timeoutMs: runTimeoutMs, timeoutError, signal }, (inTime) =>
+        runByPool<Result>(task, inTime, functionName),
+      );
+    } finally {
+      release();
+    }
+  }
+
+  async function runByPool<Result>(
+    task: ConfigCheckTask,
+    signal: AbortSignal,
+    name: string,
+  ): Promise<Result> {
+    signal.throwIfAborted();
+    try {
+      pool ??= openPool();
+      return await (await pool).run(task, { signal, name });
+    } catch (error) {
+      throw signal.aborted ? signal.reason : internalError(error);
+    }
+  }
+
+  return {
+    async run(task, accountId, signal, allowance) {
+      signal.throwIfAborted();
+      const tooLong = describeExcess(familiesByName.get(task.familyName), task);
+      if (tooLong !== undefined) return unusable("unusable_input", tooLong);
+      const estimatedMs = estimateMs(task);
+      const isQuick = estimatedMs <= 1 && charactersOf(task.sample) <= options.maxMainThreadCharacters;
+      if (isQuick && allowance.mainThreadMs > 0) return runHere(task, allowance);
+      return await runInThread(task, { accountId, signal }, "runRuleTask", estimatedMs);
+    },
+    check: (task, requester) => runInThread<string | undefined>(task, requester, "checkRuleConfig"),
+    async dispose() {
+      stop.abort(overloaded("The server is shutting down."));
+      await (await pool)?.destroy();
+    },
+  };
+}
+
+/** Says how much longer the sample is than its family accepts, if it is. */
+function describeExcess(family: RuleFamily | undefined, { sample }: RuleTask): string | undefined {
+  if (family?.maxCharacters === undefined) return undefined;
+  const characters = charactersOf(sample, family.needs);
+  if (characters <= family.maxCharacters) return undefined;
+  return `${family.name} accepts at most ${family.maxCharacters} characters of text in all; this sample has ${characters}.`;
+}
+
+function overloaded(message: string): EvaluationError {
+  return new EvaluationError("overloaded", message);
+}
+
+function timeoutError(timeoutMs: number): EvaluationError {
+  return new EvaluationError("timeout", `No verdict within ${timeoutMs} ms.`);
+}

@@ -1,0 +1,110 @@
+import { timingSafeEqual } from "node:crypto";
+import { type VerifiedSession, verifySession } from "../accounts/verify-session.ts";
+import type { Services } from "../app/services.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { type Caller, notAuthenticated } from "./caller.ts";
+import { isFromThisMachine } from "./is-from-this-machine.ts";
+import type { Call } from "./route.ts";
+import type { SessionCookie } from "./session-cookie.ts";
+
+export type SessionServices = Pick<Services, "identity" | "sessionCookie">;
+
+/** The caller of a request; throws if there is none. A key in a header takes precedence over the cookie. */
+export async function authenticate(services: SessionServices, call: Call): Promise<Caller> {
+  const { commandLine } = services.identity;
+  const [key, ...others] = presentedKeys(call.request.headers);
+  if (key === undefined) return await authenticateSession(services, call.request);
+  const isCommandLine = commandLine.isKey(key) && others.length === 0 && isFromThisMachine(call);
+  return isCommandLine ? await commandLine.findCaller() : await authenticateKey(services, call);
+}
+
+/** The caller whose key a request has; throws if there is none. */
+export async function authenticateKey(
+  { identity }: Pick<SessionServices, "identity">,
+  { request: { headers } }: Call,
+): Promise<Caller> {
+  const [key, ...others] = presentedKeys(headers);
+  const caller = key === undefined || others.length > 0 ? undefined : await identity.keyVerifier.verify(key);
+  if (caller === undefined) throw notAuthenticated();
+  return caller;
+}
+
+/** The caller of a program. Its key may be the password of Basic authentication, which a URL's userinfo becomes. */
+export async function authenticateProgram(
+  { identity }: Pick<Services, "identity">,
+  { request: { headers } }: Call,
+): Promise<Caller> {
+  if (headers.has("origin")) throw new ServiceError("forbidden", "Web pages may not call this address.");
+  const caller = await identity.keyVerifier.verify(keyOfProgram(headers));
+  if (caller === undefined) throw notAuthenticated();
+  return caller;
+}
+
+/** The one key that a program presents, in either header or as a password. */
+export function keyOfProgram(headers: Headers): string {
+  const password = passwordOf(headers.get("authorization"));
+  const keys = new Set([...presentedKeys(headers), ...(password === undefined ? [] : [password])]);
+  const [key, ...others] = keys;
+  if (key === undefined || others.length > 0) throw notAuthenticated();
+  return key;
+}
+
+/** What follows the user's name. Keys are ASCII, so other bytes need not be read. */
+function passwordOf(authorization: string | null): string | undefined {
+  const encoded = authorization === null ? undefined : /^Basic +(.*)$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const credentials = Buffer.from(encoded, "base64").toString("latin1");
+  const colon = credentials.indexOf(":");
+  return colon < 0 ? undefined : credentials.slice(colon + 1);
+}
+
+async function authenticateSession(services: SessionServices, request: Request): Promise<Caller> {
+  const session = await findSession(services, request.headers);
+  if (session === undefined) throw notAuthenticated();
+  checkCsrf(request, session.csrfToken);
+  return session.caller;
+}
+
+/** The live session of the request's cookie. */
+export async function findSession(
+  { identity, sessionCookie }: SessionServices,
+  headers: Headers,
+): Promise<VerifiedSession | undefined> {
+  const token = sessionCookie.read(headers);
+  return token === undefined ? undefined : await verifySession(identity, token);
+}
+
+/** The secret that authenticated a request: the key, or the session's token. */
+export function credentialOf(headers: Headers, cookie: Pick<SessionCookie, "read">): string {
+  const credential = presentedKeys(headers)[0] ?? cookie.read(headers);
+  if (credential === undefined) throw notAuthenticated();
+  return credential;
+}
+
+/** The distinct keys of both headers. */
+function presentedKeys(headers: Headers): string[] {
+  const apiKey = headers.get("x-api-key");
+  const authorization = headers.get("authorization");
+  const bearer = authorization === null ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1];
+  if (apiKey === null) return bearer === undefined ? [] : [bearer];
+  return bearer === undefined || bearer === apiKey ? [apiKey] : [apiKey, bearer];
+}
+
+/** Refuses a request with a session that changes something, unless a page of that session sent it. */
+function checkCsrf({ method, headers }: Request, csrfToken: string): void {
+  if (method === "GET" || method === "HEAD") return;
+  if (isSameOrigin(headers) && isSame(headers.get("x-csrf-token"), csrfToken)) return;
+  throw new ServiceError("forbidden", "Missing or invalid X-CSRF-Token. Reload the page and try again.");
+}
+
+/** Whether the browser says that a page of this server sent the request. Old browsers do not say, and pass. */
+export function isSameOrigin(headers: Headers): boolean {
+  const site = headers.get("sec-fetch-site");
+  return site === null || site === "same-origin" || site === "none";
+}
+
+/** Takes the same time for all tokens of one length. */
+function isSame(given: string | null, expected: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ""), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,170 @@
+import type { ErrorCategory, ErrorResponse, HTTPValidationError } from "@presage/contract";
+import {
+  ClientDisconnectedError,
+  ServiceError,
+  type ServiceErrorCode,
+  UpstreamError,
+} from "../platform/errors.ts";
+import { SignInError, type SignInErrorKind } from "../platform/sign-in-error.ts";
+import { ReusedKeyError } from "../platform/storage/once.ts";
+import { isStoreUnavailable, storeUnavailable } from "../platform/storage/store-error.ts";
+import { valueError } from "./pydantic-issues.ts";
+import { InvalidRequestError } from "./validate.ts";
+
+/** A request to a known path with a method that it does not have. */
+export class MethodNotAllowedError extends ServiceError {
+  readonly allow: string;
+
+  constructor(methods: string[]) {
+    const allow = methods.join(", ");
+    super("method_not_allowed", `This path allows ${allow}.`);
+    this.allow = allow;
+  }
+}
+
+/** nginx's status for a client that disconnected. No one receives it, but logs and metrics show it. */
+export const clientDisconnectedStatus = 499;
+
+const upstreamStatus = {
+  context_exceeded: 413,
+  rate_limit: 429,
+  upstream: 502,
+  unusable_completion: 502,
+  unavailable: 503,
+  timeout: 504,
+} as const;
+
+const upstreamCode = {
+  context_exceeded: "context_exceeded",
+  rate_limit: "rate_limited",
+  upstream: "upstream_error",
+  unusable_completion: "unusable_completion",
+  unavailable: "upstream_unavailable",
+  timeout: "upstream_timeout",
+} as const;
+
+/** Tells errors apart that have the same status. */
+export type ErrorCode =
+  | ServiceErrorCode
+  | (typeof upstreamCode)[ErrorCategory]
+  | "invalid_request"
+  | "sign_in_failed"
+  | "client_disconnected"
+  | "internal_error";
+
+/** Clients that retry by themselves, OpenAI's among them, do so after 409 and 5xx unless told otherwise. */
+const noRetry = { "x-should-retry": "false" };
+
+/** The one place where a `ServiceError` becomes a status. `retryAfterS` takes precedence over the error's. */
+const serviceStatus: Record<
+  ServiceErrorCode,
+  { status: number; category?: keyof typeof upstreamStatus; retryAfterS?: number; shouldRetry?: false }
+> = {
+  bad_request: { status: 400 },
+  unsupported: { status: 400 },
+  malformed_host: { status: 400 },
+  unauthenticated: { status: 401 },
+  forbidden: { status: 403 },
+  not_found: { status: 404 },
+  method_not_allowed: { status: 405 },
+  conflict: { status: 409, shouldRetry: false },
+  // No category: `context_exceeded` is for a model's context only.
+  body_too_large: { status: 413 },
+  evaluation_too_large: { status: 413 },
+  page_too_large: { status: 413 },
+  memory_exceeded: { status: 413 },
+  quota_exceeded: { status: 413 },
+  // Somebody has to make room first.
+  disk_full: { status: 507, category: "unavailable", shouldRetry: false },
+  rate_limited: { status: 429, category: "rate_limit" },
+  overloaded: { status: 503, category: "unavailable" },
+  store_unavailable: { status: 503, category: "unavailable", retryAfterS: 2 },
+  // A client that retried by itself might make the change twice.
+  store_uncertain: { status: 503, category: "unavailable", shouldRetry: false },
+};
+
+/** Statuses of failed sign-ins at the identity provider. */
+const signInStatus: Record<SignInErrorKind, number> = {
+  broken_attempt: 400,
+  refused: 403,
+  provider_unavailable: 503,
+};
+
+export interface HttpErrorResponse {
+  status: number;
+  body: ErrorResponse | HTTPValidationError;
+  headers: Record<string, string>;
+  category: ErrorCategory | undefined;
+  code: ErrorCode;
+  /** Whether the cause is a bug that someone should look at. */
+  isUnexpected: boolean;
+}
+
+/** The response to `error`. For an unexpected error it reveals nothing about the cause. */
+export function errorResponse(error: unknown, requestId: string): HttpErrorResponse {
+  if (error instanceof InvalidRequestError) return plain(422, "invalid_request", { detail: error.issues });
+  if (error instanceof ReusedKeyError) {
+    const detail = [valueError(["header", "idempotency-key"], error.message, null)];
+    return plain(422, "invalid_request", { detail });
+  }
+  if (error instanceof UpstreamError) return upstreamErrorResponse(error);
+  if (error instanceof ServiceError) return serviceErrorResponse(error);
+  if (error instanceof SignInError) {
+    return plain(signInStatus[error.kind], "sign_in_failed", { detail: error.message });
+  }
+  if (error instanceof ClientDisconnectedError) {
+    return plain(clientDisconnectedStatus, "client_disconnected", { detail: error.message });
+  }
+  if (isStoreUnavailable(error)) return serviceErrorResponse(storeUnavailable(error));
+  const detail = `Internal server error. Request id: ${requestId}`;
+  return { ...plain(500, "internal_error", { detail }), isUnexpected: true };
+}
+
+function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
+  const { category, status, body, retryAfter } = error;
+  const response: ErrorResponse = {
+    detail: error.message,
+    upstream_status: status,
+    upstream_body: body,
+    category,
+  };
+  // A 503 always says when to try again, even if the upstream was unreachable and could not say.
+  const pause = retryAfter || (category === "unavailable" ? String(randomPauseS()) : undefined);
+  // The upstream will refuse the same request, or answer it in the same way, again.
+  const isRefused =
+    category === "unusable_completion" ||
+    (category === "upstream" && status !== undefined && status >= 400 && status < 500);
+  const headers = {
+    ...(pause === undefined ? {} : { "retry-after": pause }),
+    ...(isRefused ? noRetry : {}),
+  };
+  return { ...plain(upstreamStatus[category], upstreamCode[category], response), headers, category };
+}
+
+function serviceErrorResponse(error: ServiceError): HttpErrorResponse {
+  const { status, category, shouldRetry = true, ...own } = serviceStatus[error.code];
+  const statedS = own.retryAfterS ?? error.retryAfterS;
+  const retryAfterS = statedS ?? (category === "unavailable" && shouldRetry ? randomPauseS() : undefined);
+  return {
+    ...plain(status, error.code, { detail: error.message, category }),
+    headers: {
+      ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
+      ...(error.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),
+      ...(shouldRetry ? {} : noRetry),
+      ...(error instanceof MethodNotAllowedError ? { allow: error.allow } : {}),
+    },
+    category,
+  };
+}
+
+/**
+ * `Retry-After` of a 503 for which no time is known: 2 s on average, so that clients which failed together do not return
+ * together.
+ */
+function randomPauseS(): number {
+  return 1 + Math.floor(Math.random() * 3);
+}
+
+function plain(status: number, code: ErrorCode, body: HttpErrorResponse["body"]): HttpErrorResponse {
+  return { status, body, headers: {}, category: undefined, code, isUnexpected: false };
+}

@@ -1,0 +1,208 @@
+import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contract";
+import type { Services } from "../app/services.ts";
+import type { Admission, RateStatus } from "../platform/limits/admission.ts";
+import type { Holder } from "../platform/limits/byte-budget.ts";
+import type { LongWork } from "../platform/limits/long-work.ts";
+import type { RequestSpan } from "../platform/observability/tracing.ts";
+import { type Caller, limitHolders } from "./caller.ts";
+import { clientDisconnectedStatus } from "./errors.ts";
+
+const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
+
+/** The header that names a deployment in requests, and in responses the one that answered. */
+export const deploymentHeader = "x-presage-deployment";
+
+/** The header that says where a prediction is from. */
+export const cacheHeader = "x-presage-cache";
+
+/** Its values: cached, shared with a concurrent equal request, requested, or not cacheable. */
+export type CacheResult = "hit" | "shared" | "miss" | "off";
+
+/** What is learned about one request while it is served, for its log line, metrics and headers, and the memory it reserves. */
+export interface Exchange extends Holder {
+  readonly requestId: string;
+  readonly startedAtMs: number;
+  /** Absent if there is nothing to trace. */
+  readonly span: RequestSpan | undefined;
+  /** Where reading a long body waits for its turn. */
+  readonly longWork: LongWork;
+  keyId: string | undefined;
+  /** Shown on a terminal instead of its id. */
+  keyName: string | undefined;
+  sessionId: string | undefined;
+  /** Whether it is one of the many requests of the dashboard's pages, logged at debug. */
+  isOfDashboard: boolean;
+  /** The account and operation to count it under. */
+  countsFor: { accountId: string; operation: UsageOperation } | undefined;
+  /** What is left of the key's rate limit or, if it has none, of its user's or account's. */
+  rate: RateStatus | undefined;
+  upstreamMs: number | undefined;
+  promptTokens: number | undefined;
+  completionTokens: number | undefined;
+  /** The part of the prompt that the upstream had in its own cache. */
+  upstreamCachedTokens: number | undefined;
+  /** The model named in the request to the upstream. */
+  model: string | undefined;
+  /** The name of the deployment that answered. */
+  deployment: string | undefined;
+  /** Where a prediction is from. */
+  cache: CacheResult | undefined;
+  /** The age of a prediction that was kept. */
+  ageS: number | undefined;
+  /** Called once the response is ready. */
+  atEnd: (() => void) | undefined;
+  /** Resolves when the work that continues after the response's start has ended. The request is recorded then. */
+  lasting: Promise<void> | undefined;
+  /** Why the request failed. */
+  category: ErrorCategory | undefined;
+  /** Whether the request has deprecated fields. */
+  usesOldNames: boolean;
+}
+
+/** Starts observing a request. */
+export function openExchange(
+  { tracing, memory, longWork }: Pick<Services, "tracing" | "memory" | "longWork">,
+  { method, headers }: Pick<Request, "method" | "headers">,
+): Exchange {
+  return {
+    requestId: requestIdOf(headers),
+    startedAtMs: performance.now(),
+    span: tracing.startRequest(method, headers),
+    memory,
+    longWork,
+    reservedBytes: 0,
+    keyId: undefined,
+    keyName: undefined,
+    sessionId: undefined,
+    isOfDashboard: false,
+    countsFor: undefined,
+    rate: undefined,
+    upstreamMs: undefined,
+    promptTokens: undefined,
+    completionTokens: undefined,
+    upstreamCachedTokens: undefined,
+    model: undefined,
+    deployment: undefined,
+    cache: undefined,
+    ageS: undefined,
+    atEnd: undefined,
+    lasting: undefined,
+    category: undefined,
+    usesOldNames: false,
+  };
+}
+
+/** Counts the request in the account's usage, whatever the response. */
+export function countUsage(
+  { exchange, caller }: { exchange: Exchange; caller: Caller },
+  operation: UsageOperation,
+): void {
+  exchange.countsFor = { accountId: caller.accountId, operation };
+}
+
+/** Admits a request within the limits or throws; it counts as in flight until its response is ready. */
+export function admit(
+  admission: Admission,
+  { exchange, caller }: { exchange: Exchange; caller: Caller },
+): void | Promise<void> {
+  const holders = limitHolders(caller);
+  const enter = (rate: RateStatus | undefined) => {
+    exchange.rate = rate;
+    exchange.atEnd = () => admission.leave(holders);
+  };
+  const rate = admission.admit(holders);
+  return rate instanceof Promise ? rate.then(enter) : enter(rate);
+}
+
+/** How a request, or a message of a socket, ended. */
+export interface Ending {
+  method: string;
+  route: string;
+  status: number;
+  totalMs: number;
+}
+
+/** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */
+export function recordExchange(
+  services: Pick<Services, "log" | "metrics" | "recordUsage">,
+  exchange: Exchange,
+  ending: Ending,
+): void {
+  services.metrics.requests([ending.route, String(ending.status)]);
+  recordWork(services, exchange, ending);
+}
+
+/** The same for what is no request of its own: a message of a socket. */
+export function recordWork(
+  { log, metrics, recordUsage }: Pick<Services, "log" | "metrics" | "recordUsage">,
+  exchange: Exchange,
+  { method, route, status, totalMs }: Ending,
+): void {
+  const { requestId, keyId, sessionId, upstreamMs, promptTokens, completionTokens, category, span, cache } =
+    exchange;
+  if (upstreamMs !== undefined) {
+    metrics.upstreamSeconds.observe(upstreamMs / 1000);
+    metrics.overheadSeconds.observe((totalMs - upstreamMs) / 1000);
+  }
+  const wasAsked = cache !== "hit" && cache !== "shared";
+  if (cache !== undefined) metrics.cacheResults([cache]);
+  if (!wasAsked) metrics.tokens(["cached"], (promptTokens ?? 0) + (completionTokens ?? 0));
+  else {
+    if (promptTokens !== undefined) metrics.tokens(["prompt"], promptTokens);
+    if (completionTokens !== undefined) metrics.tokens(["completion"], completionTokens);
+  }
+  if (category !== undefined) metrics.failures([category]);
+  if (exchange.usesOldNames) metrics.oldNames([keyId ?? "none"]);
+  if (exchange.countsFor !== undefined) {
+    const { accountId, operation } = exchange.countsFor;
+    recordUsage({
+      accountId,
+      keyId,
+      operation,
+      failure: usageFailureOf(status, category),
+      promptTokens,
+      completionTokens,
+      upstreamCachedTokens: exchange.upstreamCachedTokens,
+      model: exchange.model,
+      wasAsked,
+      totalMs,
+      upstreamMs,
+    });
+  }
+  span?.end(route, status);
+  const record = {
+    requestId,
+    keyId,
+    sessionId,
+    method,
+    route,
+    status,
+    totalMs: toHundredths(totalMs),
+    upstreamMs: upstreamMs === undefined ? undefined : toHundredths(upstreamMs),
+    promptTokens,
+    completionTokens,
+    cache: cache === "off" ? undefined : cache,
+    category,
+  };
+  log.request(record, exchange.isOfDashboard ? "debug" : "info", exchange.keyName);
+}
+
+/** Why a request failed, as usage counts it; undefined if it succeeded. */
+export function usageFailureOf(
+  status: number,
+  category: ErrorCategory | undefined,
+): UsageFailure | undefined {
+  // A response that had begun when it failed has the status 200.
+  if (category !== undefined) return category;
+  if (status < 400) return undefined;
+  return status < 500 && status !== clientDisconnectedStatus ? "invalid" : "other";
+}
+
+function toHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function requestIdOf(headers: Headers): string {
+  const given = headers.get("x-request-id");
+  return given !== null && usableRequestId.test(given) ? given : crypto.randomUUID();
+}

@@ -1,0 +1,69 @@
+import { ClientDisconnectedError } from "../platform/errors.ts";
+import { reserveBytesAnyway } from "../platform/limits/byte-budget.ts";
+import { itemOfTurn } from "../platform/limits/item-of-turn.ts";
+import { UploadError } from "../platform/upload-error.ts";
+import { closeWhenIdle, keepOpen } from "./keep-open.ts";
+import { valueError } from "./pydantic-issues.ts";
+import { reserveUpload } from "./reserve-memory.ts";
+import type { CallWithCaller } from "./route.ts";
+import { InvalidRequestError } from "./validate.ts";
+
+const lineFeed = 0x0a;
+
+/** Has the lines of a request's body stored as they arrive. A wrong line is an issue at its number. */
+export async function receiveUpload<Result>(
+  call: CallWithCaller,
+  store: (body: AsyncGenerator<Uint8Array, void>, options: { isGzip: boolean }) => Promise<Result>,
+): Promise<Result> {
+  const isGzip = readIsGzip(call.request.headers);
+  // Until it is its turn.
+  keepOpen(call);
+  try {
+    return await store(chunksOf(call, isGzip), { isGzip });
+  } catch (error) {
+    if (!(error instanceof UploadError)) throw error;
+    const { line, path, reason } = error.fault;
+    const place = line === undefined ? [] : ["line", line, ...path];
+    throw new InvalidRequestError([valueError(["body", ...place], reason)]);
+  } finally {
+    keepOpen(call);
+    reserveBytesAnyway(call.exchange, 0);
+  }
+}
+
+function readIsGzip(headers: Headers): boolean {
+  const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
+  if (encoding === "gzip" || encoding === "x-gzip") return true;
+  if (encoding === "identity") return false;
+  throw new InvalidRequestError([
+    valueError(["header", "content-encoding"], "Input should be gzip or identity", encoding),
+  ]);
+}
+
+/** The body as it arrives. While it does not, the connection may become idle; while it is being stored, it waits for the server. */
+async function* chunksOf(call: CallWithCaller, isGzip: boolean): AsyncGenerator<Uint8Array, void> {
+  const { body } = call.request;
+  if (body === null) return;
+  const reader = body.getReader();
+  let lineBytes = 0;
+  try {
+    for (;;) {
+      closeWhenIdle(call);
+      const { done, value } = await reader.read().catch(() => {
+        // Reading a body fails only if the connection does.
+        throw new ClientDisconnectedError();
+      });
+      keepOpen(call);
+      if (done) return;
+      const end = value.lastIndexOf(lineFeed);
+      lineBytes = end < 0 ? lineBytes + value.length : value.length - end - 1;
+      reserveUpload(call.exchange, lineBytes, isGzip);
+      yield value;
+      // What arrives meanwhile becomes one piece.
+      const turn = itemOfTurn();
+      if (turn !== undefined) await turn;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,186 @@
+import { isReservedName } from "@presage/contract";
+import type { Services } from "../app/services.ts";
+import { deprecationHeader } from "../evaluators/old-names.ts";
+import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
+import { RateLimitError } from "../platform/limits/admission.ts";
+import { itemOfTurn } from "../platform/limits/item-of-turn.ts";
+import { SignInError } from "../platform/sign-in-error.ts";
+import { isStoreUnavailable } from "../platform/storage/store-error.ts";
+import { checkAccess } from "./access.ts";
+import { authenticate, authenticateKey, authenticateProgram, findSession } from "./authenticate.ts";
+import type { Proof } from "./caller.ts";
+import { errorPage } from "./error-page.ts";
+import { errorResponse, MethodNotAllowedError } from "./errors.ts";
+import { cacheHeader, deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
+import { closeWhenIdle, keepOpen } from "./keep-open.ts";
+import { isOpenAiPath, openAiError } from "./openai-error.ts";
+import { releaseMemory } from "./reserve-memory.ts";
+import { type Call, environmentParameter, type Route, type RoutedRequest, requestAddress } from "./route.ts";
+import { redirectToSignIn } from "./sign-in-address.ts";
+import type { SocketEvents } from "./socket.ts";
+
+/** Counts requests in flight. */
+export interface RequestCounter {
+  /** A request arrived, at this time on the clock of `performance.now()`. */
+  begin(atMs: number): void;
+  /** Its response is ready and it is recorded. */
+  end(): void;
+}
+
+export type ServePath = (request: RoutedRequest, server: Bun.Server<SocketEvents>) => Promise<Response>;
+
+/** Stands in log lines and metrics for all paths without a route. */
+const unmatched = "unmatched";
+const methodsWithBody: ReadonlySet<Route["method"]> = new Set(["POST", "PATCH"]);
+
+/**
+ * Serves the routes of one path or, given none, all paths without a route. Every request takes these steps: it is observed,
+ * authenticated, handled, responded to and recorded.
+ */
+export function servePath(routes: readonly Route[], services: Services, counter: RequestCounter): ServePath {
+  const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
+  const path = routes[0]?.path ?? unmatched;
+
+  function routeFor(request: RoutedRequest): Route {
+    const { method, params } = request;
+    // Paths that begin with an environment's name leave those alone that are Presage's own.
+    const environment = params?.[environmentParameter];
+    const isForeign = environment !== undefined && isReservedName(environment.toLowerCase());
+    if (path === unmatched || isForeign) {
+      const isResponses = /^\/v1\/responses(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
+      const instead = isResponses ? " Presage has no Responses API; use /v1/chat/completions." : "";
+      throw new ServiceError("not_found", `There is nothing at this path.${instead}`);
+    }
+    const route = byMethod.get(method === "HEAD" ? "GET" : method);
+    if (route === undefined) throw new MethodNotAllowedError([...byMethod.keys()]);
+    return route;
+  }
+
+  return async (request, server) => {
+    const turn = itemOfTurn();
+    // Bun closes a connection that sends further requests meanwhile.
+    if (turn !== undefined) await turn;
+    const exchange = openExchange(services, request);
+    counter.begin(exchange.startedAtMs);
+    let response: Response;
+    let route: Route | undefined;
+    try {
+      route = routeFor(request);
+      response = await handle(services, route, { request, server, exchange });
+    } catch (error) {
+      // Work that was aborted because the client disconnected fails with the signal's own reason.
+      const isClientDisconnected = request.signal.aborted && error === request.signal.reason;
+      const reason = isClientDisconnected ? new ClientDisconnectedError() : error;
+      response = respondToError(services, reason, { route, path }, request, exchange);
+    }
+    exchange.atEnd?.();
+    if (exchange.reservedBytes > 0) response = releaseMemory(response, exchange);
+    closeWhenIdle({ server, request });
+    const totalMs = performance.now() - exchange.startedAtMs;
+    setHeaders(response.headers, exchange, totalMs);
+    // The client opens a new connection, to another process.
+    if (services.phase() === "stopping") response.headers.set("connection", "close");
+    const { status } = response;
+    const record = (recordedMs: number) => {
+      recordExchange(services, exchange, {
+        method: request.method,
+        route: path,
+        status,
+        totalMs: recordedMs,
+      });
+      counter.end();
+    };
+    if (exchange.lasting === undefined) record(totalMs);
+    else void exchange.lasting.then(() => record(performance.now() - exchange.startedAtMs));
+    return response;
+  };
+}
+
+const findCaller = { caller: authenticate, key: authenticateKey, program: authenticateProgram };
+
+async function handle(services: Services, route: Route, call: Call): Promise<Response> {
+  const { request, exchange } = call;
+  // With a body, the connection must not idle until the body has arrived.
+  if (!methodsWithBody.has(route.method)) keepOpen(call);
+  if (route.access === "open") {
+    exchange.isOfDashboard = route.isOfDashboard;
+    return await route.handle(call);
+  }
+  if (route.access !== "page") {
+    const caller = await findCaller[route.access](services, call);
+    recordProof(exchange, caller.proof);
+    checkAccess(caller, route.needs);
+    return await route.handle({ ...call, caller });
+  }
+  exchange.isOfDashboard = true;
+  const session = await findSession(services, request.headers);
+  if (session === undefined) return redirectToSignIn(requestAddress(request));
+  recordProof(exchange, session.caller.proof);
+  return await route.handle({ ...call, ...session });
+}
+
+function recordProof(exchange: Exchange, proof: Proof): void {
+  if (proof.kind === "key") {
+    exchange.keyId = proof.keyId;
+    exchange.keyName = proof.keyName;
+  } else if (proof.kind === "session") {
+    exchange.sessionId = proof.sessionId;
+    exchange.isOfDashboard = true;
+  }
+}
+
+function respondToError(
+  { log }: Services,
+  error: unknown,
+  { route, path }: { route: Route | undefined; path: string },
+  request: Request,
+  exchange: Exchange,
+): Response {
+  const { requestId } = exchange;
+  const failed = errorResponse(error, requestId);
+  const { status, body, headers, category, isUnexpected } = failed;
+  if (category !== undefined) exchange.category = category;
+  // A client that is asked for a password may ask a person.
+  if (route?.access === "program") delete headers["www-authenticate"];
+  if (error instanceof RateLimitError) exchange.rate = error.rate;
+  if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected error");
+  if (isStoreUnavailable(error)) log.storeFailed(error);
+  if (error instanceof SignInError) {
+    log.logger.warn({ requestId, failure: error.kind, reason: error.reason }, "sign-in failed");
+  }
+  if (!expectsPage(route, request)) {
+    // Whoever calls a path that is not there may be such a client, with a wrong base URL.
+    const isOpenAi = isOpenAiPath(path) || path === unmatched;
+    const sent = isOpenAi ? { ...body, error: openAiError(failed) } : body;
+    return Response.json(sent, { status, headers });
+  }
+  return errorPage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
+}
+
+/** True for the routes of pages, and for an address without a route that is opened in a browser. */
+function expectsPage(route: Route | undefined, { headers }: Request): boolean {
+  if (route === undefined) return headers.get("sec-fetch-mode") === "navigate";
+  return route.access === "page" || (route.access === "open" && route.isPage);
+}
+
+function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void {
+  const { requestId, sessionId, upstreamMs, rate, usesOldNames, deployment, cache, ageS } = exchange;
+  const total = `total;dur=${totalMs.toFixed(2)}`;
+  headers.set("x-request-id", requestId);
+  headers.set(
+    "server-timing",
+    upstreamMs === undefined ? total : `upstream;dur=${upstreamMs.toFixed(2)}, ${total}`,
+  );
+  headers.set("x-content-type-options", "nosniff");
+  headers.set("referrer-policy", "same-origin");
+  // After a session has ended, the browser's back button must not show its pages again.
+  if (sessionId !== undefined) headers.set("cache-control", "no-store");
+  if (deployment !== undefined) headers.set(deploymentHeader, deployment);
+  if (cache !== undefined) headers.set(cacheHeader, cache);
+  if (ageS !== undefined) headers.set("age", String(ageS));
+  if (usesOldNames) headers.set("deprecation", deprecationHeader);
+  if (rate === undefined) return;
+  // OpenAI's names.
+  headers.set("x-ratelimit-limit-requests", String(rate.limit));
+  headers.set("x-ratelimit-remaining-requests", String(rate.remaining));
+}

@@ -1,0 +1,202 @@
+import { CompiledQuery, type DatabaseConnection, type Driver } from "kysely";
+import pg from "pg";
+import type { PostgresOptions } from "./postgres-dialect.ts";
+import { storeBusy, storeUnavailable, storeUncertain } from "./store-error.ts";
+
+/** How long an orderly close of connections may take. */
+const closeTimeoutMs = 1_000;
+
+/** SQLSTATEs with which the server ends the connection: an operator, a crash, an idle transaction. */
+const endsConnection = /^(57P|08|25P0[34])/;
+/** Of these, the one sent only while a transaction is idle. */
+const idleTimeout = "25P03";
+/** The response of a read-only server to a write. */
+const readOnly = "25006";
+/** A connection to such a server is replaced after this time: the address may lead to another server by then. */
+const replaceAfterMs = 5_000;
+/** After these the server may have ended as well, if it was writing its log. */
+const mayEndServer = /^(53|58|XX)/;
+
+interface Session extends DatabaseConnection {
+  client: pg.PoolClient;
+  openedAtMs: number;
+  isInTransaction: boolean;
+  /** Whether it should be replaced. */
+  isOutdated: boolean;
+  /** Why it must no longer be used. */
+  failure: unknown;
+}
+
+/**
+ * Kysely's own driver reuses a connection after a statement timed out or a rollback failed: the old transaction is still open on
+ * it, and the next callers' commits are lost with it. This driver closes such a connection, so that the server rolls back.
+ */
+export function postgresDriver(
+  pool: pg.Pool,
+  { onSuccess = () => {}, signal }: Pick<PostgresOptions, "onSuccess" | "signal">,
+): Driver {
+  const sessions = new Map<pg.PoolClient, Session>();
+  let respondedAtMs = Number.NEGATIVE_INFINITY;
+  let inUse = 0;
+  signal?.addEventListener("abort", () => {
+    for (const session of sessions.values()) cut(session, signal.reason);
+  });
+  let onUnused: (() => void) | undefined;
+
+  pool.on("connect", (client) => {
+    const session = openSession(client, () => {
+      respondedAtMs = performance.now();
+      onSuccess();
+    });
+    sessions.set(client, session);
+    // The pool only listens to idle connections. One that is lost in use fails its statement; without a listener it would also
+    // end the process.
+    client.on("error", (error) => {
+      session.failure ??= error;
+    });
+    client.on("end", () => {
+      session.failure ??= new Error("the connection was closed");
+      sessions.delete(client);
+    });
+  });
+
+  function leave(): void {
+    inUse -= 1;
+    if (inUse === 0) onUnused?.();
+  }
+
+  /** Whether all connections were in use and the server responded meanwhile. If it did not, it is unavailable. */
+  function isBusy(sinceMs: number): boolean {
+    const usable = sessions.values().reduce((sum, { failure }) => sum + Number(failure === undefined), 0);
+    return usable >= pool.options.max && respondedAtMs > sinceMs;
+  }
+
+  return {
+    async init() {},
+
+    async acquireConnection() {
+      inUse += 1;
+      const startedAtMs = performance.now();
+      try {
+        const client = await pool.connect();
+        const session = sessions.get(client);
+        if (session !== undefined) return session;
+        client.release(true);
+        throw new Error("the connection was closed");
+      } catch (error) {
+        leave();
+        throw isBusy(startedAtMs) ? storeBusy(error) : storeUnavailable(error);
+      }
+    },
+
+    async beginTransaction(connection) {
+      const session = connection as Session;
+      await send(session, CompiledQuery.raw("begin"), "harmless");
+      session.isInTransaction = true;
+    },
+
+    async commitTransaction(connection) {
+      const session = connection as Session;
+      const { command } = await send(session, CompiledQuery.raw("commit"), "commits");
+      session.isInTransaction = false;
+      // The response if a statement failed and the error was not passed on.
+      if (command !== "COMMIT")
+        throw storeUnavailable(new Error("The transaction was rolled back because a statement in it failed"));
+    },
+
+    async rollbackTransaction(connection) {
+      const session = connection as Session;
+      // Closed connections roll back by themselves, and a failing rollback would mask the original error.
+      if (session.failure !== undefined || !session.isInTransaction) return;
+      session.isInTransaction = false;
+      await send(session, CompiledQuery.raw("rollback"), "harmless").catch(() => {});
+    },
+
+    async releaseConnection(connection) {
+      const session = connection as Session;
+      const { client } = session;
+      const isClean = session.failure === undefined && client.getTransactionStatus() === "I";
+      if (!isClean) cut(session, session.failure ?? new Error("the transaction did not end"));
+      client.release(!isClean || session.isOutdated);
+      leave();
+    },
+
+    async destroy() {
+      const ended = pool.end();
+      // All of them end, at the latest by their time limits.
+      if (inUse > 0) await new Promise<void>((resolve) => (onUnused = resolve));
+      // A silent server never completes an orderly close.
+      const deadlineMs = performance.now() + closeTimeoutMs;
+      while (sessions.size > 0 && performance.now() < deadlineMs) await Bun.sleep(5);
+      for (const session of sessions.values()) session.client.connection.stream.destroy();
+      await ended;
+    },
+  };
+}
+
+function openSession(client: pg.PoolClient, onSuccess: () => void): Session {
+  const session: Session = {
+    client,
+    openedAtMs: performance.now(),
+    isInTransaction: false,
+    isOutdated: false,
+    failure: undefined,
+    async executeQuery<Row>(query: CompiledQuery) {
+      const commits = !session.isInTransaction && !isRead(query);
+      const { command, rowCount, rows } = await send(session, query, commits ? "commits" : "harmless");
+      onSuccess();
+      return {
+        rows: rows as Row[],
+        ...(changing.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}),
+      };
+    },
+    streamQuery() {
+      throw new Error("Statements return all their rows at once; streaming is not supported");
+    },
+  };
+  return session;
+}
+
+const changing = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
+
+function isRead({ query, sql }: CompiledQuery): boolean {
+  return query.kind === "SelectQueryNode" || (query.kind === "RawNode" && /^\s*(select|show)\b/i.test(sql));
+}
+
+/** Sends a statement. If one that "commits" gets no response, it is unknown whether its changes were stored. */
+async function send(
+  session: Session,
+  { sql, parameters }: CompiledQuery,
+  effect: "commits" | "harmless",
+): Promise<pg.QueryResult> {
+  const { client } = session;
+  if (session.failure !== undefined) throw storeUnavailable(session.failure);
+  try {
+    return await client.query(sql, [...parameters]);
+  } catch (error) {
+    const code = error instanceof pg.DatabaseError ? (error.code ?? "") : undefined;
+    // After a failover the address leads to another server, but existing connections do not.
+    session.isOutdated ||= code === readOnly && performance.now() - session.openedAtMs > replaceAfterMs;
+    // The server rejected the statement; the connection is still usable.
+    if (code !== undefined && !endsConnection.test(code)) {
+      if (effect === "harmless" || !mayEndServer.test(code) || (await responds(client))) throw error;
+    }
+    cut(session, error);
+    // The database is not the cause: a parameter cannot be sent.
+    if (error instanceof TypeError || error instanceof RangeError) throw error;
+    throw effect === "commits" && code !== idleTimeout ? storeUncertain(error) : storeUnavailable(error);
+  }
+}
+
+async function responds(client: pg.PoolClient): Promise<boolean> {
+  return await client.query("select 1").then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Closes the connection at once, so that the server rolls back. */
+function cut(session: Session, failure: unknown): void {
+  session.failure = failure;
+  session.client.connection.stream.destroy();
+}

@@ -1,0 +1,130 @@
+import type { Database as BunDatabase } from "bun:sqlite";
+import { CompiledQuery, type DatabaseConnection, SqliteDriver, type SqliteStatement } from "kysely";
+import pRetry from "p-retry";
+import { createStatementCache, type StatementCache } from "./statement-cache.ts";
+import { isDatabaseLocked, isDiskFailure, storeUncertain } from "./store-error.ts";
+import type { WriteTurn } from "./write-turn.ts";
+
+/** How long a statement waits for another process to finish its write. */
+const patienceMs = 5_000;
+/** Even a process that writes a lot regularly leaves the file alone for longer than this. */
+const maxPauseMs = 10;
+
+/**
+ * Kysely's driver, with transactions that take the write lock at their start. Waits for locks of other processes by retrying
+ * statements instead of inside SQLite, so that the thread stays free. After a timeout, statements queued behind it are tried
+ * only once: the last of them would wait for minutes.
+ */
+export class RetryingSqliteDriver extends SqliteDriver {
+  readonly #database: BunDatabase;
+  readonly #onSuccess: () => void;
+  readonly #turn: WriteTurn | undefined;
+  #connection: DatabaseConnection | undefined;
+  #gaveUpAtMs = Number.NEGATIVE_INFINITY;
+  #isPatient = true;
+
+  constructor(database: BunDatabase, onSuccess: () => void, turn?: WriteTurn) {
+    const statements = createStatementCache(database);
+    const prepare = (sql: string) => withUncertainCommits(database, statements, sql);
+    super({ database: { prepare, close: statements.close } });
+    this.#database = database;
+    this.#onSuccess = onSuccess;
+    this.#turn = turn;
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const startedAtMs = performance.now();
+    const connection = await super.acquireConnection();
+    this.#isPatient = startedAtMs > this.#gaveUpAtMs;
+    // Kysely's driver returns the same connection each time.
+    this.#connection ??= this.#makePatient(connection);
+    return this.#connection;
+  }
+
+  #makePatient(connection: DatabaseConnection): DatabaseConnection {
+    const executeQuery = connection.executeQuery.bind(connection);
+    connection.executeQuery = async <Row>(...args: Parameters<typeof executeQuery>) => {
+      // Kysely's driver throws synchronously.
+      const execute = async () => await executeQuery<Row>(...args);
+      try {
+        const result = await execute().catch((error: unknown) => this.#retry(error, execute));
+        this.#onSuccess();
+        return result;
+      } catch (error) {
+        if (isDatabaseLocked(error)) this.#gaveUpAtMs = performance.now();
+        throw error;
+      }
+    };
+    return connection;
+  }
+
+  async #retry<Result>(error: unknown, execute: () => Promise<Result>): Promise<Result> {
+    if (!(this.#isPatient && isDatabaseLocked(error))) throw error;
+    return await pRetry(execute, {
+      retries: Number.POSITIVE_INFINITY,
+      maxRetryTime: patienceMs,
+      minTimeout: 5,
+      maxTimeout: maxPauseMs,
+      randomize: true,
+      shouldRetry: (failure) => isDatabaseLocked(failure.error),
+    });
+  }
+
+  /** With the write lock: a transaction that reads first fails when it writes, if another process wrote in between. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    this.#turn?.take();
+    try {
+      await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    } catch (error) {
+      this.#turn?.give();
+      throw error;
+    }
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super
+      .commitTransaction(connection)
+      .catch(throwUncertain)
+      .finally(() => this.#turn?.give());
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      // SQLite has rolled back by itself if the disk was full, for example. A failing rollback would mask the original error.
+      if (this.#database.inTransaction) await super.rollbackTransaction(connection);
+    } finally {
+      this.#turn?.give();
+    }
+  }
+}
+
+const isRead = /^\s*(select|with|pragma)\b/i;
+
+function withUncertainCommits(
+  database: BunDatabase,
+  { prepare }: StatementCache,
+  sql: string,
+): SqliteStatement {
+  const { reader, all, run, iterate } = prepare(sql);
+  const commitsByItself = !(database.inTransaction || isRead.test(sql));
+
+  function confirmed<Result>(execute: () => Result): Result {
+    try {
+      return execute();
+    } catch (error) {
+      if (commitsByItself) throwUncertain(error);
+      throw error;
+    }
+  }
+  return {
+    reader,
+    all: (parameters) => confirmed(() => all(parameters)),
+    run: (parameters) => confirmed(() => run(parameters)),
+    iterate,
+  };
+}
+
+/** When the disk fails during a commit, the next process that opens the file may still find the changes. */
+function throwUncertain(error: unknown): never {
+  throw isDiskFailure(error) ? storeUncertain(error) : error;
+}

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { Worker } from "node:worker_threads";
+import { threadClient } from "./thread-requests.ts";
+
+test("A ServiceError of a thread arrives with all its parts", async () => {
+  const script = `
+    const { serveRequests } = await import(${JSON.stringify(import.meta.resolve("./thread-requests.ts"))});
+    const { ServiceError } = await import(${JSON.stringify(import.meta.resolve("../errors.ts"))});
+    serveRequests({
+      respond(retryAfterS) { throw new ServiceError("overloaded", "Later.", retryAfterS === 0 ? {} : { retryAfterS }); },
+      close() {},
+    });`;
+  const thread = threadClient<number, never>(
+    new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`)),
+  );
+  const overloaded = { name: "ServiceError", code: "overloaded", message: "Later." };
+  await expect(thread.send(7)).rejects.toMatchObject({ ...overloaded, retryAfterS: 7 });
+  await expect(thread.send(0)).rejects.toMatchObject({ ...overloaded, retryAfterS: undefined });
+  await thread.end();
+});

@@ -1,0 +1,136 @@
+import { expect, test } from "bun:test";
+import { createByteBudget } from "../platform/limits/byte-budget.ts";
+import { storeUnavailable } from "../platform/storage/store-error.ts";
+import { type CaptureOptions, createCapture } from "./capture.ts";
+import type { CapturedPrediction } from "./captured-rows.ts";
+
+function predictionOf(output: string): CapturedPrediction {
+  return {
+    id: Bun.randomUUIDv7(),
+    accountId: "account",
+    createdAt: 1,
+    apiKeyId: undefined,
+    requestId: "request",
+    context: null,
+    asked: {},
+    deployment: "default",
+    latencyMicros: 1,
+    outcome: {
+      status: "success",
+      answer: {
+        output,
+        reasoning: null,
+        finishReason: "stop",
+        deployment: "default",
+        model: null,
+        sentModel: null,
+        replica: null,
+        promptTokens: 0,
+        cachedTokens: 0,
+        completionTokens: 0,
+      },
+    },
+  };
+}
+
+function captureWith(write: CaptureOptions["write"], maxBytes = 80_000_000) {
+  const memory = createByteBudget(maxBytes);
+  const written: number[] = [];
+  const counts = { written: 0, dropped: 0 };
+  const dropped: { error: unknown; isFirst: boolean }[] = [];
+  const failures: boolean[] = [];
+  const capture = createCapture({
+    setting: "all",
+    memory,
+    async write(predictions) {
+      await write(predictions);
+      written.push(predictions.length);
+    },
+    onFailure: (_, isFirst) => failures.push(isFirst),
+    onDropped: (error, isFirst) => dropped.push({ error, isFirst }),
+    count: (outcome, predictions) => {
+      counts[outcome] += predictions;
+    },
+  });
+  const keep = (output: string) => {
+    const hold = capture.hold(0);
+    if (hold !== undefined) capture.keep(hold, predictionOf(output));
+  };
+  return { capture, memory, keep, written, counts, dropped, failures };
+}
+
+test("a key's setting wins over the server's", async () => {
+  const { capture } = captureWith(async () => {});
+  expect(capture.decide(null, "id")).toBe("all");
+  expect(capture.decide("off", "id")).toBe("off");
+  expect(capture.decide("failures", "id")).toBe("failures");
+  await capture.stop();
+});
+
+test("what is pending is written at the end, a part at a time, and its memory is released", async () => {
+  const { capture, memory, keep, written, counts } = captureWith(async () => {});
+  for (let at = 0; at < 500; at += 1) keep("x");
+  expect(memory.reservedBytes()).toBe(capture.heldBytes());
+  expect(capture.heldBytes()).toBeGreaterThan(500_000);
+  await capture.stop();
+  expect(written).toEqual([200, 200, 100]);
+  expect(counts).toEqual({ written: 500, dropped: 0 });
+  expect([capture.heldBytes(), memory.reservedBytes()]).toEqual([0, 0]);
+});
+
+test("what is released is not written", async () => {
+  const { capture, memory, written } = captureWith(async () => {});
+  const hold = capture.hold(1_000);
+  if (hold !== undefined) capture.release(hold);
+  await capture.stop();
+  expect([written, memory.reservedBytes()]).toEqual([[], 0]);
+});
+
+test("while the store stalls, what does not fit is dropped, and told once", async () => {
+  const stalled = Promise.withResolvers<void>();
+  const { capture, keep, counts, dropped } = captureWith(() => stalled.promise, 8_000_000);
+  for (let at = 0; at < 30; at += 1) keep("x".repeat(50_000));
+  expect(capture.heldBytes()).toBeLessThanOrEqual(1_000_000);
+  expect(counts.dropped).toBe(21);
+  expect(dropped.map(({ isFirst }) => isFirst)).toEqual([true, ...Array(20).fill(false)]);
+  stalled.resolve();
+  await capture.stop();
+  expect(counts).toEqual({ written: 9, dropped: 21 });
+});
+
+test("a batch that the store cannot take is kept for the next one", async () => {
+  let isDown = true;
+  const { capture, keep, counts, failures } = captureWith(async () => {
+    if (isDown) throw storeUnavailable(new Error("down"));
+  });
+  // Long enough to be written at once.
+  keep("x".repeat(3_000_000));
+  await Bun.sleep(10);
+  expect([counts.written, failures]).toEqual([0, [true]]);
+  isDown = false;
+  keep("y");
+  await capture.stop();
+  expect(counts).toEqual({ written: 2, dropped: 0 });
+  expect(capture.heldBytes()).toBe(0);
+});
+
+test("a prediction that the store refuses is dropped instead of being tried for ever", async () => {
+  const refused = new Error("refused");
+  const { capture, keep, counts, dropped } = captureWith(async () => {
+    throw refused;
+  });
+  keep("x");
+  await capture.stop();
+  expect(counts).toEqual({ written: 0, dropped: 1 });
+  expect(dropped).toEqual([{ error: refused, isFirst: true }]);
+  expect(capture.heldBytes()).toBe(0);
+});
+
+test("what cannot be written at the end counts as dropped", async () => {
+  const { capture, keep, counts } = captureWith(async () => {
+    throw storeUnavailable(new Error("down"));
+  });
+  keep("x");
+  await capture.stop();
+  expect(counts).toEqual({ written: 0, dropped: 1 });
+});

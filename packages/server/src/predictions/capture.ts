@@ -1,0 +1,154 @@
+import type { ByteBudget } from "../platform/limits/byte-budget.ts";
+import { splitByBytes } from "../platform/storage/read-in-pieces.ts";
+import { isStoreUnavailable } from "../platform/storage/store-error.ts";
+import { writeInBatches } from "../platform/storage/write-in-batches.ts";
+import type { CapturedPrediction } from "./captured-rows.ts";
+import { type Captures, decideCapture } from "./decide-capture.ts";
+
+/** What waits for its response or for the store may take this part of the memory of requests. */
+const partsOfMemory = 8;
+/** The strings of a row beside its texts, and what holds them. */
+const bytesPerPrediction = 2_000;
+const bytesPerCharacter = 2;
+/** People look for what they have just asked. */
+const intervalMs = 1_000;
+/** More than this is written without waiting for the next batch's time. */
+const soonBytes = 4_000_000;
+/** What one transaction writes: making its rows must not hold up predictions. */
+const transaction = { maxIds: 200, maxBytes: 500_000 };
+
+/** Memory that is held for a prediction that may be kept. */
+export interface CaptureHold {
+  bytes: number;
+}
+
+/** Keeps predictions of live traffic. */
+export interface Capture {
+  /** Which outcomes of a request are kept. `keySetting` is that of its API key; null: the server's applies. */
+  decide(keySetting: string | null, requestId: string): Captures;
+  /** Holds memory for a request of this size; undefined if there is none, and then its prediction is not kept. */
+  hold(bytes: number): CaptureHold | undefined;
+  /** Takes a prediction over, to be written later. */
+  keep(hold: CaptureHold, prediction: CapturedPrediction): void;
+  /** Releases what is not kept after all. */
+  release(hold: CaptureHold): void;
+  /** The memory that is held. */
+  heldBytes(): number;
+  /** Writes what is pending and stops. */
+  stop(): Promise<void>;
+}
+
+export interface CaptureOptions {
+  /** The server's setting. */
+  setting: string;
+  memory: ByteBudget;
+  /** Stores some predictions, or none. Those that it has already stay as they are. */
+  write(predictions: readonly CapturedPrediction[]): Promise<void>;
+  /** A batch could not be written and is tried again later. `isFirst`: the one before was written. */
+  onFailure(error: unknown, isFirst: boolean): void;
+  /** Some predictions are lost: there was no memory for them, or the store refused them with this error. */
+  onDropped(error: unknown, isFirst: boolean): void;
+  count(outcome: "written" | "dropped", predictions: number): void;
+}
+
+interface Pending {
+  prediction: CapturedPrediction;
+  hold: CaptureHold;
+  isSettled: boolean;
+}
+
+export function createCapture({ setting, memory, ...options }: CaptureOptions): Capture {
+  const maxBytes = Math.floor(memory.maxBytes / partsOfMemory);
+  let heldBytes = 0;
+  let isDropping = false;
+
+  function resize(hold: CaptureHold, bytes: number): void {
+    memory.resizeAnyway(hold.bytes, bytes);
+    heldBytes += bytes - hold.bytes;
+    hold.bytes = bytes;
+  }
+
+  function drop(count: number, error?: unknown): void {
+    options.count("dropped", count);
+    options.onDropped(error, !isDropping);
+    isDropping = true;
+  }
+
+  function settle(some: readonly Pending[]): void {
+    for (const one of some) {
+      one.isSettled = true;
+      resize(one.hold, 0);
+    }
+  }
+
+  async function writeSome(some: readonly Pending[]): Promise<void> {
+    try {
+      await options.write(some.map(({ prediction }) => prediction));
+    } catch (error) {
+      if (isStoreUnavailable(error)) throw error;
+      // It would be refused again, and all that follow would wait for it.
+      settle(some);
+      return drop(some.length, error);
+    }
+    settle(some);
+    options.count("written", some.length);
+    isDropping = false;
+  }
+
+  const batches = writeInBatches<Pending>({
+    intervalMs,
+    async write(batch) {
+      const bytesOf = new Map(Array.from(batch, ([id, { hold }]) => [id, hold.bytes]));
+      for (const ids of splitByBytes([...batch.keys()], bytesOf, transaction)) {
+        await writeSome(ids.map((id) => batch.get(id)).filter((one) => one !== undefined));
+      }
+    },
+    putBack(batch, pending) {
+      for (const [id, one] of batch) if (!one.isSettled) pending.set(id, one);
+    },
+    onFailure: options.onFailure,
+  });
+  let pendingBytes = 0;
+
+  return {
+    decide: (keySetting, requestId) => decideCapture(keySetting ?? setting, requestId),
+    hold(bytes) {
+      const all = bytes + bytesPerPrediction;
+      if (heldBytes + all > maxBytes) {
+        drop(1);
+        return undefined;
+      }
+      const hold = { bytes: 0 };
+      resize(hold, all);
+      return hold;
+    },
+    keep(hold, prediction) {
+      resize(hold, hold.bytes + charactersOf(prediction) * bytesPerCharacter);
+      if (heldBytes > maxBytes) {
+        resize(hold, 0);
+        return drop(1);
+      }
+      const pending = batches.pending();
+      if (pending.size === 0) pendingBytes = 0;
+      pending.set(prediction.id, { prediction, hold, isSettled: false });
+      pendingBytes += hold.bytes;
+      if (pendingBytes > soonBytes) {
+        pendingBytes = 0;
+        void batches.writeNow();
+      }
+    },
+    release: (hold) => resize(hold, 0),
+    heldBytes: () => heldBytes,
+    async stop() {
+      await batches.stop();
+      const lost = batches.pending().size;
+      if (lost > 0) drop(lost);
+    },
+  };
+}
+
+function charactersOf({ outcome }: CapturedPrediction): number {
+  return outcome.status === "failed"
+    ? outcome.message.length
+    : outcome.answer.output.length + (outcome.answer.reasoning?.length ?? 0);
+}

@@ -1,0 +1,197 @@
+import { type Expression, sql } from "kysely";
+import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
+import { insertRows } from "../platform/storage/insert-rows.ts";
+import { isPostgres } from "../platform/storage/is-postgres.ts";
+import { type KeysetPage, type ListPart, toListPart } from "../platform/storage/keyset.ts";
+import type {
+  PredictionContextsTable,
+  PredictionPayloadsTable,
+  PredictionsTable,
+} from "../platform/storage/schema/predictions.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { CapturedRows } from "./captured-rows.ts";
+import { type PredictionFilter, selectNewestMatching } from "./matching-predictions-store.ts";
+
+export type StoredPrediction = Omit<PredictionsTable, "account_id" | "sent_model">;
+export type StoredPayload = Omit<PredictionPayloadsTable, "prediction_id" | "context_digest"> & {
+  context: string | null;
+};
+
+const columns = [
+  "id",
+  "source",
+  "created_at",
+  "run_id",
+  "position",
+  "repeat",
+  "status",
+  "error_category",
+  "deployment",
+  "model",
+  "replica",
+  "finish_reason",
+  "prompt_tokens",
+  "cached_tokens",
+  "completion_tokens",
+  "latency_micros",
+  "api_key_id",
+  "request_id",
+] as const;
+
+/** Stores predictions, except those that are stored already or whose account is closed, with the contexts that are not. */
+export async function insertCaptured(database: Database, captured: CapturedRows): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const { predictions, payloads, contexts } = await withoutClosed(transaction, captured);
+    await insertContexts(transaction, contexts);
+    await insertRows(transaction, "predictions", predictions, "on conflict (id) do nothing");
+    await insertRows(transaction, "prediction_payloads", payloads, "on conflict (prediction_id) do nothing");
+  });
+}
+
+async function withoutClosed(transaction: Database, captured: CapturedRows): Promise<CapturedRows> {
+  const { predictions, payloads, contexts } = captured;
+  const closed = await selectClosed(
+    transaction,
+    predictions.map(({ account_id }) => account_id),
+  );
+  if (closed.size === 0) return captured;
+  const isOpen = ({ account_id }: { account_id: string }) => !closed.has(account_id);
+  const stored = new Set(predictions.filter(isOpen).map(({ id }) => id));
+  return {
+    predictions: predictions.filter(isOpen),
+    payloads: payloads.filter(({ prediction_id }) => stored.has(prediction_id)),
+    contexts: contexts.filter(isOpen),
+  };
+}
+
+/**
+ * Contexts are long and few, so stored ones are not sent again. On PostgreSQL they are locked against deletion until the transaction ends;
+ * the update locks those that another process stores at the same time.
+ */
+async function insertContexts(
+  transaction: Database,
+  contexts: readonly PredictionContextsTable[],
+): Promise<void> {
+  const ofAccounts = Map.groupBy(contexts, ({ account_id }) => account_id);
+  const known = new Set<string>();
+  for (const [accountId, some] of [...ofAccounts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const found = await transaction
+      .selectFrom("prediction_contexts")
+      .select("digest")
+      .where("account_id", "=", accountId)
+      .where(
+        "digest",
+        "in",
+        some.map(({ digest }) => digest),
+      )
+      .orderBy("digest")
+      .$if(isPostgres(transaction), (query) => query.forKeyShare())
+      .execute();
+    for (const { digest } of found) known.add(digest);
+  }
+  const missing = contexts
+    .filter(({ digest }) => !known.has(digest))
+    .sort((a, b) => (a.digest < b.digest ? -1 : 1));
+  await insertRows(
+    transaction,
+    "prediction_contexts",
+    missing,
+    "on conflict (account_id, digest) do update set digest = excluded.digest",
+  );
+}
+
+/** An account's predictions, newest first. */
+export async function selectPredictions(
+  reader: Database,
+  accountId: string,
+  filter: PredictionFilter,
+  page: KeysetPage,
+): Promise<ListPart<StoredPrediction>> {
+  const { limit, after } = page;
+  // A row beyond the page means that there is another one.
+  const rows = await selectNewestMatching(reader, accountId, filter, {
+    columns,
+    limit: limit + 1,
+    after,
+  }).execute();
+  return toListPart(rows, limit);
+}
+
+/** How many of an account's predictions match, but no more than `most`. */
+export async function countPredictions(
+  reader: Database,
+  accountId: string,
+  filter: PredictionFilter,
+  most: number,
+): Promise<number> {
+  const some = selectNewestMatching(reader, accountId, filter, { columns: [], limit: most }).as("some");
+  const { count } = await reader
+    .selectFrom(some)
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** A prediction and the number of characters of its payload. */
+export async function selectPrediction(
+  reader: Database,
+  accountId: string,
+  id: string,
+): Promise<(StoredPrediction & { characters: number }) | undefined> {
+  const found = await joinPayload(reader, accountId, id)
+    .select(columns.map((column) => `prediction.${column}` as const))
+    .select(
+      sql<number>`coalesce(length(request), 0) + coalesce(length(output), 0) + coalesce(length(reasoning), 0)
+        + coalesce(length(error_message), 0) + coalesce(length(context), 0)`.as("characters"),
+    )
+    .executeTakeFirst();
+  return found && { ...found, characters: Number(found.characters) };
+}
+
+export async function selectPayload(
+  reader: Database,
+  accountId: string,
+  id: string,
+): Promise<StoredPayload | undefined> {
+  return await joinPayload(reader, accountId, id)
+    .select(["request", "output", "reasoning", "error_message", "context"])
+    .executeTakeFirst();
+}
+
+/** The beginning of what some predictions said, or of why they failed, by their ids. */
+export async function selectBeginnings(
+  reader: Database,
+  ids: readonly string[],
+  maxCharacters: number,
+): Promise<Map<string, Beginning>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("prediction_payloads")
+    .select((of) => [
+      "prediction_id",
+      beginningOf(of.ref("output"), maxCharacters).as("output"),
+      beginningOf(of.ref("error_message"), maxCharacters).as("error_message"),
+    ])
+    .where("prediction_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ prediction_id, ...beginning }) => [prediction_id, beginning]));
+}
+
+export type Beginning = Pick<StoredPayload, "output" | "error_message">;
+
+function beginningOf(text: Expression<string | null>, maxCharacters: number) {
+  return sql<string | null>`substr(${text}, 1, ${maxCharacters})`;
+}
+
+function joinPayload(reader: Database, accountId: string, id: string) {
+  return reader
+    .selectFrom("predictions as prediction")
+    .leftJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
+    .leftJoin("prediction_contexts as context_of", (join) =>
+      join
+        .onRef("context_of.account_id", "=", "prediction.account_id")
+        .onRef("context_of.digest", "=", "payload.context_digest"),
+    )
+    .where("prediction.id", "=", id)
+    .where("prediction.account_id", "=", accountId);
+}

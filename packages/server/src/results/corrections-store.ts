@@ -1,0 +1,148 @@
+import type { CorrectedExample } from "../evaluators/judge/prompts.ts";
+import type { Flag } from "../platform/storage/flag.ts";
+import type { Micros } from "../platform/storage/micros.ts";
+import type { EvaluationCorrectionsTable } from "../platform/storage/schema/evaluation-results.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { toThousandths } from "./result-rows.ts";
+import { latestCorrectionId, selectResults } from "./write/stored-results-store.ts";
+
+/** When a result was last corrected, by `latest` if that is given. */
+export async function selectCorrectedAt(
+  database: Database,
+  resultId: number,
+  latest?: Micros,
+): Promise<Micros | undefined> {
+  const corrections = database
+    .selectFrom("evaluation_corrections")
+    .select("created_at")
+    .where("result_id", "=", resultId)
+    .orderBy("created_at", "desc")
+    .limit(1);
+  const row = await (latest === undefined
+    ? corrections
+    : corrections.where("created_at", "<=", latest)
+  ).executeTakeFirst();
+  return row?.created_at;
+}
+
+/** Appends a correction and makes its verdict count. */
+export async function insertCorrection(
+  transaction: Database,
+  row: EvaluationCorrectionsTable,
+): Promise<void> {
+  await transaction.insertInto("evaluation_corrections").values(row).execute();
+  await transaction
+    .updateTable("evaluation_results")
+    .set(countedOf(row))
+    .where("id", "=", row.result_id)
+    .execute();
+}
+
+export async function selectLatestCorrection(
+  database: Database,
+  resultId: number,
+): Promise<Pick<EvaluationCorrectionsTable, "id" | "user_id"> | undefined> {
+  return await database
+    .selectFrom("evaluation_corrections")
+    .select(["id", "user_id"])
+    .where("result_id", "=", resultId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+type Verdict = Pick<EvaluationCorrectionsTable, "score"> & { pass: Flag | null };
+
+/** The verdict that would count without one of the corrections: the latest of the others, otherwise the evaluator's. */
+export async function selectCountedWithout(
+  transaction: Database,
+  resultId: number,
+  correctionId: string,
+): Promise<Verdict> {
+  const other = await transaction
+    .selectFrom("evaluation_corrections")
+    .select(["pass", "score"])
+    .where("result_id", "=", resultId)
+    .where("id", "<>", correctionId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (other !== undefined) return other;
+  return await transaction
+    .selectFrom("evaluation_results")
+    .select(["pass", "score"])
+    .where("id", "=", resultId)
+    .executeTakeFirstOrThrow();
+}
+
+/** Removes a correction and makes another verdict count. */
+export async function deleteCorrection(
+  transaction: Database,
+  { id, resultId, pass, score }: { id: string; resultId: number } & Verdict,
+): Promise<void> {
+  await transaction.deleteFrom("evaluation_corrections").where("id", "=", id).execute();
+  await transaction
+    .updateTable("evaluation_results")
+    .set(countedOf({ pass, score }))
+    .where("id", "=", resultId)
+    .execute();
+}
+
+function countedOf({ pass, score }: Verdict) {
+  return {
+    counted_pass: pass,
+    counted_score: score,
+    score_mille: score === null ? null : toThousandths(score),
+  };
+}
+
+/** Corrections that turn a verdict of a profile round, the latest of their results, newest first. */
+export async function selectDisagreements(
+  reader: Database,
+  accountId: string,
+  profilePublicId: string,
+  limit: number,
+): Promise<number[]> {
+  const rows = await reader
+    .selectFrom("evaluation_corrections as correction")
+    .innerJoin("evaluation_results as result", "result.id", "correction.result_id")
+    .select("correction.result_id")
+    .where("correction.account_id", "=", accountId)
+    .where("correction.profile_public_id", "=", profilePublicId)
+    .where("correction.id", "=", latestCorrectionId(reader, "correction.result_id"))
+    .whereRef("result.pass", "<>", "correction.pass")
+    .orderBy("correction.created_at", "desc")
+    .orderBy("correction.id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ result_id }) => result_id);
+}
+
+/** The latest corrections of results of a profile, newest first, one a result. */
+export async function findCorrections(
+  reader: Database,
+  accountId: string,
+  profilePublicId: string,
+  limit: number,
+): Promise<CorrectedExample[]> {
+  const rows = await reader
+    .selectFrom("evaluation_corrections as correction")
+    .select("correction.result_id")
+    .where("correction.account_id", "=", accountId)
+    .where("correction.profile_public_id", "=", profilePublicId)
+    .where("correction.id", "=", latestCorrectionId(reader, "correction.result_id"))
+    .orderBy("correction.created_at", "desc")
+    .orderBy("correction.id", "desc")
+    .limit(limit)
+    .execute();
+  const results = await selectResults(
+    reader,
+    accountId,
+    rows.map(({ result_id }) => result_id),
+  );
+  return results.flatMap(({ sample, correction }) =>
+    correction === undefined ? [] : { sample, pass: correction.pass, comment: correction.comment },
+  );
+}

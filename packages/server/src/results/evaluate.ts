@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import type { EvaluationRequest } from "../evaluators/evaluation-request.ts";
+import { type ResolvedEvaluator, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
+import type { RequestAllowance } from "../evaluators/run-evaluator.ts";
+import { ClientDisconnectedError } from "../platform/errors.ts";
+import { createRetryBudget } from "../platform/limits/retry-budget.ts";
+import type { EvaluationRecord, StoredResult } from "./evaluation-record.ts";
+import type { EvaluationServices } from "./evaluation-services.ts";
+import { findPlacements, placeResults } from "./place-results.ts";
+import { refuseRunIds } from "./refuse-run-ids.ts";
+import { findConfidenceInterval } from "./summary/find-confidence-interval.ts";
+import { selectByRequestKeys } from "./write/stored-results-store.ts";
+
+/** How long all evaluators of one request together may block the main thread. */
+const maxMainThreadMs = 10;
+
+export type EvaluateServices = Pick<
+  EvaluationServices,
+  "store" | "registry" | "runEvaluator" | "resultWriter" | "keysInFlight" | "freeRunIds"
+>;
+
+/** A stored result, or one that the request did not want stored. */
+export type Evaluation = EvaluationRecord | StoredResult;
+
+/**
+ * Runs all evaluators of a request concurrently and returns their outcomes in order, stored if the request wants that.
+ * Throws an `InvalidEvaluatorsError` for evaluators or profiles that cannot be used.
+ */
+export async function evaluate(
+  services: EvaluateServices,
+  request: EvaluationRequest,
+  clientSignal: AbortSignal,
+): Promise<Evaluation[]> {
+  const { accountId } = request;
+  const resolved = await resolveEvaluators(services, accountId, request.evaluators);
+  await refuseRunIds(services, accountId, [request.metadata.runId]);
+  const keys = requestKeys(request, resolved);
+  if (keys.length === 0) return await evaluateAll(services, request, resolved, clientSignal);
+  const accountKeys = keys.map((key) => `${accountId}/${key}`);
+  return await services.keysInFlight.withKeys(accountKeys, clientSignal, async () => {
+    // A few rows by their keys, not behind long reads.
+    const earlier = await selectByRequestKeys(services.store.database, accountId, keys);
+    return await evaluateAll(services, request, resolved, clientSignal, keys, earlier);
+  });
+}
+
+async function evaluateAll(
+  services: EvaluateServices,
+  request: EvaluationRequest,
+  resolved: readonly ResolvedEvaluator[],
+  clientSignal: AbortSignal,
+  keys: readonly string[] = [],
+  earlier: ReadonlyMap<string, StoredResult> = new Map(),
+): Promise<Evaluation[]> {
+  const { keyId, span } = request;
+  const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget(), keyId, span };
+  const found = await Promise.all(
+    resolved.map((one, index): Promise<Evaluation> | Evaluation => {
+      const requestKey = keys[index];
+      const stored = requestKey === undefined ? undefined : earlier.get(requestKey);
+      return stored ?? evaluateOne(services, request, one, requestKey, allowance, clientSignal);
+    }),
+  );
+  if (clientSignal.aborted) throw new ClientDisconnectedError();
+  const evaluations = await place(services, request, found, clientSignal);
+  const isNew = evaluations.filter((evaluation) => isToBeStored(evaluation, request));
+  const kept = await services.resultWriter.write(isNew);
+  const keptOf = new Map(isNew.map((evaluation, index) => [evaluation, kept[index]]));
+  return evaluations.map((evaluation) => keptOf.get(evaluation) ?? evaluation);
+}
+
+async function evaluateOne(
+  services: EvaluateServices,
+  { accountId, sample, metadata, hasConfidenceInterval }: EvaluationRequest,
+  { id, family, profile, explainStrategy }: ResolvedEvaluator,
+  requestKey: string | undefined,
+  allowance: RequestAllowance,
+  clientSignal: AbortSignal,
+): Promise<EvaluationRecord> {
+  const task = { family, profile, sample, accountId, explainStrategy, allowance };
+  const outcome = await services.runEvaluator(task, clientSignal);
+  const isSuccess = outcome.status === "success";
+  if (hasConfidenceInterval && isSuccess) {
+    const requester = { accountId, signal: clientSignal };
+    outcome.confidenceInterval = await findConfidenceInterval(services, requester, id, profile);
+  }
+  return {
+    accountId,
+    evaluatorId: id,
+    evaluatorFamily: family.name,
+    profile: { name: profile.name, publicId: profile.publicId, revision: profile.revision },
+    explainStrategy,
+    isExternal: false,
+    // Without a verdict, the same key may be used for another try.
+    requestKey: isSuccess ? requestKey : undefined,
+    sample,
+    metadata,
+    outcome,
+  };
+}
+
+/** The evaluations with their project. It is created only for results that are about to be stored. */
+async function place(
+  services: EvaluateServices,
+  request: EvaluationRequest,
+  evaluations: readonly Evaluation[],
+  signal: AbortSignal,
+): Promise<readonly Evaluation[]> {
+  const { accountId, actor, project, metadata } = request;
+  const { projectId, experimentId } = metadata;
+  if (project === undefined && experimentId === undefined) return evaluations;
+  const wanted = [{ projectId, project, experimentId }];
+  const [placement] = evaluations.some((evaluation) => isToBeStored(evaluation, request))
+    ? await placeResults(services, { accountId, signal, actor }, wanted)
+    : await findPlacements(services, accountId, wanted);
+  return evaluations.map((evaluation) =>
+    "id" in evaluation ? evaluation : { ...evaluation, metadata: { ...metadata, ...placement } },
+  );
+}
+
+/** Whether an evaluation is to be stored and is not stored yet. */
+function isToBeStored(evaluation: Evaluation, { capture }: EvaluationRequest): boolean {
+  if ("id" in evaluation || capture === "none") return false;
+  return capture === "all" || evaluation.outcome.pass !== true;
+}
+
+/**
+ * For one Idempotency-Key, each mention of an evaluator with a revision of a profile yields one stored verdict.
+ * Another sample is another request, whatever its key.
+ */
+function requestKeys(
+  { idempotencyKey, sample }: EvaluationRequest,
+  resolved: readonly ResolvedEvaluator[],
+): string[] {
+  if (idempotencyKey === undefined) return [];
+  const digest = createHash("sha256").update(JSON.stringify(sample)).digest("base64url");
+  const timesNamed = new Map<string, number>();
+  return resolved.map(({ id, profile }) => {
+    const key = `${idempotencyKey}/${digest}/${id}/${profile.publicId}/${profile.revision}`;
+    const times = (timesNamed.get(key) ?? 0) + 1;
+    timesNamed.set(key, times);
+    return `${key}/${times}`;
+  });
+}

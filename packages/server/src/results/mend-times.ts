@@ -1,0 +1,88 @@
+import { isPostgres } from "../platform/storage/is-postgres.ts";
+import type { Micros } from "../platform/storage/micros.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { recount } from "./correct-result.ts";
+import { selectCorrectedAt } from "./corrections-store.ts";
+import { countErrorFindings } from "./count-error-findings.ts";
+import { addErrorFindings } from "./error-findings-store.ts";
+import * as future from "./future-results-store.ts";
+import { resetTagRollup } from "./summary/roll-up-tags-store.ts";
+import { type Dated, toCountable, withFindings } from "./write/countable-results-store.ts";
+import { foldDeltas, lockFolding } from "./write/fold-store.ts";
+import { addCounted } from "./write/result-counts-store.ts";
+
+/** Few enough that no other writer waits long for the transaction. */
+const resultsAtOnce = 200;
+
+/** No result has a time that those dated in the future could take. */
+export class NoSoundTimeError extends Error {
+  constructor() {
+    super("All results are dated in the future. More likely, the clock is wrong.");
+    this.name = "NoSoundTimeError";
+  }
+}
+
+/**
+ * Gives results dated after `lastSound` the time of their nearest earlier neighbour that is not, and counts them in that day. Works in
+ * batches, each a transaction of its own, so that another run resumes where the last one stopped. Returns the number of results.
+ */
+export async function mendTimes(database: Database, lastSound: Micros): Promise<number> {
+  if (isPostgres(database)) await foldDeltas(database);
+  let mended = 0;
+  for (;;) {
+    const some = await database.transaction().execute((transaction) => mendSome(transaction, lastSound));
+    mended += some;
+    if (some < resultsAtOnce) return mended;
+  }
+}
+
+/** The same for corrections. Those of one result keep their order. */
+export async function mendCorrections(database: Database, lastSound: Micros): Promise<number> {
+  let mended = 0;
+  for (;;) {
+    const some = await future.selectFutureCorrections(database, lastSound, resultsAtOnce);
+    for (const { id, result_id, created_at } of some) {
+      const last = await selectCorrectedAt(database, result_id, lastSound);
+      await future.setCorrectionTime(database, id, Math.max(created_at, last ?? 0) + 1);
+    }
+    mended += some.length;
+    if (some.length < resultsAtOnce) return mended;
+  }
+}
+
+async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
+  if (isPostgres(transaction)) await lockFolding(transaction);
+  const rows = await future.lockFutureResults(transaction, lastSound, resultsAtOnce);
+  const ids = rows.map(({ id }) => id);
+  const info = await future.selectAdditionalInfo(
+    transaction,
+    rows.flatMap((row) => (row.evaluator_family === "error-taxonomy" ? [row.id] : [])),
+  );
+  const changes: { id: number; createdAt: Micros; from: Dated; to: Dated }[] = [];
+  for (const row of rows) {
+    const last = changes.at(-1);
+    const createdAt =
+      last?.id === row.id - 1
+        ? last.createdAt
+        : await future.selectSoundTimeNear(transaction, row.id, lastSound);
+    if (createdAt === undefined) throw new NoSoundTimeError();
+    const from = withFindings(toCountable(row), info.get(row.id));
+    changes.push({ id: row.id, createdAt, from, to: { ...from, createdAt } });
+  }
+  for (const [createdAt, same] of Map.groupBy(changes, (change) => change.createdAt)) {
+    await future.setTime(
+      transaction,
+      same.map(({ id }) => id),
+      createdAt,
+    );
+  }
+  const [before, after] = [changes.map(({ from }) => from), changes.map(({ to }) => to)];
+  await addCounted(transaction, recount(before, after));
+  await addErrorFindings(transaction, [
+    ...countErrorFindings(before).map((cell) => ({ ...cell, count: -cell.count })),
+    ...countErrorFindings(after),
+  ]);
+  await future.recomputeTimes(transaction, ids);
+  if (rows.length > 0) await resetTagRollup(transaction);
+  return rows.length;
+}

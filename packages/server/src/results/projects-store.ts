@@ -1,0 +1,71 @@
+import { insertRows } from "../platform/storage/insert-rows.ts";
+import type { ProjectsTable } from "../platform/storage/schema/projects.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+
+export type Project = Omit<ProjectsTable, "account_id">;
+
+const columns = ["id", "name", "created_by", "created_at"] as const;
+
+/** Stores projects of an account, except those whose name it has already; returns how many it stored. */
+export async function insertProjects(
+  transaction: Database,
+  projects: readonly ProjectsTable[],
+): Promise<number> {
+  // Of two transactions with the same names the second waits for the first: always in one order, to avoid deadlocks.
+  const rows = projects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const unlessNameIsTaken = "on conflict (account_id, name) do nothing returning id";
+  return (await insertRows(transaction, "projects", rows, unlessNameIsTaken)).length;
+}
+
+export async function selectProject(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<Project | undefined> {
+  return await database
+    .selectFrom("projects")
+    .select(columns)
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+}
+
+export async function selectProjectByName(
+  database: Database,
+  accountId: string,
+  name: string,
+): Promise<Project | undefined> {
+  return (await selectProjectsByNames(database, accountId, [name]))[0];
+}
+
+/** An account's projects of these names, in no particular order. */
+export async function selectProjectsByNames(
+  database: Database,
+  accountId: string,
+  names: readonly string[],
+): Promise<Project[]> {
+  if (names.length === 0) return [];
+  return await database
+    .selectFrom("projects")
+    .select(columns)
+    .where("account_id", "=", accountId)
+    .where("name", "in", names)
+    .execute();
+}
+
+/** An account's projects, newest first. */
+export async function selectProjects(
+  reader: Database,
+  accountId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Project[]> {
+  return await reader
+    .selectFrom("projects")
+    .select(columns)
+    .where("account_id", "=", accountId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}

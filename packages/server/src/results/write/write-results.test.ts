@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeInThread } from "../../app/keep-write-in-thread.ts";
+import { type OpenedDatabase, openDatabase } from "../../platform/storage/open-database.ts";
+import { claimOnce } from "../../platform/storage/settings-store.ts";
+import { ordinaryRecord } from "../evaluation-record.fixture.ts";
+import type { EvaluationRecord } from "../evaluation-record.ts";
+import { selectResults } from "./stored-results-store.ts";
+import { createWriteInParts, createWriteResults } from "./write-results.ts";
+
+let directory: string;
+let path: string;
+let opened: OpenedDatabase;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-test-"));
+  path = join(directory, "presage.db");
+  opened = await openDatabase(`sqlite:${path}`, () => {});
+});
+
+afterEach(async () => {
+  await opened.destroy();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The records of an import of 16 MB. */
+function longRecords(count = 1_000): EvaluationRecord[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...ordinaryRecord,
+    sample: { output: `${index} ${"x".repeat(15_000)}` },
+  }));
+}
+
+async function countRows() {
+  const { count } = opened.database.fn;
+  const payloads = await opened.database
+    .selectFrom("evaluation_payloads")
+    .select(count<number>("result_id").as("rows"))
+    .executeTakeFirstOrThrow();
+  const results = await opened.database
+    .selectFrom("evaluation_results")
+    .select(count<number>("id").as("rows"))
+    .executeTakeFirstOrThrow();
+  return { payloads: payloads.rows, results: results.rows };
+}
+
+async function lastNumber(): Promise<number> {
+  const clock = await opened.database
+    .selectFrom("evaluation_clock")
+    .select("last_id")
+    .executeTakeFirstOrThrow();
+  return clock.last_id;
+}
+
+/** Runs `interfere` once, when the first part of an import is stored and its results are not. */
+async function betweenParts(interfere: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    const { payloads, results } = await countRows();
+    if (payloads > results) break;
+    await Bun.sleep(1);
+  }
+  await interfere();
+}
+
+async function expectWhole(records: readonly EvaluationRecord[], ids: readonly number[]): Promise<void> {
+  const stored = await selectResults(opened.database, ordinaryRecord.accountId, ids);
+  expect(stored.map(({ sample }) => sample)).toEqual(records.map(({ sample }) => sample));
+}
+
+test("small writes get through while results with long texts are written", async () => {
+  const writer = writeInThread(path);
+  await writer.write([ordinaryRecord]);
+  let isOver = false;
+  const writing = writer.write(longRecords()).finally(() => {
+    isOver = true;
+  });
+  let letIn = 0;
+  for (let small = 0; !isOver; small++) {
+    // Their numbers are taken, and none of them is visible.
+    const isUnderWay = (await lastNumber()) > 1;
+    await claimOnce(opened.database, `small ${small}`);
+    if (isUnderWay && (await countRows()).results === 1) letIn += 1;
+    await Bun.sleep(2);
+  }
+  await writing;
+  await writer.end();
+  expect(letIn).toBeGreaterThan(3);
+}, 120_000);
+
+test("results with long texts are stored whole and in order, and are never visible in part", async () => {
+  const write = createWriteInParts(opened.database);
+  const records = longRecords();
+  let isOver = false;
+  const writing = write(records).finally(() => {
+    isOver = true;
+  });
+  const seen = new Set<number>();
+  while (!isOver) {
+    seen.add((await countRows()).results);
+    await Bun.sleep(2);
+  }
+  const { ids } = await writing;
+  expect(ids).toEqual(records.map((_, index) => index + 1));
+  await expectWhole(records, ids);
+  expect([...seen].filter((results) => results !== 0 && results !== 1_000)).toEqual([]);
+}, 120_000);
+
+test("if another process takes numbers meanwhile, the results get later ones, so that readers miss none", async () => {
+  const records = longRecords();
+  const writing = createWriteInParts(opened.database)(records);
+  const other = createWriteResults(opened.database);
+  const between: number[] = [];
+  await betweenParts(async () => between.push(...(await other([ordinaryRecord])).ids));
+  const { ids } = await writing;
+  expect(Math.min(...ids)).toBeGreaterThan(between[0] ?? Number.POSITIVE_INFINITY);
+  await expectWhole(records, ids);
+  expect(await countRows()).toEqual({ payloads: 1_001, results: 1_001 });
+}, 120_000);
+
+test("if another process sweeps meanwhile, nothing is lost", async () => {
+  const records = longRecords();
+  const writing = createWriteInParts(opened.database)(records);
+  await betweenParts(() => createWriteInParts(opened.database)([ordinaryRecord]));
+  const { ids } = await writing;
+  await expectWhole(records, ids);
+  expect(await countRows()).toEqual({ payloads: 1_001, results: 1_001 });
+}, 120_000);
+
+test("what a killed process left behind is swept by the next one", async () => {
+  const directoryOfThis = JSON.stringify(import.meta.dir);
+  const program = `
+    const { ordinaryRecord } = await import(${directoryOfThis} + "/../record/evaluation-record.fixture.ts");
+    const { writeInThread } = await import(${directoryOfThis} + "/write-in-thread.ts");
+    const sample = { output: "x".repeat(15_000) };
+    await writeInThread(process.argv.at(-1)).write(Array(1_000).fill({ ...ordinaryRecord, sample }));
+  `;
+  const writing = Bun.spawn([process.execPath, "-e", program, path]);
+  await betweenParts(async () => writing.kill("SIGKILL"));
+  await writing.exited;
+  const left = await countRows();
+  expect(left.results).toBe(0);
+  expect(left.payloads).toBeGreaterThan(0);
+  // Of a running process, which sweeps nothing.
+  await createWriteResults(opened.database)([ordinaryRecord]);
+  const next = writeInThread(path);
+  const { ids } = await next.write([ordinaryRecord]);
+  await next.end();
+  expect(ids).toEqual([1_002]);
+  expect(await countRows()).toEqual({ payloads: 2, results: 2 });
+}, 120_000);
+
+test("a duplicate request key leaves no texts behind", async () => {
+  const write = createWriteInParts(opened.database);
+  const [first, ...rest] = longRecords(300);
+  if (first === undefined) throw new Error("There is no first");
+  const keyed = { ...first, requestKey: "once" };
+  await write([keyed]);
+  const written = await write([keyed, ...rest]);
+  expect(written.earlier.get(0)?.id).toBe(1);
+  expect(await countRows()).toEqual({ payloads: 300, results: 300 });
+  await expectWhole(rest, written.ids.slice(1));
+}, 120_000);

@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { charactersOf } from "../../evaluators/sample.ts";
+import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
+import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import { splitByBytes } from "../../platform/storage/read-in-pieces.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { countErrorFindings } from "../count-error-findings.ts";
+import { addErrorFindings } from "../error-findings-store.ts";
+import type { EvaluationRecord, StoredResult } from "../evaluation-record.ts";
+import { type Numbers, selectLastNumber, takeNumbers } from "./numbers-store.ts";
+import {
+  addCounts,
+  addSeries,
+  countResults,
+  createSeriesMemory,
+  haveOpenSeries,
+  seriesOf,
+} from "./result-counts-store.ts";
+import {
+  claimRequestKeys,
+  countPayloads,
+  deletePayloads,
+  forgetTextsAhead,
+  insertPayloads,
+  insertResults,
+  recordTextsAhead,
+  sweepPayloads,
+} from "./results-store.ts";
+import { selectByRequestKeys } from "./stored-results-store.ts";
+
+/** The texts of one transaction: some tens of milliseconds. */
+const partCharacters = 2_000_000;
+/** Longer than other writers pause between two attempts at the file. */
+const pauseMs = 15;
+
+/** The numbers of results that were stored together, in their order, and when that was. */
+export interface Written extends Numbers {
+  /** The result that already had a record's request key, by the record's index. */
+  earlier: ReadonlyMap<number, StoredResult>;
+}
+
+/** Stores and counts results, all or nothing. Returns once they are on disk. */
+export type WriteResults = (records: readonly EvaluationRecord[]) => Promise<Written>;
+
+export function createWriteResults(database: Database): WriteResults {
+  // SQLite has one writer at a time, which can add series in its transaction.
+  return isPostgres(database) ? writeAfterSeries(database) : (records) => writeWithSeries(database, records);
+}
+
+function writeAfterSeries(database: Database): WriteResults {
+  const memory = createSeriesMemory(database);
+  return async (records) => {
+    const series = seriesOf(records);
+    await memory.ensure(series);
+    const written = await database.transaction().execute(async (transaction) => {
+      const numbers = await takeNumbers(transaction, records.length);
+      if (!(await haveOpenSeries(transaction, series))) return undefined;
+      return await storeNumbered(transaction, records, numbers, { hasSeries: true });
+    });
+    if (written !== undefined) return written;
+    // Erasing the account deleted them, and someone has joined it since. Throws if it is still closed.
+    memory.forget(series);
+    return await writeWithSeries(database, records);
+  };
+}
+
+async function writeWithSeries(database: Database, records: readonly EvaluationRecord[]): Promise<Written> {
+  return await storeResults(database, records, async (transaction) => ({
+    numbers: await takeNumbers(transaction, records.length),
+    isThere: { hasSeries: false },
+  }));
+}
+
+/** What is stored ahead of results. */
+interface IsThere {
+  hasSeries: boolean;
+  hasPayloads?: boolean;
+}
+
+/** Stores and counts results in one transaction, under the numbers that `prepare` returns. */
+async function storeResults(
+  database: Database,
+  records: readonly EvaluationRecord[],
+  prepare: (transaction: Database) => Promise<{ numbers: Numbers; isThere: IsThere }>,
+): Promise<Written> {
+  return await database.transaction().execute(async (transaction) => {
+    const { numbers, isThere } = await prepare(transaction);
+    await refuseClosedAccounts(
+      transaction,
+      records.map(({ accountId }) => accountId),
+    );
+    return await storeNumbered(transaction, records, numbers, isThere);
+  });
+}
+
+async function storeNumbered(
+  transaction: Database,
+  records: readonly EvaluationRecord[],
+  numbers: Numbers,
+  isThere: IsThere,
+): Promise<Written> {
+  const results = numberResults(records, numbers);
+  const stored = await addResults(transaction, results, isThere);
+  // Before the commit: after it, nothing may fail.
+  return { ...numbers, earlier: await findEarlier(transaction, results, stored) };
+}
+
+/** Stores results, except those whose request key is taken, and counts them in every rollup. Returns the stored ones. */
+export async function addResults(
+  transaction: Database,
+  results: readonly StoredResult[],
+  { hasSeries, hasPayloads = false }: IsThere,
+): Promise<readonly StoredResult[]> {
+  const stored = await claimRequestKeys(transaction, results);
+  if (hasPayloads && stored.length < results.length) {
+    const storedIds = new Set(stored.map(({ id }) => id));
+    await deletePayloads(
+      transaction,
+      results.map(({ id }) => id).filter((id) => !storedIds.has(id)),
+    );
+  }
+  const { series, counts } = countResults(stored);
+  const findings = countErrorFindings(stored);
+  if (!hasSeries) await addSeries(transaction, series);
+  if (isPostgres(transaction)) {
+    const deltas = [
+      { table: "evaluation_count_deltas" as const, rows: counts },
+      { table: "error_finding_count_deltas" as const, rows: findings },
+    ];
+    await insertResults(transaction, stored, deltas, { hasPayloads });
+  } else {
+    await insertResults(transaction, stored, [], { hasPayloads });
+    await addCounts(transaction, counts);
+    await addErrorFindings(transaction, findings);
+  }
+  return stored;
+}
+
+/** The results as they are stored. */
+export function numberResults(
+  records: readonly EvaluationRecord[],
+  { ids, createdAt, earlier }: Numbers & Partial<Written>,
+): StoredResult[] {
+  return records.map((record, index) => {
+    const id = ids[index];
+    if (id === undefined) throw new Error("There are fewer numbers than results");
+    return earlier?.get(index) ?? { ...record, id, createdAt };
+  });
+}
+
+async function findEarlier(
+  database: Database,
+  results: readonly StoredResult[],
+  stored: readonly StoredResult[],
+): Promise<Map<number, StoredResult>> {
+  const earlier = new Map<number, StoredResult>();
+  if (stored.length === results.length) return earlier;
+  const storedIds = new Set(stored.map(({ id }) => id));
+  const duplicates = results.flatMap(({ id, accountId, requestKey: key = "" }, index) =>
+    storedIds.has(id) ? [] : [{ index, accountId, key }],
+  );
+  for (const [accountId, some] of Map.groupBy(duplicates, (duplicate) => duplicate.accountId)) {
+    const found = await selectByRequestKeys(
+      database,
+      accountId,
+      some.map(({ key }) => key),
+    );
+    for (const { index, key } of some) {
+      const result = found.get(key);
+      if (result === undefined) throw new Error("A request key is taken, and no result has it");
+      earlier.set(index, result);
+    }
+  }
+  return earlier;
+}
+
+/**
+ * Writes results into an SQLite file, where a transaction blocks all other writers. Long texts are written ahead, part by part, under
+ * numbers taken beforehand. They are invisible until the results follow, all at once.
+ */
+export function createWriteInParts(database: Database): WriteResults {
+  const writeAtOnce = createWriteResults(database);
+  let isSwept = false;
+
+  return async (records) => {
+    // Texts left by a process that stopped in the middle.
+    if (!isSwept) await sweepPayloads(database);
+    isSwept = true;
+    const parts = splitTexts(records);
+    if (parts.length < 2) return await writeAtOnce(records);
+    const numbers = await database.transaction().execute(async (transaction) => {
+      const taken = await takeNumbers(transaction, records.length);
+      await recordTextsAhead(transaction, taken.ids);
+      return taken;
+    });
+    const results = numberResults(records, numbers);
+    try {
+      for (const part of parts) {
+        await insertPayloads(
+          database,
+          part.flatMap((index) => results[index] ?? []),
+        );
+        await sleep(pauseMs);
+      }
+      return await storeResults(database, records, (transaction) => settle(transaction, records, numbers));
+    } catch (error) {
+      // What cannot be deleted now is swept at the next start.
+      await deletePayloads(database, numbers.ids)
+        .then(() => forgetTextsAhead(database, numbers.ids))
+        .catch(() => {});
+      throw error;
+    }
+  };
+}
+
+/**
+ * Keeps the numbers if their texts are stored and no later numbers, which may already be visible, were taken. Otherwise takes new
+ * numbers, and the texts are stored with the results.
+ */
+async function settle(transaction: Database, records: readonly EvaluationRecord[], taken: Numbers) {
+  await forgetTextsAhead(transaction, taken.ids);
+  const isLast = (await selectLastNumber(transaction)) === taken.ids.at(-1);
+  if (isLast && (await countPayloads(transaction, taken.ids)) === records.length) {
+    return { numbers: taken, isThere: { hasSeries: false, hasPayloads: true } };
+  }
+  await deletePayloads(transaction, taken.ids);
+  const numbers = await takeNumbers(transaction, records.length);
+  return { numbers, isThere: { hasSeries: false } };
+}
+
+function splitTexts(records: readonly EvaluationRecord[]): number[][] {
+  const characters = new Map(records.map(({ sample }, index) => [index, charactersOf(sample)]));
+  return splitByBytes([...characters.keys()], characters, {
+    maxIds: records.length,
+    maxBytes: partCharacters,
+  });
+}

@@ -1,0 +1,120 @@
+import type { RunStatus } from "@presage/contract";
+import type { Changer } from "../platform/actor.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { databaseNow } from "../platform/storage/database-clock.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import { withExternalCounts } from "./external/with-external-counts.ts";
+import { findRun } from "./find-run.ts";
+import { isExternal, type Run } from "./run.ts";
+import type { RunServices } from "./run-services.ts";
+import { resumedStatus, updateStatus } from "./runs-store.ts";
+
+type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: Pick<RunServices, "wake"> };
+
+const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
+
+/** Ends a run and keeps what it has. Cancelling it again changes nothing. */
+export async function cancelRun(services: Services, requester: Changer, id: string): Promise<Run> {
+  return await changeStatus(services, requester, id, {
+    from: unfinished,
+    change: (writer) => ({
+      status: "cancelled",
+      status_reason: null,
+      paused_by: null,
+      finished_at: databaseNow(writer),
+    }),
+    isDone: ({ status }) => status === "cancelled",
+    verb: "cancelled",
+    action: "run.cancel",
+  });
+}
+
+/** Stops a run until it is resumed. Predictions that are in progress are finished. */
+export async function pauseRun(services: Services, requester: Changer, id: string): Promise<Run> {
+  await refuseExternal(services, requester, id);
+  return await changeStatus(services, requester, id, {
+    from: unfinished,
+    change: () => ({ status: "paused", status_reason: null, paused_by: "user" }),
+    isDone: ({ pausedBy }) => pausedBy === "user",
+    verb: "paused",
+    action: "run.pause",
+  });
+}
+
+/** Lets a paused run go on. */
+export async function resumeRun(services: Services, requester: Changer, id: string): Promise<Run> {
+  const { pausedBy } = await refuseExternal(services, requester, id);
+  return await changeStatus(services, requester, id, {
+    from: ["paused"],
+    change: () => ({
+      status: resumedStatus,
+      status_reason: null,
+      paused_by: null,
+      // Whoever waits for its deployment loses it, so that the deployment is tried at once.
+      ...(pausedBy === "deployment" && unheld),
+    }),
+    isDone: ({ status }) => status === "running" || status === "queued",
+    verb: "resumed",
+    action: "run.resume",
+  });
+}
+
+/** Ends a paused run without the predictions that are missing: they count as failed. What is predicted is still evaluated. */
+export async function finishRun(services: Services, requester: Changer, id: string): Promise<Run> {
+  const run = await refuseExternal(services, requester, id);
+  const provenance = JSON.stringify({ ...run.provenance, finished_early: true });
+  return await changeStatus(services, requester, id, {
+    from: ["paused"],
+    change: () => ({ status: "running", status_reason: null, paused_by: null, provenance, ...unheld }),
+    isDone: ({ status, provenance }) => status === "finished" || provenance.finished_early === true,
+    verb: "finished",
+    action: "run.finish",
+  });
+}
+
+const unheld = { lease_id: null, lease_until: 0 };
+
+/** No run changes its target, so that it is enough to look before. */
+async function refuseExternal(services: Services, requester: Requester, id: string): Promise<Run> {
+  const run = await findRun(services, requester, id);
+  if (isExternal(run))
+    throw new ServiceError("conflict", "The run's target is external: only its client can stop and go on.");
+  return run;
+}
+
+interface StatusChange {
+  from: readonly RunStatus[];
+  change(writer: Parameters<typeof updateStatus>[0]): Parameters<typeof updateStatus>[4];
+  /** Whether a run is already what is wanted. */
+  isDone(run: Run): boolean;
+  verb: string;
+  action: "run.cancel" | "run.finish" | "run.pause" | "run.resume";
+}
+
+async function changeStatus(
+  services: Services,
+  requester: Changer,
+  id: string,
+  { from, change, isDone, verb, action }: StatusChange,
+): Promise<Run> {
+  const changed = await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const values = change(transaction);
+      const updated = await updateStatus(transaction, requester.accountId, id, from, values);
+      if (updated !== undefined)
+        await recordChange(transaction, requester, { action, objectId: id, detail: { name: updated.name } });
+      return updated;
+    });
+  if (changed !== undefined) {
+    services.runs.wake();
+    const [found = changed] = await withExternalCounts(services, requester, [changed]);
+    return found;
+  }
+  const run = await findRun(services, requester, id);
+  if (isDone(run)) return run;
+  throw new ServiceError("conflict", `The run is ${run.status} and cannot be ${verb}.`);
+}

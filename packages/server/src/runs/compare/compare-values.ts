@@ -1,0 +1,209 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ComparisonCandidate, ComparisonStratum } from "@presage/contract";
+import { unseenShare } from "../../platform/statistics/cluster-sums.ts";
+import { type ClusterSum, rounding } from "../../platform/statistics/clustered-interval.ts";
+import { detectableDifference } from "../../platform/statistics/detectable-difference.ts";
+import {
+  areAlike,
+  differenceOf,
+  fewestClusters,
+  level,
+  overallSigns,
+  pairedDifference,
+  strataSigns,
+  survivesOneFailure,
+} from "../../platform/statistics/paired-difference.ts";
+import type { RunSamples } from "../report/run-samples.ts";
+import { type Dimension, together } from "../report/strata.ts";
+import { countOnlyIn, type Measured, meanOf, type Values } from "./paired-values.ts";
+
+const samplesAtOnce = 50_000;
+
+/** Any will do; the same one makes the same comparison. */
+export const permutationSeed = 1;
+
+/** What samples all runs have in common, in the order of trajectories. */
+export interface Common {
+  samples: RunSamples;
+  measured: Measured;
+  /** With a value in all runs. */
+  judged: Int32Array;
+  /** With a value or a failure in all runs. */
+  ended: Int32Array;
+}
+
+export interface ComparisonDimensions {
+  step: Dimension;
+  changed: Dimension;
+  changes: Dimension;
+}
+
+/** A candidate beside the reference, before what depends on the p-values of the others. */
+export interface ComparedValues
+  extends Omit<ComparisonCandidate, "run_id" | "p_adjusted" | "outcome" | "why" | "survives_one_failure"> {
+  /** Trajectories in which the runs differ. */
+  differing: number;
+  /** Whether the difference would survive a trajectory in which the better run fails whole. */
+  survives: boolean;
+}
+
+export async function compareValues(
+  reference: Values,
+  candidate: Values,
+  common: Common,
+  dimensions: ComparisonDimensions,
+): Promise<ComparedValues> {
+  const { samples, judged, measured } = common;
+  const values = { reference: measured.value(reference), candidate: measured.value(candidate) };
+  const [clusters = []] = await clustersBy(together(samples), values, common);
+  const { difference, pValue, interval } = await pairedDifference(clusters, overallSigns, permutationSeed);
+  const { minDetectable, trajectoriesFor1Point } = detectableDifference(clusters);
+  const means = meansOf(candidate, common);
+  const withFailures = {
+    reference: meanOf(measured.withFailures(reference), common.ended),
+    candidate: meanOf(measured.withFailures(candidate), common.ended),
+  };
+  const strata = (dimension: Dimension) => compareStrata(dimension, values, common);
+  return {
+    ...means,
+    trajectories: clusters.length,
+    measure: measured.measure,
+    difference,
+    interval,
+    p_value: pValue,
+    p_permutation: pValue,
+    differing: clusters.filter((one) => differenceOf(one) !== 0).length,
+    survives:
+      pValue !== null &&
+      pValue < level &&
+      (await survivesOneFailure(
+        clusters,
+        {
+          reference: meanOf(values.reference, judged) ?? 0,
+          candidate: meanOf(values.candidate, judged) ?? 0,
+        },
+        permutationSeed,
+      )),
+    unseen_share: clusters.length === 0 ? null : unseenShare(clusters.length),
+    ...countSides(values.reference, values.candidate, judged),
+    only_in_reference: countOnlyIn(values.reference, values.candidate),
+    only_in_candidate: countOnlyIn(values.candidate, values.reference),
+    difference_failures_as_zero:
+      withFailures.candidate === null ? null : withFailures.candidate - (withFailures.reference ?? 0),
+    min_detectable: minDetectable,
+    trajectories_for_1_point: trajectoriesFor1Point,
+    strata: {
+      exploratory: true,
+      step: await strata(dimensions.step),
+      changed: await strata(dimensions.changed),
+      changes: await strata(dimensions.changes),
+    },
+    note: noteOnTest(clusters),
+  };
+}
+
+/** The means of a run over the samples that all have. */
+export function meansOf(
+  values: Values,
+  { judged, ended, measured }: Common,
+): Pick<ComparisonCandidate, "mean" | "pass_rate" | "count" | "mean_failures_as_zero"> {
+  const hasScores = measured.measure === "score";
+  return {
+    mean: hasScores ? meanOf(values.score, judged) : null,
+    pass_rate: meanOf(values.pass, judged),
+    count: judged.length,
+    mean_failures_as_zero: hasScores ? meanOf(values.scoreWithFailures, ended) : null,
+  };
+}
+
+/** A warning if trajectories are too few for the test, or do not show how far others would differ. */
+function noteOnTest(clusters: readonly ClusterSum[]): string | null {
+  if (clusters.length === 0) return null;
+  if (clusters.length < fewestClusters) {
+    const trajectories = clusters.length === 1 ? "1 trajectory is" : `${clusters.length} trajectories are`;
+    return `${trajectories} too few to tell a difference from chance: at least ${fewestClusters} are needed.`;
+  }
+  return areAlike(clusters)
+    ? "All trajectories differ alike, which does not show how far others would."
+    : null;
+}
+
+function countSides(
+  reference: Float64Array,
+  candidate: Float64Array,
+  indexes: Int32Array,
+): Pick<ComparisonCandidate, "wins" | "losses" | "ties"> {
+  let wins = 0;
+  let losses = 0;
+  for (const index of indexes) {
+    const difference = (candidate[index] ?? 0) - (reference[index] ?? 0);
+    if (difference > rounding) wins += 1;
+    else if (difference < -rounding) losses += 1;
+  }
+  return { wins, losses, ties: indexes.length - wins - losses };
+}
+
+/** What is compared, by the index of a sample. */
+interface PairedValues {
+  reference: Float64Array;
+  candidate: Float64Array;
+}
+
+/** A cluster of differences, with the sum of the reference's values. */
+interface PairedCluster extends ClusterSum {
+  trajectory: number;
+  reference: number;
+}
+
+/** The clusters of each group of a dimension: the differences of each trajectory. */
+async function clustersBy(
+  { keys, of }: Dimension,
+  { reference, candidate }: PairedValues,
+  { samples, judged }: Common,
+): Promise<PairedCluster[][]> {
+  const groups: PairedCluster[][] = keys.map(() => []);
+  for (let place = 0; place < judged.length; place++) {
+    if (place % samplesAtOnce === 0) await nextTurn();
+    const index = judged[place] ?? 0;
+    const clusters = groups[of[index] ?? -1];
+    if (clusters === undefined) continue;
+    const trajectory = samples.trajectories.of[index] ?? 0;
+    // The samples of a trajectory follow one another.
+    let last = clusters.at(-1);
+    if (last?.trajectory !== trajectory) {
+      last = { trajectory, count: 0, sum: 0, reference: 0 };
+      clusters.push(last);
+    }
+    last.count += 1;
+    last.sum += (candidate[index] ?? 0) - (reference[index] ?? 0);
+    last.reference += reference[index] ?? 0;
+  }
+  return groups;
+}
+
+async function compareStrata(
+  dimension: Dimension,
+  values: PairedValues,
+  common: Common,
+): Promise<ComparisonStratum[]> {
+  const groups = await clustersBy(dimension, values, common);
+  const strata: ComparisonStratum[] = [];
+  for (const [group, key] of dimension.keys.entries()) {
+    const clusters = groups[group] ?? [];
+    const count = clusters.reduce((sum, one) => sum + one.count, 0);
+    if (count === 0) continue;
+    const referenceMean = clusters.reduce((sum, one) => sum + one.reference, 0) / count;
+    const { difference, pValue, interval } = await pairedDifference(clusters, strataSigns, permutationSeed);
+    strata.push({
+      key,
+      count,
+      trajectories: clusters.length,
+      reference_mean: referenceMean,
+      mean: referenceMean + (difference ?? 0),
+      difference,
+      interval,
+      p_value: pValue,
+    });
+  }
+  return strata;
+}

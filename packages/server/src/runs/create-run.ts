@@ -1,0 +1,194 @@
+import type { DatasetChange } from "@presage/contract";
+import { promptVersion } from "@presage/contract/compose-prompt";
+import { lockDataset } from "../datasets/datasets-store.ts";
+import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
+import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
+import { type ResolvedEvaluator, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
+import type { Changer } from "../platform/actor.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { doOnce } from "../platform/storage/do-once.ts";
+import { nowMicros } from "../platform/storage/micros.ts";
+import type { Once } from "../platform/storage/once.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import { noSuchRun } from "./find-run.ts";
+import { isSameEvaluator, noCounts, type Run, type RunEvaluator, type RunTarget } from "./run.ts";
+import { type HeldLease, insertRun, selectRun } from "./runs-store.ts";
+
+/** A revision of a dataset as a client names it; without a number, the latest. */
+export interface NamedRevision {
+  datasetId: string;
+  revision: number | undefined;
+}
+
+export type WantedTarget =
+  | Exclude<RunTarget, { kind: "most-frequent" | "external" }>
+  | { kind: "most-frequent"; from: NamedRevision | undefined };
+
+export interface NewRun extends Pick<Run, "mode" | "params" | "repeats" | "concurrency" | "tags"> {
+  /** Absent: the target and the dataset name it. */
+  name: string | undefined;
+  dataset: NamedRevision;
+  target: WantedTarget;
+  evaluators: readonly WantedEvaluator[];
+  userId: string;
+  /** Who works on it first. Absent: whichever process takes it. */
+  heldBy?: HeldLease;
+}
+
+/** A run that names a dataset, a revision or a deployment that does not exist. */
+export class InvalidRunError extends Error {
+  /** Where the request names it. */
+  readonly path: readonly string[];
+
+  constructor(path: readonly string[], message: string) {
+    super(message);
+    this.name = "InvalidRunError";
+    this.path = path;
+  }
+}
+
+/**
+ * Creates a run, which this process or another takes soon. Throws an `InvalidRunError`, or an `InvalidEvaluatorsError` for evaluators
+ * or profiles that cannot be used.
+ */
+export async function createRun(
+  services: Pick<EvaluationServices, "store" | "registry" | "runs">,
+  requester: Changer,
+  wanted: NewRun,
+  once: Once | undefined,
+): Promise<Run> {
+  const { accountId, actor } = requester;
+  const apiKeyId = actor.kind === "api_key" ? (actor.id ?? undefined) : undefined;
+  const { store, runs } = services;
+  refuseWrong(wanted, runs);
+  const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
+  const run = await doOnce(store.writer(requester), once, {
+    async work(transaction) {
+      const { revision, change } = await findRevision(transaction, accountId, wanted.dataset, []);
+      const target = await resolveTarget(transaction, accountId, wanted.target);
+      const parts = { accountId, apiKeyId, evaluators, revision, change, target, version: runs.version };
+      const created = toQueuedRun(wanted, parts);
+      await insertRun(transaction, created, { heldBy: wanted.heldBy });
+      await recordChange(transaction, requester, {
+        action: "run.create",
+        objectId: created.id,
+        detail: { name: created.name, dataset_id: wanted.dataset.datasetId },
+      });
+      return created;
+    },
+    toReceipt: ({ id }) => ({ id }),
+    async recall({ id }) {
+      const created = await selectRun(store.database, accountId, id);
+      if (created === undefined) throw noSuchRun();
+      return created;
+    },
+  });
+  runs.wake();
+  return run;
+}
+
+function refuseWrong(
+  { target, params, repeats }: NewRun,
+  { hasDeployment }: Pick<EvaluationServices["runs"], "hasDeployment">,
+): void {
+  if (target.kind === "deployment" && !hasDeployment(target.deployment))
+    throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
+  const { stream, seed } = params ?? {};
+  if (stream === true) throw new InvalidRunError(["params", "stream"], "Streaming is not supported");
+  if (typeof seed !== "number") return;
+  if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(seed + repeats - 1))
+    throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
+}
+
+interface RunParts extends Pick<Run, "accountId" | "apiKeyId" | "evaluators" | "target"> {
+  revision: Revision;
+  change: string | null;
+  /** Of Presage. */
+  version: string;
+}
+
+function toQueuedRun(
+  { name, mode, params, repeats, concurrency, tags, dataset: { datasetId }, userId }: NewRun,
+  { accountId, apiKeyId, evaluators, revision, change, target, version }: RunParts,
+): Run {
+  return {
+    id: Bun.randomUUIDv7(),
+    accountId,
+    name: name ?? `${nameOf(target)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
+    status: "queued",
+    statusReason: undefined,
+    pausedBy: undefined,
+    target,
+    mode,
+    params,
+    evaluators,
+    repeats,
+    concurrency,
+    tags,
+    dataset: { datasetId, revisionId: revision.id, revision: revision.number },
+    counts: { samples: revision.samples * repeats, ...noCounts },
+    tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : undefined,
+    provenance: {
+      presage_version: version,
+      prompt_version: promptVersion,
+      dataset_digest: revision.digest,
+      ...(change !== null && { change: JSON.parse(change) as DatasetChange }),
+      models: [],
+      in_sample:
+        target.kind === "most-frequent" &&
+        (target.from === undefined || target.from.revisionId === revision.id),
+    },
+    notes: [],
+    createdBy: userId,
+    apiKeyId,
+    createdAt: nowMicros(),
+    startedAt: undefined,
+    finishedAt: undefined,
+  };
+}
+
+/** Of an evaluator that is named twice, the first. */
+export function toRunEvaluators(resolved: readonly ResolvedEvaluator[]): RunEvaluator[] {
+  const all = resolved.map(({ id, family, profile, explainStrategy }): RunEvaluator => {
+    const { name, publicId, revision } = profile;
+    return { id, family: family.name, profile: { name, publicId, revision }, explainStrategy };
+  });
+  return all.filter((one, index) => all.findIndex((other) => isSameEvaluator(one, other)) === index);
+}
+
+/** The dataset is locked, so that it is not deleted before the run names it. */
+async function findRevision(
+  transaction: Database,
+  accountId: string,
+  { datasetId, revision }: NamedRevision,
+  path: readonly string[],
+): Promise<{ revision: Revision; change: string | null }> {
+  const dataset = await lockDataset(transaction, accountId, datasetId);
+  if (dataset === undefined) throw new InvalidRunError([...path, "dataset_id"], "There is no such dataset");
+  const found = await selectRevision(transaction, datasetId, revision);
+  if (found !== undefined) return { revision: found, change: dataset.change };
+  if (revision === undefined)
+    throw new InvalidRunError([...path, "dataset_id"], "The dataset has no revision yet");
+  throw new InvalidRunError([...path, "revision"], "The dataset has no such revision");
+}
+
+async function resolveTarget(
+  transaction: Database,
+  accountId: string,
+  target: WantedTarget,
+): Promise<RunTarget> {
+  if (target.kind !== "most-frequent") return target;
+  const { from } = target;
+  if (from === undefined) return { kind: "most-frequent", from: undefined };
+  const { revision } = await findRevision(transaction, accountId, from, ["target", "from"]);
+  return {
+    kind: "most-frequent",
+    from: { datasetId: from.datasetId, revision: revision.number, revisionId: revision.id },
+  };
+}
+
+/** A target in words. */
+function nameOf(target: RunTarget): string {
+  return target.kind === "deployment" ? (target.model ?? target.deployment) : target.kind;
+}

@@ -1,0 +1,250 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import type {
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+} from "../../platform/storage/schema/evaluation-results.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Run } from "../run.ts";
+
+/** Results that name a run in one of two columns. Each part has an index of its own. */
+export interface ResultsPart {
+  column: "experiment_id" | "run_id";
+  hasVerdict: boolean;
+}
+
+export const resultsParts: readonly ResultsPart[] = [
+  { column: "experiment_id", hasVerdict: true },
+  { column: "experiment_id", hasVerdict: false },
+  { column: "run_id", hasVerdict: true },
+  { column: "run_id", hasVerdict: false },
+];
+
+/** As the indexes have them: with parameters, neither database would use them. */
+const hasVerdictIs = (hasVerdict: boolean): RawBuilder<SqlBool> =>
+  hasVerdict ? sql`status = 'success'` : sql`status <> 'success'`;
+
+type RunIds = Pick<Run, "id" | "accountId">;
+
+/** The number of results that name a run. Those that name it in both columns count twice. */
+export async function countResults(reader: Database, { id, accountId }: RunIds): Promise<number> {
+  let count = 0;
+  for (const { column, hasVerdict } of resultsParts) {
+    const part = await reader
+      .selectFrom("evaluation_results")
+      .select((of) => of.fn.countAll<number>().as("count"))
+      .where("account_id", "=", accountId)
+      .where(column, "=", id)
+      .where(hasVerdictIs(hasVerdict))
+      .executeTakeFirstOrThrow();
+    count += Number(part.count);
+  }
+  return count;
+}
+
+export type ExternalResultRow = Pick<
+  EvaluationResultsTable,
+  | "id"
+  | "evaluator_id"
+  | "is_external"
+  | "profile_name"
+  | "profile_public_id"
+  | "profile_revision"
+  | "status"
+  | "dataset_id"
+  | "sample_key"
+  | "cluster_id"
+  | "pass"
+  | "score"
+> & { tags: EvaluationPayloadsTable["tags"] };
+
+/** Some results of a part, in the order of their numbers. Each result is in one part only. */
+export async function selectExternalResults(
+  reader: Database,
+  { id, accountId }: RunIds,
+  { column, hasVerdict }: ResultsPart,
+  { after, limit }: { after: number; limit: number },
+): Promise<ExternalResultRow[]> {
+  let query = reader
+    .selectFrom("evaluation_results")
+    .leftJoin("evaluation_payloads", "evaluation_payloads.result_id", "evaluation_results.id")
+    .select(["id", "evaluator_id", "is_external", "profile_name", "profile_public_id", "profile_revision"])
+    .select(["status", "dataset_id", "sample_key", "cluster_id", "pass", "score", "tags"])
+    .where("account_id", "=", accountId)
+    .where(column, "=", id)
+    .where(hasVerdictIs(hasVerdict))
+    .where("id", ">", after);
+  if (column === "run_id")
+    query = query.where((of) => of.or([of("experiment_id", "is", null), of("experiment_id", "!=", id)]));
+  return await query.orderBy("id").limit(limit).execute();
+}
+
+export type NamesRow = Pick<
+  EvaluationResultsTable,
+  "evaluator_id" | "is_external" | "profile_name" | "profile_public_id" | "profile_revision"
+>;
+
+/** How many results of one evaluator name a run. */
+export interface ResultCountsRow extends NamesRow {
+  named_run: string;
+  /** 1: their numbers are at most `settled`. */
+  is_settled: number;
+  results: number;
+  /** Results that say whether the sample passed. */
+  with_pass: number;
+  /** Results that have a score and nothing else. */
+  with_score: number;
+}
+
+const names = [
+  "evaluator_id",
+  "is_external",
+  "profile_name",
+  "profile_public_id",
+  "profile_revision",
+] as const;
+
+/** Results with numbers after `after`, up to and with `end` if there is one. */
+interface NumberRange {
+  after: number;
+  settled: number;
+  end: number | undefined;
+}
+
+/** Every result may have an evaluator of its own. */
+const maxRowsOfPart = 10_000;
+
+/**
+ * Counts results of a range by run and evaluator, those up to `settled` apart from later ones. Each may have several rows. Cut: there
+ * are more rows, with no more results than these.
+ */
+export async function countByEvaluator(
+  reader: Database,
+  accountId: string,
+  ids: readonly string[],
+  range: NumberRange,
+): Promise<{ rows: ResultCountsRow[]; isCut: boolean }> {
+  const rows: ResultCountsRow[] = [];
+  let isCut = false;
+  for (const part of resultsParts) {
+    const found = await countPart(reader, { accountId, ids }, part, range);
+    isCut ||= found.length > maxRowsOfPart;
+    // PostgreSQL's driver has texts for counts.
+    for (const row of found.slice(0, maxRowsOfPart))
+      rows.push({
+        ...row,
+        results: Number(row.results),
+        with_pass: Number(row.with_pass),
+        with_score: Number(row.with_score),
+      });
+  }
+  return { rows, isCut };
+}
+
+interface ResultsOfRuns {
+  accountId: string;
+  ids: readonly string[];
+}
+
+/** Results of a part after a number. */
+function selectPart(
+  reader: Database,
+  { accountId, ids }: ResultsOfRuns,
+  { column, hasVerdict }: ResultsPart,
+  after: number,
+) {
+  const query = reader
+    .selectFrom("evaluation_results")
+    .where("account_id", "=", accountId)
+    .where(column, "in", ids)
+    .where(hasVerdictIs(hasVerdict))
+    .where("id", ">", after);
+  if (column === "experiment_id") return query;
+  return query.where((of) =>
+    of.or([of("experiment_id", "is", null), of("experiment_id", "!=", of.ref("run_id"))]),
+  );
+}
+
+async function countPart(
+  reader: Database,
+  ofRuns: ResultsOfRuns,
+  part: ResultsPart,
+  { after, settled, end }: NumberRange,
+): Promise<ResultCountsRow[]> {
+  const { column, hasVerdict } = part;
+  // Not a parameter: PostgreSQL would not see that both expressions are one.
+  const isSettled = sql<number>`case when id <= ${sql.lit(settled)} then 1 else 0 end`;
+  const ofVerdicts = (found: RawBuilder<unknown>) =>
+    hasVerdict ? sql<number>`count(${found})` : sql<number>`0`;
+  return await selectPart(reader, ofRuns, part, after)
+    .$if(end !== undefined, (query) => query.where("id", "<=", end ?? 0))
+    .select(names)
+    .select((of) => [
+      of.ref(column).$notNull().as("named_run"),
+      isSettled.as("is_settled"),
+      of.fn.countAll<number>().as("results"),
+      ofVerdicts(sql`pass`).as("with_pass"),
+      ofVerdicts(sql`case when pass is null then score end`).as("with_score"),
+    ])
+    .groupBy(names)
+    .groupBy(column)
+    .groupBy(isSettled)
+    .orderBy("results", "desc")
+    .limit(maxRowsOfPart + 1)
+    .execute();
+}
+
+interface CountAfter {
+  after: number;
+  count: number;
+}
+
+/** Whether a part of these runs has more results than that after a number. Reads no more of them. */
+export async function hasMoreResultsThan(
+  reader: Database,
+  accountId: string,
+  ids: readonly string[],
+  { after, count }: CountAfter,
+): Promise<boolean> {
+  for (const part of resultsParts) {
+    const some = selectPart(reader, { accountId, ids }, part, after)
+      .select("id")
+      .limit(count + 1)
+      .as("some");
+    const found = await reader
+      .selectFrom(some)
+      .select((of) => of.fn.countAll<number>().as("results"))
+      .executeTakeFirstOrThrow();
+    if (Number(found.results) > count) return true;
+  }
+  return false;
+}
+
+/** The number up to which no part of a run has more results than that after a number; undefined: it has no more at all. */
+export async function selectRangeEnd(
+  reader: Database,
+  accountId: string,
+  id: string,
+  { after, count }: CountAfter,
+): Promise<number | undefined> {
+  let end: number | undefined;
+  for (const part of resultsParts) {
+    const last = await selectPart(reader, { accountId, ids: [id] }, part, after)
+      .$if(end !== undefined, (query) => query.where("id", "<", end ?? 0))
+      .select("id")
+      .orderBy("id")
+      .offset(count - 1)
+      .limit(1)
+      .executeTakeFirst();
+    end = last?.id ?? end;
+  }
+  return end;
+}
+
+/** The highest number of a result. With one writer at a time, none appears below it any more. */
+export async function selectHighestId(reader: Database): Promise<number> {
+  const { id } = await reader
+    .selectFrom("evaluation_results")
+    .select((of) => of.fn.max("id").as("id"))
+    .executeTakeFirstOrThrow();
+  return Number(id ?? 0);
+}

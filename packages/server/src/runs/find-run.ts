@@ -1,0 +1,33 @@
+import { ServiceError } from "../platform/errors.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import { withExternalCounts } from "./external/with-external-counts.ts";
+import type { Run } from "./run.ts";
+import { selectRun } from "./runs-store.ts";
+
+export async function findRun(
+  services: Pick<EvaluationServices, "store" | "externalCounts">,
+  requester: Requester,
+  id: string,
+): Promise<Run> {
+  const run = await selectRun(services.store.briefReader(requester), requester.accountId, id);
+  if (run === undefined) throw noSuchRun();
+  const [found = run] = await withExternalCounts(services, requester, [run]);
+  return found;
+}
+
+/** For figures made of several reads: throws if a run was deleted meanwhile, as some of its rows may have been missing. */
+export async function refuseDeleted(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  runs: readonly Pick<Run, "id">[],
+): Promise<void> {
+  const reader = store.briefReader(requester);
+  for (const { id } of runs) {
+    if ((await selectRun(reader, requester.accountId, id)) === undefined) throw noSuchRun();
+  }
+}
+
+export function noSuchRun(): ServiceError {
+  return new ServiceError("not_found", "There is no such run.");
+}

@@ -1,0 +1,203 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RunFigures } from "@presage/contract";
+import {
+  createClusterSums,
+  type GroupSums,
+  noteOn,
+  unseenShare,
+} from "../../platform/statistics/cluster-sums.ts";
+import {
+  effectiveClusters,
+  noMoments,
+  rateInterval,
+  scoreInterval,
+} from "../../platform/statistics/clustered-interval.ts";
+import { countRepeats, createTally, type Outcomes, type Tally } from "./read-outcomes.ts";
+import type { RunSamples } from "./run-samples.ts";
+import type { Dimension } from "./strata.ts";
+
+/** Other work gets a turn after this many samples, which take a few milliseconds. */
+const samplesAtOnce = 20_000;
+
+/** Sums of each group of a dimension, by its number. */
+export interface Sums {
+  /** Of samples with a score, and with a verdict; a sample's value is the mean of its repeats. */
+  scores: ReadonlyMap<number, GroupSums>;
+  passes: ReadonlyMap<number, GroupSums>;
+  samples: Float64Array;
+  /** Of predictions. */
+  verdicts: Float64Array;
+  graded: Float64Array;
+  failed: Float64Array;
+  notApplicable: Float64Array;
+  /** Samples with a score that is not its verdict. */
+  apart: Float64Array;
+  /** Of all samples with a score, or a verdict, or a failure, which scores 0. */
+  countWithFailures: Float64Array;
+  scoreCountWithFailures: Float64Array;
+  scoreWithFailures: Float64Array;
+  passesWithFailures: Float64Array;
+  unchangedCount: Float64Array;
+  unchangedScore: Float64Array;
+  unchangedPasses: Float64Array;
+}
+
+type PlainSums = Omit<Sums, "scores" | "passes">;
+
+const none: GroupSums = { ...noMoments, error: null, largest: 0 };
+
+/** Sums the outcomes of each group of a dimension. */
+export async function sumsBy(
+  { keys, of, sets }: Dimension,
+  { order, trajectories }: RunSamples,
+  outcomes: Outcomes,
+): Promise<Sums> {
+  const sums = createSums(keys.length);
+  const passes = createClusterSums(keys.length);
+  // Where every score is its verdict, as most rules', the sums are the same.
+  const areVerdicts = outcomes.ungraded === 0 && !outcomes.apart.includes(1);
+  const scores = areVerdicts ? undefined : createClusterSums(keys.length);
+  const addTo = (group: number, index: number) => {
+    addSample(sums, group, index, outcomes, tally);
+    if (tally.judged === 0) return;
+    const trajectory = trajectories.of[index] ?? 0;
+    passes.add(group, trajectory, tally.passed / tally.judged);
+    const graded = outcomes.graded[index] ?? 0;
+    if (graded > 0) scores?.add(group, trajectory, (outcomes.scores[index] ?? 0) / graded);
+  };
+  const tally = createTally();
+  for (let start = 0; start < order.length; start += samplesAtOnce) {
+    const end = Math.min(order.length, start + samplesAtOnce);
+    for (let place = start; place < end; place++) {
+      const index = order[place] ?? 0;
+      const group = of[index] ?? -1;
+      if (group < 0) continue;
+      countRepeats(outcomes, index, tally);
+      if (sets === undefined) addTo(group, index);
+      else for (const one of sets[group] ?? []) addTo(one, index);
+    }
+    await nextTurn();
+  }
+  const ended = passes.end();
+  return { ...sums, scores: scores?.end() ?? ended, passes: ended };
+}
+
+function createSums(groups: number): PlainSums {
+  const numbers = () => new Float64Array(groups);
+  return {
+    samples: numbers(),
+    verdicts: numbers(),
+    graded: numbers(),
+    failed: numbers(),
+    notApplicable: numbers(),
+    apart: numbers(),
+    countWithFailures: numbers(),
+    scoreCountWithFailures: numbers(),
+    scoreWithFailures: numbers(),
+    passesWithFailures: numbers(),
+    unchangedCount: numbers(),
+    unchangedScore: numbers(),
+    unchangedPasses: numbers(),
+  };
+}
+
+function addSample(
+  sums: PlainSums,
+  group: number,
+  index: number,
+  outcomes: Outcomes,
+  { judged, passed, failed, notApplicable }: Tally,
+): void {
+  add(sums.samples, group, 1);
+  add(sums.notApplicable, group, notApplicable);
+  if (judged + failed === 0) return;
+  const score = outcomes.scores[index] ?? 0;
+  const graded = outcomes.graded[index] ?? 0;
+  add(sums.failed, group, failed);
+  add(sums.countWithFailures, group, 1);
+  add(sums.passesWithFailures, group, passed / (judged + failed));
+  if (graded + failed > 0) {
+    add(sums.scoreCountWithFailures, group, 1);
+    add(sums.scoreWithFailures, group, score / (graded + failed));
+  }
+  if (judged === 0) return;
+  add(sums.verdicts, group, judged);
+  add(sums.graded, group, graded);
+  add(sums.apart, group, outcomes.apart[index] ?? 0);
+  const unchanged = outcomes.unchangedScore[index] ?? Number.NaN;
+  if (Number.isNaN(unchanged)) return;
+  add(sums.unchangedCount, group, 1);
+  add(sums.unchangedScore, group, unchanged);
+  add(sums.unchangedPasses, group, outcomes.unchangedPass[index] ?? 0);
+}
+
+function add(to: Float64Array, group: number, amount: number): void {
+  to[group] = (to[group] ?? 0) + amount;
+}
+
+/** Whether there is a verdict or a failure in a group. */
+export function hasOutcomes({ countWithFailures }: Sums, group: number): boolean {
+  return (countWithFailures[group] ?? 0) > 0;
+}
+
+/** A group's mean score if failures score 0; its pass rate if no verdict has a score. Null without verdicts and failures. */
+export function meanWithFailures(sums: Sums, group: number): number | null {
+  return (
+    scoreWithFailures(sums, group) ?? shareOf(sums.passesWithFailures[group], sums.countWithFailures[group])
+  );
+}
+
+/** Null also where there are verdicts, and none has a score. */
+function scoreWithFailures(sums: Sums, group: number): number | null {
+  const hasScores = sums.graded[group] !== 0 || sums.verdicts[group] === 0;
+  return hasScores ? shareOf(sums.scoreWithFailures[group], sums.scoreCountWithFailures[group]) : null;
+}
+
+function shareOf(sum = 0, count = 0): number | null {
+  return count === 0 ? null : sum / count;
+}
+
+/** A group's figures; they are null where there is nothing to make them of. */
+export function toFigures(sums: Sums, group: number): RunFigures {
+  const at = (values: Float64Array) => values[group] ?? 0;
+  const scores = sums.scores.get(group) ?? none;
+  const passes = sums.passes.get(group) ?? none;
+  // One number has one interval.
+  const interval = (at(sums.apart) === 0 ? rateInterval : scoreInterval)(scores, scores.error);
+  const passInterval = rateInterval(passes, passes.error);
+  const unseen = passes.clusters === 0 ? null : unseenShare(passes.clusters);
+  const ifMissing = (bounds: RunFigures["interval"]) =>
+    bounds === null || unseen === null ? null : bounds.lower * (1 - unseen);
+  const unchanged = at(sums.unchangedCount);
+  return {
+    samples: at(sums.samples),
+    count: passes.count,
+    without_verdict: at(sums.samples) - passes.count,
+    verdicts: at(sums.verdicts),
+    graded: at(sums.graded),
+    failed: at(sums.failed),
+    not_applicable: at(sums.notApplicable),
+    trajectories: passes.clusters,
+    effective_trajectories: passes.count === 0 ? null : effectiveClusters(passes),
+    mean: shareOf(scores.sum, scores.count),
+    standard_error: scores.error,
+    interval,
+    pass_rate: shareOf(passes.sum, passes.count),
+    pass_standard_error: passes.error,
+    pass_interval: passInterval,
+    unseen_share: unseen,
+    lower_if_missing: ifMissing(interval),
+    pass_lower_if_missing: ifMissing(passInterval),
+    mean_failures_as_zero: scoreWithFailures(sums, group),
+    pass_rate_failures_as_zero: shareOf(at(sums.passesWithFailures), at(sums.countWithFailures)),
+    no_change:
+      unchanged === 0
+        ? null
+        : {
+            mean: at(sums.unchangedScore) / unchanged,
+            pass_rate: at(sums.unchangedPasses) / unchanged,
+            count: unchanged,
+          },
+    note: noteOn(passes),
+  };
+}

@@ -1,0 +1,127 @@
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Run } from "../run.ts";
+import { selectFailedPredictions, selectVerdicts } from "./outcomes-store.ts";
+import { readInRanges } from "./read-in-ranges.ts";
+
+/** What became of a prediction by one evaluator. */
+export const outcome = {
+  none: 0,
+  pass: 1,
+  fail: 2,
+  evaluatorFailed: 3,
+  predictionFailed: 4,
+  /** The evaluator has nothing to say of this sample, whatever the prediction. */
+  notApplicable: 5,
+} as const;
+
+/** What one evaluator said of a run's samples, by index. */
+export interface Outcomes {
+  readonly repeats: number;
+  /** Where samples differ in the number of their repeats: the index of each sample's first one, and the end of all. */
+  readonly starts?: Int32Array;
+  /** An `outcome` for each repeat of each sample, those of a sample together. */
+  readonly of: Uint8Array;
+  /** The sum of the scores of a sample's repeats, and how many of them have one. */
+  readonly scores: Float64Array;
+  readonly graded: Uint32Array;
+  /** Verdicts without a score. */
+  readonly ungraded: number;
+  /** 1 where a repeat has a score that is not its verdict, 0 or 1. */
+  readonly apart: Uint8Array;
+  /** The verdict on the state before the action; NaN without one. */
+  readonly unchangedScore: Float64Array;
+  readonly unchangedPass: Uint8Array;
+  /** How many evaluations have no verdict, by their status. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+/** The predictions that failed, for each repeat of each sample: 1 where one did. */
+export async function readFailedPredictions(
+  reader: Database,
+  { id, repeats }: Pick<Run, "id" | "repeats">,
+  samples: number,
+): Promise<Uint8Array> {
+  const failed = new Uint8Array(samples * repeats);
+  const read = readInRanges(samples, repeats, (range) => selectFailedPredictions(reader, id, range));
+  for await (const rows of read) {
+    for (const { position, repeat } of rows) failed[(position - 1) * repeats + repeat] = 1;
+  }
+  return failed;
+}
+
+/** The outcomes of the evaluator at this index of the run's list. What a finished run lacks has failed. */
+export async function readOutcomes(
+  reader: Database,
+  { id, repeats, status }: Pick<Run, "id" | "repeats" | "status">,
+  evaluator: number,
+  failedPredictions: Uint8Array,
+): Promise<Outcomes> {
+  const samples = failedPredictions.length / repeats;
+  const of = new Uint8Array(failedPredictions.length);
+  const scores = new Float64Array(samples);
+  const graded = new Uint32Array(samples);
+  const apart = new Uint8Array(samples);
+  let ungraded = 0;
+  const unchangedScore = new Float64Array(samples).fill(Number.NaN);
+  const unchangedPass = new Uint8Array(samples);
+  const failures: Record<string, number> = {};
+  const read = readInRanges(samples, repeats, (range) => selectVerdicts(reader, id, evaluator, range));
+  for await (const rows of read) {
+    for (const row of rows) {
+      const index = row.position - 1;
+      const repeatIndex = index * repeats + row.repeat;
+      if (row.status === "success" && row.pass !== null) {
+        of[repeatIndex] = row.pass === 1 ? outcome.pass : outcome.fail;
+        if (row.score !== null) {
+          scores[index] = (scores[index] ?? 0) + row.score;
+          graded[index] = (graded[index] ?? 0) + 1;
+          if (row.score !== row.pass) apart[index] = 1;
+        } else ungraded += 1;
+      } else if (row.status === "not_applicable") of[repeatIndex] = outcome.notApplicable;
+      else {
+        of[repeatIndex] = outcome.evaluatorFailed;
+        failures[row.status] = (failures[row.status] ?? 0) + 1;
+      }
+      if (row.unchanged_pass !== null && row.unchanged_score !== null) {
+        unchangedScore[index] = row.unchanged_score;
+        unchangedPass[index] = row.unchanged_pass;
+      }
+    }
+  }
+  const isFinished = status === "finished";
+  for (let index = 0; index < of.length; index++) {
+    if (of[index] !== outcome.none) continue;
+    if (isFinished || failedPredictions[index] === 1) of[index] = outcome.predictionFailed;
+  }
+  return { repeats, of, scores, graded, ungraded, apart, unchangedScore, unchangedPass, failures };
+}
+
+/** A sample's outcomes, counted over its repeats. */
+export interface Tally {
+  judged: number;
+  passed: number;
+  failed: number;
+  notApplicable: number;
+}
+
+export function createTally(): Tally {
+  return { judged: 0, passed: 0, failed: 0, notApplicable: 0 };
+}
+
+/** Writes into `tally`, as it is called for each of a million samples. */
+export function countRepeats({ repeats, starts, of }: Outcomes, index: number, tally: Tally): void {
+  tally.judged = 0;
+  tally.passed = 0;
+  tally.failed = 0;
+  tally.notApplicable = 0;
+  const end = starts?.[index + 1] ?? (index + 1) * repeats;
+  for (let at = starts?.[index] ?? index * repeats; at < end; at++) {
+    const one = of[at];
+    if (one === outcome.pass) {
+      tally.judged += 1;
+      tally.passed += 1;
+    } else if (one === outcome.fail) tally.judged += 1;
+    else if (one === outcome.notApplicable) tally.notApplicable += 1;
+    else if (one !== outcome.none) tally.failed += 1;
+  }
+}

@@ -1,0 +1,181 @@
+import { expect, test } from "bun:test";
+import type { RunReport, RunStratum } from "@presage/contract";
+import { describeEvaluator } from "./describe-evaluator.ts";
+import { reportDocument } from "./report-document.ts";
+import { exampleReport } from "./report-openapi.ts";
+import { toHtml } from "./to-html.ts";
+import { toMarkdown } from "./to-markdown.ts";
+
+const hostile = [
+  `<script>alert(1)</script>`,
+  `"><img src=x onerror=alert(1)>`,
+  "a | b \\| c `code` ``` fence",
+  "[link](javascript:alert(1)) ![image](https://evil.example/x) https://evil.example www.evil.example",
+  "line\n\n# heading\r\n- item\u2028<b>",
+  "@everyone &lt;b&gt; &#60;i&#62; \u202eabc\0",
+  "</pre></td></table><style>*{}</style>",
+].join(" ");
+
+/** The example with this text in every place that a user, a model or a dataset fills. */
+function reportOf(text: string): RunReport {
+  const rename = (strata: RunStratum[]) => strata.map((stratum) => ({ ...stratum, key: text }));
+  return {
+    ...exampleReport,
+    run: {
+      ...exampleReport.run,
+      name: text,
+      status_reason: text,
+      notes: [text],
+      tags: { [text]: text },
+      target: { deployment: text },
+      params: { [text]: text },
+    },
+    evaluators: exampleReport.evaluators.map((one) => ({
+      ...one,
+      evaluator: text,
+      profile_name: text,
+      strata: {
+        ...one.strata,
+        step: [0, 1, 2].flatMap((key) => one.strata.step.map((stratum) => ({ ...stratum, key }))),
+        trajectory: rename(one.strata.trajectory),
+        verb: rename(one.strata.verb),
+        tag: rename(one.strata.tag),
+      },
+    })),
+    failures: { predictions: { [text]: 1 }, evaluations: {} },
+    provenance: { ...exampleReport.provenance, models: [text], warnings: [text] },
+  };
+}
+
+const tagsOf = (html: string) => [...html.matchAll(/<\/?[a-z!][^>]*>/gi)].map(([tag]) => tag);
+
+test("a page has the same elements whatever the texts are, and none that loads or runs", () => {
+  const tags = tagsOf(toHtml(hostile, reportDocument(reportOf(hostile))));
+  expect(tags).toEqual(tagsOf(toHtml("plain", reportDocument(reportOf("plain")))));
+  const names = new Set(tags.map((tag) => /\w+/.exec(tag)?.[0]));
+  expect([...names].sort()).toEqual(
+    [
+      ..."body doctype h1 h2 h3 head html meta p pre style table tbody td th thead title tr".split(" "),
+      ..."circle figcaption figure line polygon polyline svg text".split(" "),
+    ].sort(),
+  );
+});
+
+test("a page shows the texts, without what would hide them", () => {
+  const html = toHtml("x", reportDocument(reportOf("a <b> & \u202e\0c")));
+  expect(html).toContain("<h1>Run a &lt;b&gt; &amp; \ufffd\ufffdc</h1>");
+  expect(html).not.toMatch(/[\0\u202e]/);
+});
+
+/** What is left of Markdown without its blocks of code. */
+function withoutBlocks(markdown: string): string[] {
+  const lines: string[] = [];
+  let fence: string | undefined;
+  for (const line of markdown.split("\n")) {
+    const [marks] = /^`{3,}$/.exec(line) ?? [];
+    if (fence === undefined && marks !== undefined) fence = marks;
+    else if (fence !== undefined && marks !== undefined && marks.length >= fence.length) fence = undefined;
+    else if (fence === undefined) lines.push(line);
+  }
+  expect(fence).toBeUndefined();
+  return lines;
+}
+
+test("Markdown has the same lines, cells and blocks whatever the texts are", () => {
+  const shapeOf = (text: string) =>
+    withoutBlocks(toMarkdown(reportDocument(reportOf(text)))).map((line) =>
+      line.startsWith("|") ? line.split("|").length : /^#*/.exec(line)?.[0],
+    );
+  expect(shapeOf(hostile)).toEqual(shapeOf("plain"));
+});
+
+test("outside of blocks, Markdown has no mark of a text that means something", () => {
+  for (const line of withoutBlocks(toMarkdown(reportDocument(reportOf(hostile))))) {
+    const text = line
+      .replace(/^#+ /, "")
+      .replaceAll(/&#\d+;/g, "")
+      .replaceAll(/(^| )\|(?= |$)/g, "");
+    expect(text).not.toMatch(/<(?! )|[>`[\]\\*_|@&!#~]|:\/\/|www\./);
+  }
+});
+
+test("a block is longer than the longest run of backticks in it", () => {
+  const markdown = toMarkdown([{ kind: "block", text: "a\n`````\nb ``````` c" }]);
+  expect(markdown).toBe("````````\na\n`````\nb ``````` c\n````````\n");
+});
+
+test("a report begins with its dataset and a sentence for each evaluator, which a page and Markdown share", () => {
+  const document = reportDocument(exampleReport, "household <3>");
+  const [evaluator] = exampleReport.evaluators;
+  if (evaluator === undefined) throw new Error("The example has no evaluator");
+  const sentence = describeEvaluator(evaluator);
+  expect(toHtml("x", document)).toContain(
+    `<p>Dataset household &lt;3&gt;, revision 1; teacher-forced; finished.</p>\n<p>${sentence}</p>`,
+  );
+  expect(toMarkdown(document)).toContain(`finished.\n\n${sentence}\n`);
+});
+
+test("a page draws the pass rates by step with their intervals, one step alone not", () => {
+  expect(toHtml("x", reportDocument(exampleReport))).not.toContain("<svg");
+  const html = toHtml("x", reportDocument(reportOf("plain")));
+  expect(html).toContain("plain plain: pass rate by step, with its 95 % interval.");
+  expect(html.match(/<circle /g)).toHaveLength(3);
+  expect(html).toMatch(
+    /<polygon points="48\.0,\S+ 358\.0,\S+ 668\.0,\S+ 668\.0,\S+ 358\.0,\S+ 48\.0,[\d.]+"/,
+  );
+});
+
+test("a small p-value stays readable in Markdown, and a tag does not become one", () => {
+  const markdown = toMarkdown([{ kind: "paragraph", text: "p < 0.001 and <b> <" }]);
+  expect(markdown).toBe("p < 0.001 and &#60;b&#62; &#60;\n");
+});
+
+test("figures stay readable in Markdown, and rows cannot start lists", () => {
+  const markdown = toMarkdown([
+    { kind: "table", columns: ["A: b"], rows: [["0.800 to 0.900"], ["-"], ["open_door"]] },
+    { kind: "paragraph", text: "1. first" },
+  ]);
+  expect(markdown).toBe(
+    "| A: b |\n| --- |\n| 0.800 to 0.900 |\n| &#45; |\n| open&#95;door |\n\n1&#46; first\n",
+  );
+});
+
+test("a rate of thousands is written without an exponent", () => {
+  const document = reportDocument({ ...reportOf("plain"), predictions_per_second: 1_204.7 });
+  expect(toMarkdown(document)).toContain("| Predictions a second | 1200 |");
+});
+
+test("evaluators of one family are told apart, repeats are said, and rows that are left out are counted", () => {
+  const [evaluator] = exampleReport.evaluators;
+  if (evaluator === undefined) throw new Error("The example has no evaluator");
+  const other = { ...evaluator, profile_name: "system:mdlm-exact", note: "Rough." };
+  const step = { diverged: 1, censored: 0, survival: 0.5, interval: null, at_risk: 2 };
+  const curve = { steps: Array.from({ length: 130 }, (_, index) => ({ ...step, step: index })), median: 0 };
+  const endings = { diverged: 130, recording_ended: 0, prediction_failed: 0, evaluator_failed: 0 };
+  const survival = { ...other, ...curve, trajectories: 260, endings, failures_as_divergence: curve, seed: 1 };
+  const parts = reportDocument({
+    ...exampleReport,
+    run: { ...exampleReport.run, repeats: 2 },
+    evaluators: [evaluator, other],
+    survival: [{ ...survival, profile_name: "system:default" }, survival],
+    teacher_forced: {
+      run_id: exampleReport.run.id,
+      name: "x",
+      evaluators: [evaluator, other].map((one) => ({ ...one, step: [] })),
+    },
+  });
+  const headings = parts.flatMap((part) => (part.kind === "heading" && part.level === 2 ? [part.text] : []));
+  expect(new Set(headings).size).toBe(headings.length);
+  expect(headings).toContain(`${evaluator.evaluator} system:mdlm-exact`);
+  const texts = parts.flatMap((part) => (part.kind === "paragraph" ? [part.text] : []));
+  expect(texts).toContain(`${evaluator.evaluator} system:mdlm-exact: Rough.`);
+  expect(texts).toContain("30 more are not shown.");
+  expect(texts).toContainEqual(
+    expect.stringContaining("Of 260 trajectories, each repeat counted, 130 diverged"),
+  );
+  const forced =
+    parts[parts.findIndex((part) => part.kind === "paragraph" && part.text.startsWith("Run x")) + 1];
+  expect(forced).toMatchObject({
+    rows: [expect.anything(), expect.arrayContaining(["system:mdlm-exact, revision 1"])],
+  });
+});

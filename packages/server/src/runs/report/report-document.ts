@@ -1,0 +1,264 @@
+import type {
+  ReportEvaluator,
+  RunEvaluatorReport,
+  RunFigures,
+  RunReport,
+  RunStratum,
+  RunSurvival,
+} from "@presage/contract";
+import { describeTrouble } from "@presage/contract/describe-trouble";
+import type { ChartPoint } from "./chart-svg.ts";
+import { describeEvaluator } from "./describe-evaluator.ts";
+
+/** A part of a report for people. All texts are plain: whoever writes them escapes them. */
+export type ReportPart =
+  | { kind: "heading"; level: 1 | 2 | 3; text: string }
+  | { kind: "paragraph"; text: string }
+  | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
+  /** Shares by step, which a table below it has as well. */
+  | { kind: "chart"; caption: string; points: readonly ChartPoint[] }
+  /** Of any length, with lines of its own. */
+  | { kind: "block"; text: string };
+
+const strataTitles = [
+  ["step", "By step"],
+  ["changed", "By whether the state changed"],
+  ["changes", "By number of changes"],
+  ["verb", "By action"],
+  ["tag", "By tag"],
+  ["trajectory", "The trajectories with the lowest scores"],
+] as const;
+
+/** Of long lists, a page shows the first. */
+const mostRows = 100;
+
+const howIntervals =
+  "Intervals are at 95 % and take trajectories, not samples, as independent (Wilson's with Student's t and the standard error of leaving out one trajectory at a time). With failures: the mean if each failure scores 0. No change: the score of predicting that nothing changes, on the same samples.";
+
+/** A report as headings, texts, tables and charts. */
+export function reportDocument(report: RunReport, datasetName?: string): ReportPart[] {
+  const { run, provenance } = report;
+  const dataset = `${datasetName ?? run.dataset_id}, revision ${run.revision}`;
+  return [
+    heading(1, `Run ${run.name}`),
+    ...(run.dataset_id === null ? [] : [paragraph(`Dataset ${dataset}; ${run.mode}; ${run.status}.`)]),
+    ...provenance.warnings.map(paragraph),
+    ...report.evaluators.map((one) => paragraph(describeEvaluator(one))),
+    heading(2, "Figures"),
+    {
+      kind: "table",
+      columns: evaluatorColumns,
+      rows: report.evaluators.map(evaluatorCells),
+    },
+    ...report.evaluators.flatMap((one) =>
+      one.note === null ? [] : [paragraph(`${fullName(one)}: ${one.note}`)],
+    ),
+    paragraph(howIntervals),
+    ...(report.survival ?? []).flatMap((survival) => survivalParts(survival, run.repeats)),
+    ...teacherForcedParts(report),
+    ...report.evaluators.flatMap(strataParts),
+    heading(2, "Predictions"),
+    { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
+    heading(2, "Provenance"),
+    { kind: "table", columns: ["What", "Value"], rows: provenanceRows(report) },
+    heading(3, "Target and params"),
+    block(JSON.stringify({ target: run.target, params: run.params }, null, 2)),
+    ...(run.status_reason === null ? [] : [heading(3, "Status"), block(run.status_reason)]),
+    ...(run.notes.length === 0 ? [] : [heading(3, "Notes"), block(run.notes.join("\n"))]),
+  ];
+}
+
+/** The evaluator and its profile: a run may have several of one family. */
+function fullName({ evaluator, profile_name: profile }: ReportEvaluator): string {
+  return profile === null ? evaluator : `${evaluator} ${profile}`;
+}
+
+function profileText({ profile_name: name, profile_revision: revision }: ReportEvaluator): string {
+  return revision === null ? (name ?? "–") : `${name}, revision ${revision}`;
+}
+
+const figureColumns = [
+  "Mean",
+  "Interval",
+  "Pass rate",
+  "Interval",
+  "With failures",
+  "No change",
+  "Samples",
+  "Failed predictions",
+  "Trajectories",
+];
+
+const evaluatorColumns = ["Evaluator", "Profile", ...figureColumns];
+
+function evaluatorCells(one: ReportEvaluator & RunFigures): string[] {
+  return [one.evaluator, profileText(one), ...figureCells(one)];
+}
+
+function figureCells(figures: RunFigures): string[] {
+  return [
+    share(figures.mean),
+    interval(figures.interval),
+    share(figures.pass_rate),
+    interval(figures.pass_interval),
+    share(figures.mean_failures_as_zero),
+    share(figures.no_change?.mean ?? null),
+    figures.count === figures.samples ? String(figures.count) : `${figures.count} of ${figures.samples}`,
+    String(figures.failed),
+    String(figures.trajectories),
+  ];
+}
+
+function strataParts({ strata, strata_left_out: leftOut, ...evaluator }: RunEvaluatorReport): ReportPart[] {
+  const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
+  return [
+    heading(2, fullName(evaluator)),
+    ...stepChart(fullName(evaluator), strata.step),
+    ...strataTitles.flatMap(([name, title]) => strataTable(title, strata[name], more[name])),
+  ];
+}
+
+function stepChart(name: string, steps: readonly RunStratum[]): ReportPart[] {
+  const points = steps.flatMap(({ key, pass_rate: share, pass_interval: interval, no_change: unchanged }) =>
+    share === null ? [] : [{ step: Number(key), share, interval, baseline: unchanged?.pass_rate ?? null }],
+  );
+  // A curve of one step would be a lone dot.
+  if (points.length < 2) return [];
+  const dashed = points.some(({ baseline }) => baseline !== null)
+    ? " Dashed: leaving the state unchanged."
+    : "";
+  return [{ kind: "chart", caption: `${name}: pass rate by step, with its 95 % interval.${dashed}`, points }];
+}
+
+function strataTable(title: string, strata: readonly RunStratum[], leftOut: number): ReportPart[] {
+  if (strata.length === 0) return [];
+  const rows = strata.map(({ key, ...figures }) => [String(key), ...figureCells(figures)]);
+  return [heading(3, title), ...firstRows(["", ...figureColumns], rows, leftOut)];
+}
+
+/** The first rows of a table, and how many are not there. */
+function firstRows(columns: readonly string[], rows: readonly string[][], leftOut = 0): ReportPart[] {
+  const notShown = Math.max(0, rows.length - mostRows) + leftOut;
+  return [
+    { kind: "table", columns, rows: rows.slice(0, mostRows) },
+    ...(notShown === 0 ? [] : [paragraph(`${notShown} more are not shown.`)]),
+  ];
+}
+
+function survivalParts({ endings, ...survival }: RunSurvival, repeats: number): ReportPart[] {
+  const bound = survival.failures_as_divergence;
+  const counted = repeats === 1 ? "" : " each repeat counted,";
+  return [
+    heading(2, `First divergence by ${fullName(survival)}`),
+    paragraph(
+      `Of ${survival.trajectories} trajectories,${counted} ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of the recording, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
+    ),
+    ...firstRows(
+      ["Step", "At risk", "Diverged", "Censored", "Not diverged", "Interval"],
+      survival.steps.map((step) => [
+        String(step.step),
+        String(step.at_risk),
+        String(step.diverged),
+        String(step.censored),
+        share(step.survival),
+        interval(step.interval),
+      ]),
+    ),
+  ];
+}
+
+function medianText(median: number | null): string {
+  return median === null
+    ? "After every step more than half have not diverged."
+    : `From step ${median} on, at most half have not diverged.`;
+}
+
+function teacherForcedParts({ teacher_forced: found }: RunReport): ReportPart[] {
+  if (found === undefined) return [];
+  if (found === null) {
+    return [paragraph("There is no finished teacher-forced run of the same revision, target and params.")];
+  }
+  return [
+    heading(2, "The same, teacher-forced"),
+    paragraph(`Run ${found.name} (${found.run_id}).`),
+    {
+      kind: "table",
+      columns: evaluatorColumns,
+      rows: found.evaluators.map(evaluatorCells),
+    },
+  ];
+}
+
+function predictionRows({ latency_ms: latency, tokens, failures, ...report }: RunReport): string[][] {
+  const rate = report.predictions_per_second;
+  return [
+    ...(latency === null
+      ? []
+      : [["Latency", `${latency.p50} ms (median), ${latency.p95} ms (p95), ${latency.p99} ms (p99)`]]),
+    ...(rate === null ? [] : [["Predictions a second", String(Number(rate.toPrecision(3)))]]),
+    [
+      "Tokens of prompts",
+      tokens.prompt === null ? "not counted" : `${tokens.prompt}, of which ${tokens.cached} were cached`,
+    ],
+    ["Tokens of completions", String(tokens.completion ?? "not counted")],
+    ...costRows(report),
+    ...describeTrouble(report.run.progress).map((text) => ["On the way", text]),
+    ...Object.entries(failures.predictions).map(([name, count]) => [
+      `Failed predictions: ${name}`,
+      String(count),
+    ]),
+    ...Object.entries(failures.evaluations).map(([name, count]) => [
+      `Evaluations without a verdict: ${name}`,
+      String(count),
+    ]),
+  ];
+}
+
+function costRows({ cost }: Pick<RunReport, "cost">): string[][] {
+  if (cost === undefined || cost === null) return [];
+  const { total, currency, unpriced_tokens: unpriced } = cost;
+  return [
+    ["Cost at today's prices", total === null ? "unknown" : `${total} ${currency}`],
+    ...(unpriced === 0 ? [] : [["Tokens without a price", String(unpriced)]]),
+  ];
+}
+
+function provenanceRows({ run, provenance }: RunReport): string[][] {
+  const tags = Object.entries(run.tags ?? {}).map(([name, text]) => `${name}=${text}`);
+  return [
+    ["Run", run.id],
+    ["Status", run.status],
+    ["Mode", run.mode],
+    ["Repeats", String(run.repeats)],
+    ["Id of the dataset", run.dataset_id ?? "none"],
+    ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
+    ...(provenance.change ? [["What counts as a change", JSON.stringify(provenance.change)]] : []),
+    ["Models", provenance.models.join(", ")],
+    ["Presage", provenance.presage_version],
+    ["Statistics", `${provenance.statistics}, as in docs/statistics.md`],
+    ["Prompt", provenance.prompt_version ?? "unknown"],
+    ["Created", run.created_at],
+    ["Finished", run.finished_at ?? "not yet"],
+    ...(tags.length === 0 ? [] : [["Tags", tags.join(", ")]]),
+  ];
+}
+
+function heading(level: 1 | 2 | 3, text: string): ReportPart {
+  return { kind: "heading", level, text };
+}
+
+function paragraph(text: string): ReportPart {
+  return { kind: "paragraph", text };
+}
+
+function block(text: string): ReportPart {
+  return { kind: "block", text };
+}
+
+function share(value: number | null): string {
+  return value === null ? "–" : value.toFixed(3);
+}
+
+function interval(bounds: RunFigures["interval"]): string {
+  return bounds === null ? "–" : `${share(bounds.lower)} to ${share(bounds.upper)}`;
+}

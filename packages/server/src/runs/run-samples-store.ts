@@ -1,0 +1,231 @@
+import type { PredictionFailure, RunSampleOrder } from "@presage/contract";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import type { PredictionsTable } from "../platform/storage/schema/predictions.ts";
+import type { RunVerdictsTable } from "../platform/storage/schema/runs.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Run, RunDataset } from "./run.ts";
+
+/** The place of a sample and a repeat in a run. */
+export interface RunPlace {
+  position: number;
+  repeat: number;
+}
+
+/** A place in an order: behind it come higher values, or lower ones, and of equal values later places. */
+export interface OrderedPlace extends RunPlace {
+  /** Absent if the order is by place. */
+  value: number | undefined;
+}
+
+export interface RunSampleSort {
+  order: RunSampleOrder;
+  /** The place of the evaluator whose scores are sorted by. */
+  evaluator: number | undefined;
+}
+
+export interface RunSamplePage extends RunSampleSort {
+  limit: number;
+  /** Absent: from the start. */
+  after: OrderedPlace | undefined;
+}
+
+export const inPlace: RunSampleSort = { order: "position", evaluator: undefined };
+
+export interface RunSampleFilter {
+  /** The evaluator's place in the run's list. */
+  evaluator?: number | undefined;
+  /** The evaluator's verdict. */
+  pass?: boolean | undefined;
+  /** Whether there is a prediction. */
+  status?: PredictionsTable["status"] | undefined;
+  trajectoryId?: string | undefined;
+  sampleId?: string | undefined;
+  step?: number | undefined;
+  /** Whether the state changed in the recording. */
+  isChanged?: boolean | undefined;
+}
+
+/** A prediction of a run without its texts. */
+export interface RunSampleRow extends RunPlace {
+  sample_id: string;
+  trajectory_id: string;
+  step: number;
+  changes: number | null;
+  verb: string | null;
+  prediction_id: string;
+  status: PredictionsTable["status"];
+  error_category: PredictionFailure | null;
+  finish_reason: string | null;
+  prompt_tokens: number;
+  completion_tokens: number;
+  latency_micros: number | null;
+  /** What the page is sorted by; null if that is the place. */
+  ordered_by: number | null;
+}
+
+type OfRun = Pick<Run, "id"> & { dataset: RunDataset };
+
+/** By what predictions are sorted. What is missing counts as the lowest value. */
+const figures: Record<string, RawBuilder<number>> = {
+  step: sql`sample.step`,
+  score: sql`coalesce(ordering.score, -1)`,
+  changes: sql`coalesce(traits.changes, -1)`,
+  completion_tokens: sql`predictions.completion_tokens`,
+  latency: sql`coalesce(predictions.latency_micros, -1)`,
+};
+
+function isBehind(
+  { position, repeat, value }: OrderedPlace,
+  figure: RawBuilder<number> | undefined,
+  isDescending: boolean,
+): RawBuilder<SqlBool> {
+  const isLater = sql<SqlBool>`(predictions.position, predictions.repeat) > (${position}, ${repeat})`;
+  if (figure === undefined || value === undefined) return isLater;
+  // PostgreSQL would refuse a fraction beside a whole number.
+  const last = sql`cast(${value} as double precision)`;
+  const isFurther = isDescending ? sql`${figure} < ${last}` : sql`${figure} > ${last}`;
+  return sql<SqlBool>`(${isFurther} or (${figure} = ${last} and ${isLater}))`;
+}
+
+/** The predictions of a run after a place, in an order. All but that of the dataset read and sort the whole run. */
+export async function selectRunSamples(
+  reader: Database,
+  { id, dataset }: OfRun,
+  { evaluator, pass, status, trajectoryId, sampleId, step, isChanged }: RunSampleFilter,
+  { limit, after, order, evaluator: ordering }: RunSamplePage,
+): Promise<RunSampleRow[]> {
+  const isDescending = order.startsWith("-");
+  const figure = figures[isDescending ? order.slice(1) : order];
+  let query = reader
+    .selectFrom("predictions")
+    .innerJoin("dataset_samples as sample", (join) =>
+      join
+        .on("sample.revision_id", "=", dataset.revisionId)
+        .onRef("sample.position", "=", "predictions.position"),
+    )
+    .leftJoin("sample_traits as traits", (join) =>
+      join
+        .on("traits.revision_id", "=", dataset.revisionId)
+        .onRef("traits.position", "=", "predictions.position"),
+    )
+    .$if(ordering !== undefined, (all) =>
+      all.leftJoin("run_verdicts as ordering", (join) =>
+        join
+          .on("ordering.run_id", "=", id)
+          .on("ordering.evaluator", "=", ordering ?? 0)
+          .onRef("ordering.position", "=", "predictions.position")
+          .onRef("ordering.repeat", "=", "predictions.repeat"),
+      ),
+    )
+    .select([
+      "predictions.id as prediction_id",
+      "predictions.status",
+      "error_category",
+      "finish_reason",
+      "prompt_tokens",
+      "completion_tokens",
+      "latency_micros",
+      "predictions.repeat",
+      "sample.position",
+      "sample.sample_id",
+      "sample.trajectory_id",
+      "sample.step",
+      "traits.changes",
+      "traits.verb",
+      sql<number | null>`${figure ?? sql`null`}`.as("ordered_by"),
+    ])
+    .where("predictions.run_id", "=", id);
+  if (after !== undefined) query = query.where(isBehind(after, figure, isDescending));
+  if (status !== undefined) query = query.where("predictions.status", "=", status);
+  for (const [column, id] of [
+    ["trajectory_id", trajectoryId],
+    ["sample_id", sampleId],
+  ] as const) {
+    if (id === undefined) continue;
+    // As a condition on the sample alone, SQLite would read all predictions of the run.
+    query = query.where("predictions.position", "in", (of) =>
+      of
+        .selectFrom("dataset_samples")
+        .select("position")
+        .where("revision_id", "=", dataset.revisionId)
+        .where(column, "=", id),
+    );
+  }
+  if (step !== undefined) query = query.where("sample.step", "=", step);
+  if (isChanged !== undefined) query = query.where("traits.changes", isChanged ? ">" : "=", 0);
+  if (evaluator !== undefined)
+    query = query.where((of) =>
+      of.exists(
+        of
+          .selectFrom("run_verdicts as verdict")
+          .select("verdict.position")
+          .where("verdict.run_id", "=", id)
+          .where("verdict.evaluator", "=", evaluator)
+          .whereRef("verdict.position", "=", "predictions.position")
+          .whereRef("verdict.repeat", "=", "predictions.repeat")
+          .$if(pass !== undefined, (verdict) => verdict.where("verdict.pass", "=", pass ? 1 : 0)),
+      ),
+    );
+  if (figure !== undefined) query = query.orderBy(figure, isDescending ? "desc" : "asc");
+  const rows = await query
+    .orderBy("predictions.position")
+    .orderBy("predictions.repeat")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    repeat: Number(row.repeat),
+    ordered_by: row.ordered_by === null ? null : Number(row.ordered_by),
+  }));
+}
+
+export type RunSampleVerdict = Pick<
+  RunVerdictsTable,
+  "evaluator" | "position" | "repeat" | "status" | "pass" | "score" | "result_id"
+>;
+
+/** The verdicts on some samples of a run. */
+export async function selectRunVerdicts(
+  reader: Database,
+  { id, evaluators }: Pick<Run, "id" | "evaluators">,
+  positions: readonly number[],
+): Promise<RunSampleVerdict[]> {
+  if (positions.length === 0) return [];
+  return await reader
+    .selectFrom("run_verdicts")
+    .select(["evaluator", "position", "repeat", "status", "pass", "score", "result_id"])
+    .where("run_id", "=", id)
+    .where("evaluator", "in", [...evaluators.keys()])
+    .where("position", "in", positions)
+    .orderBy("evaluator")
+    .execute();
+}
+
+/** The beginnings of predictions, by their ids. Not with the list: SQLite would read those of all rows that it sorts. */
+export async function selectExcerpts(
+  reader: Database,
+  ids: readonly string[],
+  characters: number,
+): Promise<Map<string, string | null>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("prediction_payloads")
+    .select(["prediction_id", sql<string | null>`substr(output, 1, ${characters})`.as("excerpt")])
+    .where("prediction_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ prediction_id, excerpt }) => [prediction_id, excerpt]));
+}
+
+/** The texts of predictions, by their ids. */
+export async function selectRunTexts(
+  reader: Database,
+  ids: readonly string[],
+): Promise<Map<string, { output: string | null; reasoning: string | null; error_message: string | null }>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("prediction_payloads")
+    .select(["prediction_id", "output", "reasoning", "error_message"])
+    .where("prediction_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ prediction_id, ...texts }) => [prediction_id, texts]));
+}

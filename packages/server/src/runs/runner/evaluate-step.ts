@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EvaluatorOutcome } from "../../evaluators/evaluator-outcome.ts";
+import { defaultProfileName } from "../../evaluators/family.ts";
+import { builtInProfileId } from "../../evaluators/profiles/built-in-profiles.ts";
+import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
+import type { RequestAllowance } from "../../evaluators/run-evaluator.ts";
+import type { Sample } from "../../evaluators/sample.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { createRetryBudget } from "../../platform/limits/retry-budget.ts";
+import type { StepSpan } from "../../platform/observability/tracing.ts";
+import { toFlag } from "../../platform/storage/flag.ts";
+import { trajectoryTag } from "../../platform/storage/sample-columns.ts";
+import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import { toStorableText } from "../../platform/storage/storable-text.ts";
+import type { EvaluationRecord } from "../../results/evaluation-record.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Run, RunDataset } from "../run.ts";
+import type { Step } from "./missing-work.ts";
+import { actionOf, digestOf, stateOf, toEvaluated, verbOf } from "./run-sample.ts";
+
+export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;
+
+type EvaluatedRun = Pick<Run, "id" | "accountId" | "apiKeyId" | "params" | "provenance"> & {
+  dataset: RunDataset;
+};
+
+/** How long the rules of a step may block the main thread, by the clock: on a busy machine, it passes while nothing is done. */
+const mainThreadMs = 10;
+const overloadPauseMs = 500;
+/** Results of runs are found under it. */
+const app = "runs";
+
+/** What some of a run's evaluators say about a step's prediction. */
+interface JudgedStep {
+  verdicts: RunVerdictsTable[];
+  /** Undefined: none of them counts the recorded changes. */
+  changes: number | undefined;
+  /** How many of them are on an answer that had to be repaired. */
+  repaired: number;
+}
+
+/** Has a step's prediction judged by some of the run's evaluators, and stores the results. */
+export async function evaluateStep(
+  services: StepServices,
+  run: EvaluatedRun,
+  evaluators: readonly (ResolvedEvaluator & { index: number })[],
+  { position, repeat, sample }: Step,
+  { output, model, span }: { output: string; model: string | null; span?: StepSpan | undefined },
+  signal: AbortSignal,
+): Promise<JudgedStep> {
+  const evaluated = toEvaluated(sample, output);
+  const unchanged = { ...evaluated, output: toStorableText(stateOf(sample)) };
+  const untraced = { ...allowanceOfStep(), keyId: run.apiKeyId };
+  const allowance = { ...untraced, span };
+  const found = await Promise.all(
+    evaluators.map(async (evaluator) => ({
+      evaluator,
+      outcome: await evaluate(services, run, evaluator, evaluated, allowance, signal),
+      ofUnchanged:
+        // With each repeat: the first one's prediction may have failed.
+        evaluator.family.kind === "rule"
+          ? await evaluate(
+              services,
+              run,
+              { ...evaluator, explainStrategy: "never" },
+              unchanged,
+              untraced,
+              signal,
+            )
+          : undefined,
+    })),
+  );
+  // One object for all: it crosses to the store's thread once.
+  const metadata = {
+    app,
+    tags: { ...sample.tags, [trajectoryTag]: sample.trajectory_id },
+    datasetId: run.dataset.datasetId,
+    datasetSampleId: sample.dataset_sample_id,
+    runId: run.id,
+    evaluatedModel: model === null ? undefined : { name: model, params: run.params },
+  };
+  const records = found.map(
+    ({ evaluator, outcome }): EvaluationRecord => ({
+      accountId: run.accountId,
+      evaluatorId: evaluator.id,
+      evaluatorFamily: evaluator.family.name,
+      profile: evaluator.profile,
+      explainStrategy: evaluator.explainStrategy,
+      isExternal: false,
+      // A process that dies after this may have stored the result, and the next one gets it. A failure may be tried again.
+      requestKey:
+        outcome.status === "success" ? `run/${run.id}/${position}/${repeat}/${evaluator.index}` : undefined,
+      sample: evaluated,
+      metadata,
+      outcome,
+    }),
+  );
+  const results = await patiently(() => services.resultWriter.write(records), signal);
+  const counting = found.find(({ evaluator }) => countsChanges(evaluator));
+  const verdicts = found.map(({ evaluator, ofUnchanged }, index): RunVerdictsTable => {
+    const result = results[index];
+    const outcome = result?.outcome;
+    const isSuccess = outcome?.status === "success";
+    return {
+      run_id: run.id,
+      evaluator: evaluator.index,
+      position,
+      repeat,
+      status: outcome?.status ?? "failed",
+      pass: isSuccess ? flagOf(outcome) : null,
+      score: isSuccess ? (outcome.score ?? null) : null,
+      unchanged_pass: flagOf(ofUnchanged),
+      unchanged_score: ofUnchanged?.score ?? null,
+      result_id: result?.id ?? null,
+    };
+  });
+  const repaired = found.filter(({ outcome }) => outcome.extra?.repaired === true).length;
+  return { verdicts, changes: counting && changesIn(counting.outcome), repaired };
+}
+
+/** Whether an evaluator counts changes as reports do. */
+function countsChanges({ family, profile }: Pick<ResolvedEvaluator, "family" | "profile">): boolean {
+  return family.name === "state-change" && profile.name === defaultProfileName;
+}
+
+function changesIn({ extra }: EvaluatorOutcome): number | undefined {
+  const changes = extra?.llm_sim_changes ?? extra?.changed;
+  return typeof changes === "number" ? changes : undefined;
+}
+
+function flagOf(outcome: EvaluatorOutcome | undefined): RunVerdictsTable["pass"] {
+  return outcome?.pass === undefined ? null : toFlag(outcome.pass);
+}
+
+function allowanceOfStep(): RequestAllowance {
+  return { mainThreadMs, mayRetry: createRetryBudget() };
+}
+
+async function evaluate(
+  { runEvaluator }: StepServices,
+  { accountId }: Pick<Run, "accountId">,
+  { family, profile, explainStrategy }: Pick<ResolvedEvaluator, "family" | "profile" | "explainStrategy">,
+  sample: Sample,
+  allowance: RequestAllowance,
+  signal: AbortSignal,
+): Promise<EvaluatorOutcome> {
+  return await patiently(
+    () => runEvaluator({ family, profile, sample, accountId, explainStrategy, allowance }, signal),
+    signal,
+  );
+}
+
+/** A run has time: it waits while the server is overloaded. */
+async function patiently<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "overloaded") throw error;
+      await sleep(overloadPauseMs, undefined, { signal });
+    }
+  }
+}
+
+/** What reports group a sample by. `changes` are those that an evaluator has counted. */
+export async function readTraits(
+  services: StepServices,
+  run: EvaluatedRun,
+  { position, sample }: Pick<Step, "position" | "sample">,
+  signal: AbortSignal,
+  changes?: number,
+): Promise<SampleTraitsTable> {
+  const known = run.provenance.change === undefined ? changes : undefined;
+  const counted =
+    known ?? (await countChanges(services, run, toEvaluated(sample, sample.next_state), signal));
+  return {
+    revision_id: run.dataset.revisionId,
+    position,
+    digest: digestOf(sample),
+    changes: changesBySample(sample.tags?.changed, counted),
+    verb: verbOf(actionOf(sample)),
+    tags: sample.tags === undefined ? null : JSON.stringify(sample.tags),
+  };
+}
+
+/** A sample's own tag says more than what was counted. */
+function changesBySample(changed: string | undefined, counted: number | null): number | null {
+  if (/^(true|yes|1)$/i.test(changed ?? "")) return Math.max(1, counted ?? 1);
+  return /^(false|no|0)$/i.test(changed ?? "") ? 0 : counted;
+}
+
+/** As `state-change` counts them, of what counts in the dataset. */
+async function countChanges(
+  services: StepServices,
+  run: EvaluatedRun,
+  sample: Sample,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const found = services.registry.find("state-change");
+  const { change } = run.provenance;
+  if (found === undefined) return null;
+  const { family } = found;
+  // A dataset's `change` never changes, nor does a profile's revision.
+  const publicId =
+    change === undefined ? builtInProfileId(family.name, defaultProfileName) : run.dataset.datasetId;
+  const profile = { publicId, name: defaultProfileName, revision: 1, config: { change } };
+  const evaluator = { family, profile, explainStrategy: "never" as const };
+  return changesIn(await evaluate(services, run, evaluator, sample, allowanceOfStep(), signal)) ?? null;
+}

@@ -1,0 +1,194 @@
+import { orAborted } from "../../platform/limits/deadline.ts";
+
+/** After this many failures in a row, the deployment counts as away. */
+const maxFailuresInARow = 20;
+/** Of a deployment that has never answered: each time-out takes up to minutes. */
+const maxTimeoutsAtFirst = 5;
+const firstProbeMs = 1_000;
+const longestProbeMs = 30_000;
+/** A limit that names no pause. */
+const defaultPauseMs = 1_000;
+const longestPauseMs = 60_000;
+/** What a deployment surely bears. */
+const firstAtOnce = 4;
+/** Until the first limit: half as many again with each round of responses. */
+const rampPerSuccess = 0.5;
+/** The number grows while the latest latencies are at most this many times the usual ones, which follow slowly. */
+const latencyHolds = 1.5;
+const shareOfLatest = 1 / 4;
+const shareOfUsual = 1 / 64;
+
+export interface PaceListeners {
+  /** The deployment fails, also with what it has answered before: one prediction at a time is tried until one succeeds. */
+  onAway(reason: string, failures: number): void;
+  onBack(): void;
+}
+
+export interface Pace {
+  /** Waits until one more prediction may start, and returns when that is. Each turn ends with one of the calls below. */
+  take(signal: AbortSignal): Promise<number>;
+  /** Null: the latency says nothing. */
+  succeeded(latencyMs: number | null): void;
+  /** The upstream limits the rate, or this server has no memory for more responses at once. */
+  limited(retryAfterMs: number, by?: "rate" | "memory"): void;
+  /** `begunAtMs`: as `take` returned it. */
+  failed(reason: string, begunAtMs: number, isTimeout?: boolean): void;
+  /** Counts the deployment as away until it answers: what failed is at fault only if something else succeeds. */
+  doubt(reason: string): void;
+  /** Nothing was sent, or no one waits for the response. */
+  abandoned(): void;
+  isAway(): boolean;
+  /** How often the deployment failed while it counted as away. */
+  outages(): number;
+  /** The number, if time-outs have brought it down. */
+  atOnce(): number | undefined;
+  /** How often it has answered. */
+  answers(): number;
+  /** For how long nothing was asked, and why. */
+  waitedMs(): Record<"rate" | "memory" | "outages", number>;
+}
+
+/**
+ * How many predictions of a run are in flight at once: few at first, and more while latency holds, up to `concurrency`. A limit of the
+ * upstream halves the number and pauses, a time-out halves it; from then on it grows by one when all have succeeded.
+ */
+export function createPace(
+  concurrency: number,
+  { onAway, onBack }: PaceListeners,
+  nowMs = () => performance.now(),
+): Pace {
+  const waiting: (() => void)[] = [];
+  const waited = { rate: 0, memory: 0, outages: 0 };
+  let window = Math.min(concurrency, firstAtOnce);
+  let isRamp = true;
+  let isBroughtDown = false;
+  let latency: { latest: number; usual: number } | undefined;
+  let inUse = 0;
+  let notBeforeMs = 0;
+  let halvedAtMs = Number.NEGATIVE_INFINITY;
+  let failuresInARow = 0;
+  let answers = 0;
+  let outages = 0;
+  let away: { sinceMs: number; probeMs: number; isSure: boolean } | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function admit(): void {
+    clearTimeout(timer);
+    const restMs = notBeforeMs - nowMs();
+    if (restMs > 0) {
+      if (waiting.length > 0) timer = setTimeout(admit, restMs);
+      return;
+    }
+    const most = away === undefined ? Math.floor(window) : 1;
+    while (inUse < most) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      inUse += 1;
+      next();
+    }
+  }
+
+  function halve(now: number): void {
+    halvedAtMs = now;
+    isRamp = false;
+    window = Math.max(1, window / 2);
+  }
+
+  function doesLatencyHold(latencyMs: number | null): boolean {
+    if (latencyMs === null) return true;
+    latency ??= { latest: latencyMs, usual: latencyMs };
+    latency.latest += (latencyMs - latency.latest) * shareOfLatest;
+    latency.usual += (latencyMs - latency.usual) * shareOfUsual;
+    return latency.latest <= latency.usual * latencyHolds;
+  }
+
+  function pause(ms: number): void {
+    notBeforeMs = Math.max(notBeforeMs, nowMs() + ms);
+  }
+
+  function leave(): void {
+    inUse -= 1;
+    admit();
+  }
+
+  /** What it has answered before may still be answered. */
+  function doubt(reason: string): void {
+    if (away !== undefined) return;
+    away = { sinceMs: nowMs(), probeMs: firstProbeMs, isSure: false };
+    pause(firstProbeMs);
+    if (answers === 0) countOutage(away, reason);
+  }
+
+  function countOutage(outage: { isSure: boolean }, reason: string): void {
+    outages += 1;
+    if (!outage.isSure) onAway(reason, failuresInARow);
+    outage.isSure = true;
+  }
+
+  return {
+    async take(signal) {
+      signal.throwIfAborted();
+      const turn = Promise.withResolvers<void>();
+      waiting.push(turn.resolve);
+      admit();
+      try {
+        await orAborted(turn.promise, signal);
+        return nowMs();
+      } catch (error) {
+        const place = waiting.indexOf(turn.resolve);
+        if (place >= 0) waiting.splice(place, 1);
+        else leave();
+        throw error;
+      }
+    },
+    succeeded(latencyMs) {
+      failuresInARow = 0;
+      answers += 1;
+      if (doesLatencyHold(latencyMs))
+        window = Math.min(concurrency, window + (isRamp ? rampPerSuccess : 1 / Math.max(1, window)));
+      if (window === concurrency) isBroughtDown = false;
+      if (away !== undefined) {
+        if (away.isSure) {
+          waited.outages += nowMs() - away.sinceMs;
+          onBack();
+        }
+        away = undefined;
+        notBeforeMs = 0;
+      }
+      leave();
+    },
+    limited(retryAfterMs, by = "rate") {
+      const pauseMs = Math.min(longestPauseMs, retryAfterMs > 0 ? retryAfterMs : defaultPauseMs);
+      const now = nowMs();
+      // Those in flight at the same time report the same limit.
+      if (now >= notBeforeMs && now - halvedAtMs > defaultPauseMs) halve(now);
+      waited[by] += Math.max(0, now + pauseMs - Math.max(now, notBeforeMs));
+      pause(pauseMs);
+      leave();
+    },
+    failed(reason, begunAtMs, isTimeout = false) {
+      failuresInARow += 1;
+      // Those that began before the last time were too many together, which is known.
+      if (isTimeout && begunAtMs > halvedAtMs) {
+        halve(nowMs());
+        isBroughtDown = window < concurrency;
+      }
+      if (away === undefined) {
+        const most = isTimeout && answers === 0 ? maxTimeoutsAtFirst : maxFailuresInARow;
+        if (failuresInARow >= most) doubt(reason);
+      } else if (begunAtMs > away.sinceMs) {
+        countOutage(away, reason);
+        pause(away.probeMs);
+        away.probeMs = Math.min(longestProbeMs, away.probeMs * 2);
+      }
+      leave();
+    },
+    doubt,
+    abandoned: leave,
+    isAway: () => away !== undefined,
+    outages: () => outages,
+    atOnce: () => (isBroughtDown ? Math.floor(window) : undefined),
+    answers: () => answers,
+    waitedMs: () => ({ ...waited }),
+  };
+}

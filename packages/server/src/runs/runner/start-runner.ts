@@ -1,0 +1,116 @@
+import { readDatabaseClock } from "../../platform/storage/database-clock.ts";
+import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import { microsPerMs } from "../../platform/storage/micros.ts";
+import { deleteRunRow, selectDiscardedRun } from "../deleted-runs-store.ts";
+import { type HeldRun, holdRun } from "./hold-run.ts";
+import { isOfDeadProcess, newLeaseId } from "./lease-ids.ts";
+import { claimRun, type Lease, releaseLease, releaseStuckRuns, runLeaseMs } from "./run-leases-store.ts";
+import { deleteSomeRunRows } from "./run-work-store.ts";
+import type { RunnerServices } from "./work-on-run.ts";
+
+const lookEveryMs = 1_000;
+/** Some tens of milliseconds of the writer's time. */
+const rowsAtOnce = 500;
+/** Runs that this process works on at once; others wait, or are taken by other processes. */
+const maxRuns = 16;
+/** And of one account, so that its long runs leave room for others'. */
+const maxRunsEach = 8;
+
+export interface Runner {
+  /** Looks for work at once: a run was created, resumed, cancelled or paused. */
+  wake(): void;
+  /** Lets other processes have this one's runs. */
+  stop(): Promise<void>;
+}
+
+/** Works on runs that no other process works on, as they appear in the store, or on the only one that it is told to. */
+export function startRunner(
+  services: RunnerServices,
+  onError: (error: unknown) => void,
+  only?: Lease,
+): Runner {
+  const { database } = services.store;
+  /** With their accounts. */
+  const held = new Map<HeldRun, string>();
+  /** Of runs that this process no longer works on, until the store has been told. */
+  const left = new Set<Lease>();
+  let isStopping = false;
+  let looking: Promise<void> = Promise.resolve();
+  let isLooking = false;
+
+  async function takeRuns(): Promise<void> {
+    await giveBack();
+    while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
+      const leaseId = only?.leaseId ?? newLeaseId();
+      const now = await readDatabaseClock(database);
+      const claim = {
+        now,
+        leaseMicros: runLeaseMs * microsPerMs,
+        runId: only?.id,
+        busyAccounts: busyAccounts(),
+      };
+      const run = await claimRun(database, leaseId, claim);
+      if (run === undefined) return;
+      const one = holdRun(services, run, leaseId, onError);
+      held.set(one, run.accountId);
+      void one.ended.then(() => {
+        held.delete(one);
+        left.add({ id: run.id, leaseId });
+        look();
+      });
+    }
+  }
+
+  /** The processes that share an SQLite file are on one machine, and can be told from dead ones. */
+  async function releaseStuck(): Promise<void> {
+    const hasEnded = isPostgres(database) ? () => false : isOfDeadProcess;
+    await releaseStuckRuns(database, await readDatabaseClock(database), hasEnded);
+  }
+
+  function busyAccounts(): string[] {
+    const runsOf = Map.groupBy(held.values(), (accountId) => accountId);
+    return [...runsOf].flatMap(([accountId, { length }]) => (length >= maxRunsEach ? accountId : []));
+  }
+
+  /** A run whose store was away goes on once that is back, rather than when its lease has run out. */
+  async function giveBack(): Promise<void> {
+    for (const lease of left) {
+      await releaseLease(database, lease, 0);
+      left.delete(lease);
+    }
+  }
+
+  /** Deletes some rows of deleted runs. */
+  async function sweep(): Promise<void> {
+    const id = isStopping ? undefined : await selectDiscardedRun(database);
+    if (id === undefined || (await deleteSomeRunRows(database, id, rowsAtOnce))) return;
+    await deleteRunRow(database, id);
+  }
+
+  function look(): void {
+    if (isLooking || isStopping) return;
+    isLooking = true;
+    looking = releaseStuck()
+      .then(takeRuns)
+      .then(sweep)
+      .catch(onError)
+      .finally(() => {
+        isLooking = false;
+      });
+  }
+
+  const timer = setInterval(look, lookEveryMs);
+  look();
+  return {
+    wake() {
+      for (const run of held.keys()) run.look();
+      look();
+    },
+    async stop() {
+      isStopping = true;
+      clearInterval(timer);
+      await looking;
+      await Promise.all(Array.from(held.keys(), (run) => run.release()));
+    },
+  };
+}

@@ -1,0 +1,222 @@
+import pMap, { pMapSkip } from "p-map";
+import { hasFailed } from "../../evaluators/evaluator-outcome.ts";
+import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
+import type { RunSpan, StepSpan } from "../../platform/observability/tracing.ts";
+import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Run, RunDataset, RunTries } from "../run.ts";
+import { evaluateStep, readTraits, type StepServices } from "./evaluate-step.ts";
+import {
+  missingSteps,
+  type Step,
+  type StepPrediction,
+  stepsOfTrajectory,
+  trajectoriesOf,
+} from "./missing-work.ts";
+import { countNextStates, type MostFrequent } from "./most-frequent.ts";
+import type { Pace } from "./pace.ts";
+import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predictor.ts";
+import { resolveRunEvaluators } from "./resolve-run-evaluators.ts";
+import { memoryOf } from "./run-sample.ts";
+import type { WorkWriter } from "./work-writer.ts";
+
+export type RunnerServices = StepServices & Pick<EvaluationServices, "runs">;
+
+/** What one process needs to work on one run. */
+export interface RunWorker {
+  services: RunnerServices;
+  run: Run & { dataset: RunDataset };
+  span: RunSpan | undefined;
+  reader: Database;
+  writer: WorkWriter;
+  pace: Pace;
+  /** Counted up with each failed call. */
+  tries: RunTries;
+  /** Aborts what is in progress. */
+  signal: AbortSignal;
+  /** Whether no further step may begin, because the run was paused. */
+  isStopping(): boolean;
+  /** Called with the model that a response names. */
+  onModel(model: string): void;
+}
+
+/** Without calls to a deployment, a run is bound by the store: many steps share a commit. */
+const stepsAtOnceWithoutCalls = 128;
+
+/** Does all that is missing of a run. Returns early if it is stopping. */
+export async function workOnRun(worker: RunWorker): Promise<void> {
+  const { services, run, reader, pace, signal, isStopping } = worker;
+  const evaluators = await resolveRunEvaluators(services, run);
+  const predictor = createPredictor(run, {
+    predict: services.runs.predict,
+    tries: worker.tries,
+    pace,
+    isStopping,
+    mostFrequent: await composeMostFrequent(worker),
+  });
+  const steps: StepWorker = { ...worker, evaluators, predictor };
+  const asks = run.target.kind === "deployment" && !run.provenance.finished_early;
+  const concurrency = asks ? run.concurrency : stepsAtOnceWithoutCalls;
+  if (run.mode === "teacher-forced") {
+    const missing = whileGoingOn(worker, missingSteps(reader, run));
+    await pMap(missing, async (step) => skipResult(await workOnStep(steps, step, [])), {
+      concurrency,
+      signal,
+    });
+  } else {
+    const trajectories = whileGoingOn(worker, trajectoriesOf(reader, run));
+    await pMap(trajectories, async (one) => skipResult(await workOnTrajectory(steps, one)), {
+      concurrency,
+      signal,
+    });
+  }
+}
+
+/** So that no list of results grows. */
+function skipResult(_: unknown): typeof pMapSkip {
+  return pMapSkip;
+}
+
+/** Also waits while others wait for room, so that no more samples are read than there is room for. */
+async function* whileGoingOn<Item>(
+  { isStopping, services, signal }: RunWorker,
+  items: AsyncGenerator<Item, void>,
+): AsyncGenerator<Item, void> {
+  for await (const item of items) {
+    if (isStopping()) return;
+    yield item;
+    await services.runs.room.untilNobodyWaits(signal);
+  }
+}
+
+async function composeMostFrequent({ reader, run, signal }: RunWorker): Promise<MostFrequent | undefined> {
+  const { target, dataset } = run;
+  if (target.kind !== "most-frequent") return undefined;
+  const revisionId = target.from?.revisionId ?? dataset.revisionId;
+  return await countNextStates(reader, revisionId, { leavesOut: revisionId === dataset.revisionId, signal });
+}
+
+interface StepWorker extends RunWorker {
+  evaluators: readonly (ResolvedEvaluator & { index: number })[];
+  predictor: Predictor;
+}
+
+/** In a trajectory of any length, steps that are not reached are stored a few at a time. */
+const notReachedAtOnce = 500;
+const notReached = { category: "not_reached", message: "An earlier step of the trajectory failed." } as const;
+
+/** In a free-running trajectory, nothing can be told to the steps behind a failed one. */
+async function workOnTrajectory(
+  worker: StepWorker,
+  trajectory: { trajectoryId: string; repeat: number },
+): Promise<void> {
+  const { services, run, signal, writer } = worker;
+  const predicted: string[] = [];
+  let rest = { predictions: [] as PredictionRows[], traits: [] as SampleTraitsTable[] };
+  let isCutOff = false;
+
+  async function keepRest(): Promise<void> {
+    const { length } = rest.predictions;
+    if (length === 0) return;
+    const counts = { evaluated: length, failed: length, unpredicted: length };
+    await writer.add({ ...rest, counts });
+    rest = { predictions: [], traits: [] };
+  }
+
+  for await (const step of stepsOfTrajectory(worker.reader, run, trajectory)) {
+    if (worker.isStopping()) return;
+    if (isCutOff && step.prediction === undefined) {
+      rest.predictions.push(toRows(run, step, { failure: notReached }));
+      if (step.needsTraits) rest.traits.push(await readTraits(services, run, step, signal));
+      if (rest.predictions.length === notReachedAtOnce) await keepRest();
+      continue;
+    }
+    const end = await workOnStep(worker, step, predicted);
+    isCutOff ||= end.hasFailed;
+    // Only a conversation has more than the last one.
+    if (step.sample.messages === undefined) predicted.length = 0;
+    if (end.output !== undefined) predicted.push(end.output);
+  }
+  await keepRest();
+}
+
+interface StepEnd {
+  /** Undefined: there is no prediction. */
+  output: string | undefined;
+  /** Whether the prediction or a verdict failed. */
+  hasFailed: boolean;
+}
+
+/** Predicts a step and has it judged, as far as that has not happened yet, once there is room for its texts. */
+async function workOnStep(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
+  const { runs } = worker.services;
+  const giveBack = await runs.room.take(memoryOf(step.sample), worker.signal);
+  try {
+    await runs.turns.take(worker.signal);
+    const span = worker.span?.startStep({ sampleId: step.sample.dataset_sample_id, repeat: step.repeat });
+    const working = workInTurn(worker, step, predicted, span);
+    span?.endAfter(working);
+    return await working;
+  } finally {
+    giveBack();
+  }
+}
+
+async function workInTurn(
+  worker: StepWorker,
+  step: Step,
+  predicted: readonly string[],
+  span: StepSpan | undefined,
+): Promise<StepEnd> {
+  const { services, run, signal, writer } = worker;
+  const prediction = step.prediction ?? (await predictAndKeep(worker, step, predicted, span));
+  if (prediction === undefined) return { output: undefined, hasFailed: false };
+  const { output, model } = prediction;
+  if (output === undefined || step.missing.length === 0) {
+    const areStored = step.prediction === undefined && output === undefined;
+    if (step.needsTraits && !areStored)
+      await writer.add({ traits: [await readTraits(services, run, step, signal)] });
+    return { output, hasFailed: output === undefined || step.hasFailedVerdict };
+  }
+  // Many predictions are stored by one commit.
+  if (step.prediction === undefined) await services.runs.turns.take(signal);
+  const evaluators = worker.evaluators.filter(({ index }) => step.missing.includes(index));
+  const judged = await evaluateStep(services, run, evaluators, step, { output, model, span }, signal);
+  const { verdicts, changes, repaired } = judged;
+  const traits = step.needsTraits ? [await readTraits(services, run, step, signal, changes)] : [];
+  const isFailure = step.hasFailedVerdict || verdicts.some(hasFailed);
+  await writer.add({
+    verdicts,
+    traits,
+    counts: { evaluated: 1, failed: isFailure ? 1 : 0, repaired },
+  });
+  return { output, hasFailed: isFailure };
+}
+
+/** A failed prediction is stored with the sample's traits, as nothing else follows. Undefined: the run was paused first. */
+async function predictAndKeep(
+  worker: StepWorker,
+  step: Step,
+  predicted: readonly string[],
+  span: StepSpan | undefined,
+): Promise<StepPrediction | undefined> {
+  const { services, run, signal, writer, predictor } = worker;
+  const outcome = await predictor(step, predicted, signal, span);
+  if (outcome === undefined) return undefined;
+  const kept = toRows(run, step, outcome);
+  const { output } = kept.payload;
+  const { model } = kept.row;
+  if (model !== null) worker.onModel(model);
+  const counts =
+    output === null
+      ? { evaluated: 1, failed: 1, unpredicted: 1 }
+      : {
+          predicted: 1,
+          truncated: kept.row.finish_reason === "length" ? 1 : 0,
+          empty: output.trim() === "" ? 1 : 0,
+        };
+  const traits = output === null && step.needsTraits ? [await readTraits(services, run, step, signal)] : [];
+  await writer.add({ predictions: [kept], traits, counts });
+  return { output: output ?? undefined, model };
+}

@@ -1,0 +1,277 @@
+import type { RunStatus } from "@presage/contract";
+import { type RawBuilder, sql, type Updateable } from "kysely";
+import { isPostgres } from "../platform/storage/is-postgres.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/keyset.ts";
+import { type Micros, nowMicros } from "../platform/storage/micros.ts";
+import type { RunsTable } from "../platform/storage/schema/runs.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
+import { isOfDeadProcess } from "./runner/lease-ids.ts";
+
+export const runColumns = [
+  "id",
+  "account_id",
+  "name",
+  "status",
+  "status_reason",
+  "paused_by",
+  "target",
+  "mode",
+  "params",
+  "evaluators",
+  "repeats",
+  "concurrency",
+  "tags",
+  "dataset_id",
+  "revision_id",
+  "revision",
+  "samples",
+  "predicted",
+  "evaluated",
+  "failed",
+  "unpredicted",
+  "truncated",
+  "empty",
+  "repaired",
+  "tries",
+  "provenance",
+  "notes",
+  "created_by",
+  "api_key_id",
+  "created_at",
+  "started_at",
+  "finished_at",
+  "lease_id",
+  "lease_until",
+] as const;
+
+type Row = Pick<RunsTable, (typeof runColumns)[number]>;
+
+export function toRun(row: Row): Run {
+  const { dataset_id: datasetId, revision_id: revisionId, revision } = row;
+  const { samples, predicted, evaluated, failed, unpredicted, truncated, empty, repaired } = row;
+  const target = JSON.parse(row.target) as RunTarget;
+  const hasDataset = datasetId !== null && revisionId !== null && revision !== null;
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    status: toVisible(row.status),
+    statusReason: row.status_reason ?? whyNobodyWorks(row, target),
+    pausedBy: row.paused_by ?? undefined,
+    target,
+    mode: row.mode,
+    params: row.params === null ? undefined : (JSON.parse(row.params) as Run["params"]),
+    evaluators: JSON.parse(row.evaluators) as RunEvaluator[],
+    repeats: row.repeats,
+    concurrency: row.concurrency,
+    tags: row.tags === null ? undefined : (JSON.parse(row.tags) as Run["tags"]),
+    dataset: hasDataset ? { datasetId, revisionId, revision } : undefined,
+    counts: { samples, predicted, evaluated, failed, unpredicted, truncated, empty, repaired },
+    tries: row.tries === null ? undefined : (JSON.parse(row.tries) as RunTries),
+    provenance: JSON.parse(row.provenance) as Run["provenance"],
+    notes: JSON.parse(row.notes) as string[],
+    createdBy: row.created_by,
+    apiKeyId: row.api_key_id ?? undefined,
+    createdAt: row.created_at,
+    startedAt: row.started_at ?? undefined,
+    finishedAt: row.finished_at ?? undefined,
+  };
+}
+
+/** A process that works on a run renews its lease of 30 seconds every eight, if the database takes it. */
+const leftOfLeaseMicros = 12_000_000;
+/** A new run is taken far sooner, if a process has room for it. */
+const longQueuedMicros = 5_000_000;
+
+function whyNobodyWorks(row: Row, { kind }: RunTarget): string | undefined {
+  const { status, lease_until: until, created_at: createdAt } = row;
+  const isFree = until === 0;
+  if (status === "queued" && isFree && createdAt < nowMicros() - longQueuedMicros)
+    return kind === "imported" ? "Waits for its predictions." : "Waits for a process that works on it.";
+  const isWorkedOn = until > nowMicros() + leftOfLeaseMicros && !isOfDeadProcess(row.lease_id ?? "");
+  // One that was released is taken in a moment.
+  if (status !== "running" || isFree || isWorkedOn) return undefined;
+  return "Waits for a process that works on it, or for the database, which may be full.";
+}
+
+/** Deleted ones are never selected. */
+function toVisible(status: RunsTable["status"]): RunStatus {
+  return status === "deleted" ? "cancelled" : status;
+}
+
+/** No process works on a run that its client makes: its lease never runs out. */
+export const never = Number.MAX_SAFE_INTEGER;
+
+/** A lease of a run that is not stored yet. Times are the database's. */
+export interface HeldLease {
+  leaseId: string;
+  until: Micros;
+}
+
+export interface InsertedRun {
+  /** Of a run that its client makes. */
+  placement?: Pick<RunsTable, "project_id" | "metadata">;
+  /** The process that has its lease from the beginning. */
+  heldBy?: HeldLease | undefined;
+}
+
+/** Inserts a run that no process works on yet, unless it is held. With a placement, none ever will. */
+export async function insertRun(
+  transaction: Database,
+  run: Run,
+  { placement, heldBy }: InsertedRun = {},
+): Promise<void> {
+  const { counts, dataset } = run;
+  await transaction
+    .insertInto("runs")
+    .values({
+      id: run.id,
+      account_id: run.accountId,
+      name: run.name,
+      status: run.status,
+      status_reason: null,
+      paused_by: null,
+      target_kind: kindOf(run.target),
+      target: JSON.stringify(run.target),
+      mode: run.mode,
+      params: run.params === undefined ? null : JSON.stringify(run.params),
+      evaluators: JSON.stringify(run.evaluators),
+      repeats: run.repeats,
+      concurrency: run.concurrency,
+      tags: run.tags === undefined ? null : JSON.stringify(run.tags),
+      dataset_id: dataset?.datasetId ?? null,
+      revision_id: dataset?.revisionId ?? null,
+      revision: dataset?.revision ?? null,
+      project_id: placement?.project_id ?? null,
+      metadata: placement?.metadata ?? null,
+      ...counts,
+      tries: run.tries === undefined ? null : JSON.stringify(run.tries),
+      provenance: JSON.stringify(run.provenance),
+      notes: JSON.stringify(run.notes),
+      lease_id: heldBy?.leaseId ?? null,
+      lease_until: placement === undefined ? (heldBy?.until ?? 0) : never,
+      created_by: run.createdBy,
+      api_key_id: run.apiKeyId ?? null,
+      created_at: run.createdAt,
+      started_at: run.startedAt ?? null,
+      finished_at: null,
+    })
+    .execute();
+}
+
+function kindOf({ kind }: RunTarget): RunsTable["target_kind"] {
+  return kind === "no-change" || kind === "most-frequent" ? "baseline" : kind;
+}
+
+export async function selectRun(database: Database, accountId: string, id: string): Promise<Run | undefined> {
+  const row = await database
+    .selectFrom("runs")
+    .select(runColumns)
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .executeTakeFirst();
+  return row && toRun(row);
+}
+
+export interface RunFilter {
+  datasetId?: string | undefined;
+  status?: RunStatus | undefined;
+  name?: string | undefined;
+}
+
+/** An account's runs, newest first. */
+export async function selectRuns(
+  reader: Database,
+  accountId: string,
+  { datasetId, status, name }: RunFilter,
+  page: KeysetPage,
+): Promise<ListPart<Run>> {
+  let query = reader
+    .selectFrom("runs")
+    .select(runColumns)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted");
+  if (datasetId !== undefined) query = query.where("dataset_id", "=", datasetId);
+  if (status !== undefined) query = query.where("status", "=", status);
+  if (name !== undefined) query = query.where("name", "=", name);
+  const part = await selectNewestFirst(query, page);
+  return { rows: part.rows.map(toRun), next: part.next };
+}
+
+/** Changes a run's status under a lock. Returns undefined unless it has one of these statuses. */
+export async function updateStatus(
+  database: Database,
+  accountId: string,
+  id: string,
+  from: readonly RunStatus[],
+  change: Updateable<
+    Pick<RunsTable, "status_reason" | "paused_by" | "lease_id" | "provenance"> & {
+      lease_until: RawBuilder<Micros> | Micros;
+      status: RunStatus | RawBuilder<RunStatus>;
+      finished_at: RawBuilder<Micros>;
+    }
+  >,
+): Promise<Run | undefined> {
+  const row = await database
+    .updateTable("runs")
+    .set(change as Updateable<RunsTable>)
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "in", from)
+    .returning(runColumns)
+    .executeTakeFirst();
+  return row && toRun(row);
+}
+
+/** What a paused run becomes: one whose predictions are not uploaded yet waits for them again. */
+export const resumedStatus: RawBuilder<RunStatus> = sql`
+  case when target_kind = 'imported' and predicted = 0 and failed = 0 then 'queued' else 'running' end
+`;
+
+/** Reads a run and locks it until the transaction ends. */
+export async function lockRun(
+  transaction: Database,
+  accountId: string,
+  id: string,
+): Promise<Run | undefined> {
+  const row = await transaction
+    .selectFrom("runs")
+    .select(runColumns)
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .$if(isPostgres(transaction), (query) => query.forUpdate())
+    .executeTakeFirst();
+  return row && toRun(row);
+}
+
+/** Replaces a run's evaluators. Everything predicted is to be evaluated again, so the counts start over. */
+export async function replaceEvaluators(
+  transaction: Database,
+  run: Run,
+  evaluators: readonly RunEvaluator[],
+): Promise<Run> {
+  const { failed } = await transaction
+    .selectFrom("predictions")
+    .select((of) => of.fn.countAll<number>().as("failed"))
+    .where("run_id", "=", run.id)
+    .where("status", "=", "failed")
+    .executeTakeFirstOrThrow();
+  const row = await transaction
+    .updateTable("runs")
+    .set({
+      evaluators: JSON.stringify(evaluators),
+      evaluated: Number(failed),
+      failed: Number(failed),
+      // Whoever works on it now counts by the old list. It loses the run, and what is missing is found again.
+      // While it is queued, only an upload can have it.
+      ...(run.status === "queued" ? {} : { lease_id: null, lease_until: 0 }),
+      ...(run.status === "finished" ? { status: "running" as const, finished_at: null } : {}),
+    })
+    .where("id", "=", run.id)
+    .returning(runColumns)
+    .executeTakeFirstOrThrow();
+  return toRun(row);
+}

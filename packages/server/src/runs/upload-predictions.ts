@@ -1,0 +1,227 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../datasets/batch-size.ts";
+import { countRepeatedIndexes } from "../datasets/predictions.ts";
+import { atLine, createJsonLineReader } from "../datasets/upload/read-json-line.ts";
+import { type UploadLimits, uploadedLines } from "../datasets/upload/uploaded-lines.ts";
+import type { Changer } from "../platform/actor.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { readDatabaseClock } from "../platform/storage/database-clock.ts";
+import { insertRows } from "../platform/storage/insert-rows.ts";
+import { type Micros, microsPerMs } from "../platform/storage/micros.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { UploadError } from "../platform/upload-error.ts";
+import { noSuchRun } from "./find-run.ts";
+import {
+  abandonUpload,
+  addUploaded,
+  claimForUpload,
+  completeUpload,
+  selectNamedPositions,
+} from "./imported-store.ts";
+import { type PredictionLine, readPredictionLine, type SampleNames } from "./read-prediction-line.ts";
+import type { Run } from "./run.ts";
+import { nothingSaid, type PredictionRows, toRows } from "./runner/predictor.ts";
+import { type Lease, renewLease, uploadLeaseMs } from "./runner/run-leases-store.ts";
+import { deleteSomeRunRows } from "./runner/run-work-store.ts";
+import { selectRun } from "./runs-store.ts";
+
+export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor">, UploadLimits {
+  runId: string;
+  isGzip: boolean;
+}
+
+export interface UploadedPredictions {
+  predictions: number;
+  warnings: string[] | undefined;
+}
+
+const maxBatchBytes = 1_000_000;
+const deletedAtOnce = 500;
+
+interface Batch {
+  lines: { number: number; line: PredictionLine }[];
+  bytes: number;
+}
+
+/**
+ * Stores the predictions of a run, which is worked on once they are complete. If anything fails, none is kept, and they can be
+ * uploaded again.
+ */
+export async function uploadPredictions(
+  database: Database,
+  { accountId, actor, runId, isGzip, maxBytes, floor }: PredictionsUpload,
+  body: AsyncIterable<Uint8Array>,
+): Promise<UploadedPredictions> {
+  const run = await selectRun(database, accountId, runId);
+  if (run === undefined) throw noSuchRun();
+  const lease = { id: runId, leaseId: Bun.randomUUIDv7() };
+  const now = await readDatabaseClock(database);
+  const span = { now, until: now + uploadLeaseMs * microsPerMs };
+  if (!(await claimForUpload(database, accountId, lease, span))) throw refused(run);
+  try {
+    // What a process left behind that died in the middle.
+    await deleteAll(database, lease);
+    let predictions = 0;
+    const readJson = createJsonLineReader();
+    const indexes = countRepeatedIndexes();
+    const write = createBatchWriter(database, run, lease);
+    let batch: Batch = { lines: [], bytes: 0 };
+    let maxRows = firstBatchRows;
+    let wroteAtMs = Number.NEGATIVE_INFINITY;
+    for await (const lines of uploadedLines(database, body, { isGzip, maxBytes, floor })) {
+      for (const raw of lines) {
+        const line = atLine(raw.number, () => {
+          const value = readJson(raw);
+          return value === undefined ? undefined : readPredictionLine(value);
+        });
+        if (line === undefined || isPassedOver(line, indexes)) continue;
+        batch.lines.push({ number: raw.number, line });
+        batch.bytes += raw.bytes.length;
+        predictions += 1;
+        if (batch.lines.length * 2 < maxRows && batch.bytes < maxBatchBytes) continue;
+        const full = batch;
+        batch = { lines: [], bytes: 0 };
+        await letOthersWrite(database, wroteAtMs);
+        const startedAtMs = performance.now();
+        await write(full);
+        wroteAtMs = performance.now();
+        maxRows = adaptBatch(maxRows, full.lines.length * 2, wroteAtMs - startedAtMs);
+      }
+    }
+    await write(batch);
+    if (predictions === 0)
+      throw new UploadError({ line: undefined, path: [], reason: "The body has no predictions" });
+    await database.transaction().execute(async (transaction) => {
+      if (!(await completeUpload(transaction, lease))) throw interrupted();
+      const change = { action: "run.add_predictions", objectId: runId, detail: { predictions } } as const;
+      await recordChange(transaction, { accountId, actor }, change);
+    });
+    return { predictions, warnings: indexes.warnings() };
+  } catch (error) {
+    await deleteAll(database, lease).catch(() => {});
+    await abandonUpload(database, lease).catch(() => {});
+    throw error;
+  }
+}
+
+/** Deletes the run's rows as long as it is this upload's. Another one may have begun after a client that was silent for too long. */
+async function deleteAll(database: Database, lease: Lease): Promise<void> {
+  const deleteSome = async () =>
+    await database.transaction().execute(async (transaction) => {
+      const until = await nextEnd(transaction);
+      const isHeld = await renewLease(transaction, { ...lease, until });
+      return isHeld && (await deleteSomeRunRows(transaction, lease.id, deletedAtOnce));
+    });
+  while (await deleteSome()) await sleep(pauseMs);
+}
+
+/** The lease's, from now on. */
+async function nextEnd(database: Database): Promise<Micros> {
+  return (await readDatabaseClock(database)) + uploadLeaseMs * microsPerMs;
+}
+
+function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: Batch) => Promise<void> {
+  const { dataset } = run;
+  if (dataset === undefined) throw new Error("The imported run has no dataset");
+  // A byte for each, since there may be millions.
+  const isSeen = new Uint8Array(run.counts.samples);
+
+  return async (batch) => {
+    if (batch.lines.length === 0) return;
+    const positionOf = await findPositions(database, dataset.revisionId, batch);
+    const until = await nextEnd(database);
+    const rows = batch.lines.map(({ number, line }): PredictionRows => {
+      const position = positionOf(line.sample, number);
+      const { repeat } = line;
+      if (repeat >= run.repeats) {
+        const reason = `The run has ${run.repeats} ${run.repeats === 1 ? "repeat" : "repeats"}, which count from 0`;
+        throw new UploadError({ line: number, path: ["repeat"], reason });
+      }
+      const place = (position - 1) * run.repeats + repeat;
+      if (isSeen[place] === 1) {
+        const reason = "An earlier line has a prediction of this sample";
+        throw new UploadError({ line: number, path: [], reason });
+      }
+      isSeen[place] = 1;
+      return toRows(run, { position, repeat }, outcomeOf(line));
+    });
+    const predicted = rows.filter(({ row }) => row.status === "success").length;
+    const empty = rows.filter(({ payload }) => payload.output?.trim() === "").length;
+    await database.transaction().execute(async (transaction) => {
+      const failed = rows.length - predicted;
+      if (!(await addUploaded(transaction, lease, { predicted, failed, empty, until }))) throw interrupted();
+      const narrow = rows.map(({ row }) => row);
+      const payloads = rows.map(({ payload }) => payload);
+      await insertRows(transaction, "predictions", narrow);
+      await insertRows(transaction, "prediction_payloads", payloads);
+    });
+  };
+}
+
+/** Whether a line has the index of an earlier one, which counts. */
+function isPassedOver(
+  { sample: { id, step, trajectoryId, index }, repeat }: PredictionLine,
+  indexes: ReturnType<typeof countRepeatedIndexes>,
+): boolean {
+  if (index === undefined || (id ?? step ?? trajectoryId) !== undefined) return false;
+  return indexes.isRepeated(repeat === 0 ? index : JSON.stringify([String(index), repeat]));
+}
+
+function outcomeOf({ answer, reasoning }: PredictionLine): Parameters<typeof toRows>[2] {
+  if ("prediction" in answer) return { response: { ...nothingSaid, output: answer.prediction, reasoning } };
+  const message =
+    answer.failure === "skipped"
+      ? "The line says that its prompt was too long."
+      : "The line has no prediction, or an error in its place.";
+  return { failure: { category: answer.failure, message } };
+}
+
+/** Returns a function that finds the position of a line's sample. It throws an `UploadError` if the line names none, or several. */
+async function findPositions(
+  database: Database,
+  revisionId: number,
+  { lines }: Batch,
+): Promise<(names: SampleNames, line: number) => number> {
+  const names = lines.map(({ line }) => line.sample);
+  const found = await selectNamedPositions(database, revisionId, {
+    ids: names.flatMap(({ id, index }) => [id, index?.toString()].filter((one) => one !== undefined)),
+    steps: names.flatMap(({ trajectoryId, step }) =>
+      trajectoryId === undefined || step === undefined ? [] : { trajectoryId, step },
+    ),
+    // Lines of files count from 0, positions from 1.
+    positions: names.flatMap(({ index }) => (typeof index === "number" ? index + 1 : [])),
+  });
+  const byId = new Map(found.map((one) => [one.sample_id, one]));
+  const byStep = new Map(found.map((one) => [JSON.stringify([one.trajectory_id, one.step]), one]));
+  const byPosition = new Map(found.map((one) => [one.position, one]));
+  return ({ id, trajectoryId, step, index }, line) => {
+    // The revision may have been made of the same file, whose index is then the sample's id.
+    const ofIndex =
+      byId.get(String(index)) ?? (typeof index === "number" ? byPosition.get(index + 1) : undefined);
+    const ofStep = byStep.get(JSON.stringify([trajectoryId, step]));
+    const sample = id === undefined ? (ofStep ?? ofIndex) : byId.get(id);
+    if (sample === undefined) {
+      const reason = "The run's revision has no such sample";
+      throw new UploadError({ line, path: ["dataset_sample_id"], reason });
+    }
+    const isFitting =
+      (index === undefined || ofIndex?.position === sample.position) &&
+      (trajectoryId ?? sample.trajectory_id) === sample.trajectory_id &&
+      (step ?? sample.step) === sample.step;
+    if (isFitting) return sample.position;
+    const reason = "The line's dataset_sample_id, trajectory_id, step and index are not of one sample";
+    throw new UploadError({ line, path: [], reason });
+  };
+}
+
+function refused({ target, status }: Run): ServiceError {
+  if (target.kind !== "imported")
+    return new ServiceError("conflict", "The run makes its predictions itself; none can be uploaded.");
+  const why = status === "queued" ? "Another upload is in progress." : `The run is ${status}.`;
+  return new ServiceError("conflict", `${why} Predictions are uploaded once, before a run starts.`);
+}
+
+function interrupted(): ServiceError {
+  return new ServiceError("conflict", "The run was cancelled or deleted, or the upload took too long.");
+}
