@@ -2,11 +2,11 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Caller } from "../http/caller.ts";
 import type { User } from "./users-store.ts";
 
-const scheme = "psc_";
+const commandLineScheme = "psc_";
 
 /** A key of one start of a server, with which commands of its user call it. No database has it. */
 export function generateCommandLineKey(): string {
-  return scheme + randomBytes(32).toString("base64url");
+  return commandLineScheme + randomBytes(32).toString("base64url");
 }
 
 export type CommandLineAccess = ReturnType<typeof createCommandLineAccess>;
@@ -17,7 +17,7 @@ export function createCommandLineAccess(key: string | undefined, findOwner: () =
   const expected = key && digestOf(key);
   return {
     isKey: (given: string) =>
-      !!expected && given.startsWith(scheme) && timingSafeEqual(digestOf(given), expected),
+      !!expected && given.startsWith(commandLineScheme) && timingSafeEqual(digestOf(given), expected),
     async findCaller(): Promise<Caller> {
       const { id: userId, account_id: accountId } = await findOwner();
       const proof = { kind: "command_line", scopes: ["evaluate", "read"] } as const;

@@ -19,7 +19,7 @@ const model = z.strictObject({ prompt: price, cached: price.optional(), completi
 
 const currencies = new Set(Intl.supportedValuesOf("currency"));
 
-const file = z.strictObject({
+const pricesFile = z.strictObject({
   currency: z
     .string()
     .refine((code) => currencies.has(code))
@@ -39,7 +39,7 @@ const file = z.strictObject({
 
 /** Reads a price list from YAML, or throws a `ConfigError` with a line for each issue. */
 export function parsePrices(path: string, text: string): Prices {
-  const { currency, models } = parseYamlFile(path, text, file, schemaAt).value;
+  const { currency, models } = parseYamlFile(path, text, pricesFile, schemaOfPrices).value;
   const entries = Object.entries(models).map(([name, { prompt, cached = prompt, completion }]) => {
     const prices: ModelPrices = { prompt, cached, completion };
     return [name, prices] as const;
@@ -48,11 +48,11 @@ export function parsePrices(path: string, text: string): Prices {
 }
 
 /** The schema of this place of the file. */
-function schemaAt([top, name, field]: Path, part: "key" | "value"): z.ZodType {
-  if (part === "key") return file.shape.models.keyType;
-  if (top === undefined) return file;
-  if (top === "currency") return file.shape.currency;
-  if (name === undefined) return file.shape.models;
+function schemaOfPrices([top, name, field]: Path, part: "key" | "value"): z.ZodType {
+  if (part === "key") return pricesFile.shape.models.keyType;
+  if (top === undefined) return pricesFile;
+  if (top === "currency") return pricesFile.shape.currency;
+  if (name === undefined) return pricesFile.shape.models;
   const shape: Readonly<Record<string, z.ZodType>> = model.shape;
   return shape[String(field)] ?? model;
 }

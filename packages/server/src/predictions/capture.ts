@@ -3,7 +3,7 @@ import { splitByBytes } from "../platform/storage/read-in-pieces.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { writeInBatches } from "../platform/storage/write-in-batches.ts";
 import type { CapturedPrediction } from "./captured-rows.ts";
-import { type Captures, decideCapture } from "./decide-capture.ts";
+import { type Captures, captureOf } from "./decide-capture.ts";
 
 /** What waits for its response or for the store may take this part of the memory of requests. */
 const partsOfMemory = 8;
@@ -111,7 +111,7 @@ export function createCapture({ setting, memory, ...options }: CaptureOptions): 
   let pendingBytes = 0;
 
   return {
-    decide: (keySetting, requestId) => decideCapture(keySetting ?? setting, requestId),
+    decide: (keySetting, requestId) => captureOf(keySetting ?? setting, requestId),
     hold(bytes) {
       const all = bytes + bytesPerPrediction;
       if (heldBytes + all > maxBytes) {

@@ -12,7 +12,7 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, errorResponse, response } from "../../http/describe.ts";
 import { describeOpenEnv } from "./describe-openenv.ts";
 
-const path = "/v1/environments/{name}/openenv/{env_name}";
+const ofTask = "/v1/environments/{name}/openenv/{env_name}";
 const requestParams = { path: OpenEnvTaskPath };
 const noSuchSplit = {
   "400": errorResponse(
@@ -36,14 +36,14 @@ const task = {
 
 /** OpenEnv's Task API. */
 export const openEnvTaskPaths: ZodOpenApiPathsObject = {
-  [`${path}/splits`]: {
+  [`${ofTask}/splits`]: {
     get: describeOpenEnv("listOpenEnvSplits", "List OpenEnv's splits", {
       description: "Lists the splits that have tasks.",
       requestParams,
       responses: { "200": response("The splits", OpenEnvSplitsResponse, [{ name: "train", type: "train" }]) },
     }),
   },
-  [`${path}/tasks`]: {
+  [`${ofTask}/tasks`]: {
     post: describeOpenEnv("listOpenEnvTasks", "List OpenEnv's tasks", {
       description: "Lists all tasks of a split. A task is chosen by `split` and `index` of a reset.",
       requestParams,
@@ -54,7 +54,7 @@ export const openEnvTaskPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
-  [`${path}/num_tasks`]: {
+  [`${ofTask}/num_tasks`]: {
     post: describeOpenEnv("countOpenEnvTasks", "Count OpenEnv's tasks", {
       description: "Counts the tasks of a split.",
       requestParams,
@@ -65,7 +65,7 @@ export const openEnvTaskPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
-  [`${path}/task`]: {
+  [`${ofTask}/task`]: {
     post: describeOpenEnv("getOpenEnvTask", "Show one of OpenEnv's tasks", {
       description: "Returns one task of a split.",
       requestParams,
@@ -76,7 +76,7 @@ export const openEnvTaskPaths: ZodOpenApiPathsObject = {
       },
     }),
   },
-  [`${path}/task_range`]: {
+  [`${ofTask}/task_range`]: {
     post: describeOpenEnv("listOpenEnvTaskRange", "List part of OpenEnv's tasks", {
       description: "Lists part of a split. Negative numbers count from its end.",
       requestParams,

@@ -11,7 +11,7 @@ import {
   normaliseText,
   textNormalisation,
 } from "./compare-texts.ts";
-import { editDistance as distanceBetween } from "./levenshtein.ts";
+import { countEdits } from "./levenshtein.ts";
 import { sharedEnds } from "./shared-ends.ts";
 
 const config = z.strictObject({
@@ -49,7 +49,7 @@ export const editDistance = defineFamily({
     return ({ output = "", goldAnswer = "" }) => {
       const said = normaliseText(output, profile);
       const wanted = normaliseText(goldAnswer, profile);
-      const distance = distanceBetween(said.text, wanted.text);
+      const distance = countEdits(said.text, wanted.text);
       if (distance === undefined) {
         throw new UnusableSampleError("The output and the gold answer are too long to be compared.");
       }

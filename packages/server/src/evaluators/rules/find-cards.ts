@@ -7,7 +7,7 @@ const rowOfDigits = /(?<![\w.-])\d+(?:[ -]\d+){0,30}(?![\w-]|\.\d)/g;
 const smallGroup = /\b\d{1,2}\b/;
 /** 12 digits together, and 19 in groups of three. */
 const minWrittenLength = 12;
-const maxWrittenLength = 25;
+const maxCardLength = 25;
 
 /** Numbers in the form of a known issuer with a valid check digit (Luhn). */
 export function findCards(text: string): PiiMatch[] {
@@ -36,7 +36,7 @@ function findAmongGroups(written: string, at: number): PiiMatch[] {
 }
 
 function isGrouped(row: string, start: number, end: number): boolean {
-  if (end - start < minWrittenLength || end - start > maxWrittenLength) return false;
+  if (end - start < minWrittenLength || end - start > maxCardLength) return false;
   const written = row.slice(start, end);
   return !smallGroup.test(written) && isCreditCard(written);
 }

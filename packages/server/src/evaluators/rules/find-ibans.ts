@@ -4,7 +4,7 @@ import type { PiiMatch } from "./pii-match.ts";
 const beginning = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ A-Z0-9])/g;
 const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
 /** The longest has 34 characters, written in groups of four. */
-const maxWrittenLength = 42;
+const maxIbanLength = 42;
 
 /** With the length and form of their country and a valid check digit. */
 export function findIbans(text: string): PiiMatch[] {
@@ -13,7 +13,7 @@ export function findIbans(text: string): PiiMatch[] {
   for (const { 0: head, index } of text.matchAll(beginning)) {
     const wantedLength = specifications[head.slice(0, 2)]?.chars;
     if (typeof wantedLength !== "number") continue;
-    const nearby = text.slice(index, index + maxWrittenLength + 1);
+    const nearby = text.slice(index, index + maxIbanLength + 1);
     body.lastIndex = 0;
     const written = takeCharacters(body.exec(nearby)?.[0] ?? "", wantedLength);
     const next = text[index + written.length] ?? "";

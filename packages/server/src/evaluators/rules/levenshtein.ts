@@ -18,7 +18,7 @@ const maxProductOfLengths = 4e10;
  * Insertions, deletions and substitutions from one text to the other. Undefined if that would take too long:
  * texts of 200,000 characters can still be compared, longer ones if they differ in one stretch only.
  */
-export function editDistance(one: string, other: string): EditDistance | undefined {
+export function countEdits(one: string, other: string): EditDistance | undefined {
   const units = surrogate.test(one) || surrogate.test(other) ? toUnits(one, other) : [one, other];
   const [left, right] = units ?? [];
   if (left === undefined || right === undefined) return undefined;

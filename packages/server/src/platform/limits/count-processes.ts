@@ -11,7 +11,7 @@ const seenEveryMs = 2_000;
 const seenForMs = 60_000;
 
 /** Notes that a process was seen, forgets those that were not for a while, and counts the rest, by the clock of Redis. */
-const lua = `
+const seeProcess = `
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("ZADD", KEYS[1], now, ARGV[1])
@@ -30,7 +30,7 @@ export interface ProcessCount {
 /** Shows this process to others under a key in Redis every two seconds, and counts them. */
 export function countProcesses(redis: Redis, key: string): ProcessCount {
   const { client } = redis;
-  client.defineCommand("presageSeeProcess", { lua, numberOfKeys: 1 });
+  client.defineCommand("presageSeeProcess", { lua: seeProcess, numberOfKeys: 1 });
   const processId = Bun.randomUUIDv7();
   let count = 1;
 

@@ -12,7 +12,7 @@ declare module "ioredis" {
  * Keys: the buckets; arguments: their tokens per minute. Takes a token from each, or from none if one is empty, by the clock of
  * Redis. Returns the tokens before. A bucket that is not there is full, as it is after a minute without use.
  */
-const lua = `
+const takeTokens = `
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local before, isTaken = {}, 1
@@ -51,7 +51,7 @@ export interface SharedTokenBucketOptions {
  */
 export function createSharedTokenBuckets(options: SharedTokenBucketOptions): TakeTokens {
   const { redis, prefix, own, processes, count } = options;
-  redis.client.defineCommand("presageTakeTokens", { lua });
+  redis.client.defineCommand("presageTakeTokens", { lua: takeTokens });
 
   return async (buckets) => {
     const keys = buckets.map(({ id }) => prefix + id);

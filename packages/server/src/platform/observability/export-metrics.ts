@@ -3,7 +3,7 @@ import type { TelemetryConfig } from "../../config/config-telemetry.ts";
 import type { LogExport } from "./otlp-exporter.ts";
 import type { ChatMetrics } from "./tracing.ts";
 
-type Target = NonNullable<TelemetryConfig["metrics"]>;
+type MetricsTarget = NonNullable<TelemetryConfig["metrics"]>;
 
 export interface MetricsExport {
   chats: ChatMetrics;
@@ -16,7 +16,7 @@ export interface MetricsExport {
  * memory, only if metrics are exported.
  */
 export async function exportMetrics(
-  target: Target,
+  target: MetricsTarget,
   attributes: TelemetryConfig["attributes"],
   logExport: LogExport,
   registry: Pick<Registry, "getMetricsAsJSON">,

@@ -3,11 +3,11 @@ import { createOpenSpans } from "./open-spans.ts";
 import type { LogExport } from "./otlp-exporter.ts";
 import type { ChatMetrics, Tracing } from "./tracing.ts";
 
-type Target = NonNullable<TelemetryConfig["traces"]>;
+type TracesTarget = NonNullable<TelemetryConfig["traces"]>;
 
 /** Loads OpenTelemetry's SDK, which takes memory, only if traces are exported. */
 export async function exportTraces(
-  target: Target,
+  target: TracesTarget,
   attributes: TelemetryConfig["attributes"],
   logExport: LogExport,
   chats?: ChatMetrics,

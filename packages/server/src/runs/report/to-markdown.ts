@@ -10,13 +10,13 @@ export function toMarkdown(parts: readonly ReportPart[]): string {
 function toText(part: Exclude<ReportPart, { kind: "chart" }>): string {
   switch (part.kind) {
     case "heading":
-      return `${"#".repeat(part.level)} ${escapeText(part.text)}`;
+      return `${"#".repeat(part.level)} ${escapeMarkdown(part.text)}`;
     case "paragraph":
-      return escapeText(part.text);
+      return escapeMarkdown(part.text);
     case "block":
       return fence(toLines(part.text));
     case "table": {
-      const row = (cells: readonly string[]) => `| ${cells.map(escapeText).join(" | ")} |`;
+      const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(" | ")} |`;
       const rule = `|${part.columns.map(() => " --- |").join("")}`;
       return [row(part.columns), rule, ...part.rows.map(row)].join("\n");
     }
@@ -31,7 +31,7 @@ function fence(lines: readonly string[]): string {
 }
 
 /** References to characters are never markup, whatever surrounds them: they neither end a cell nor start HTML, a link or a mention. */
-function escapeText(text: string): string {
+function escapeMarkdown(text: string): string {
   return toLine(text).replace(markup, (marks) =>
     marks.replace(/[^\d\w ]|_/g, (mark) => `&#${mark.charCodeAt(0)};`),
   );

@@ -5,7 +5,7 @@ import { type Lease, readRunState, renewLease, runLeaseMs } from "./run-leases-s
 
 const renewEveryMs = 8_000;
 /** So that a cancelled run stops within two seconds, whichever process works on it. */
-const lookEveryMs = 700;
+const watchEveryMs = 700;
 
 interface WatchOptions {
   /** Nothing is looked at once it is aborted. */
@@ -66,7 +66,7 @@ export function watchRun(
       .catch(onError);
   }
 
-  const timer = setInterval(lookSoon, lookEveryMs);
+  const timer = setInterval(lookSoon, watchEveryMs);
   return {
     look: lookSoon,
     isPausedByUser: () => isPausedByUser,
