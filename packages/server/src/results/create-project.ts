@@ -6,7 +6,7 @@ import type { Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
 import { noSuchProject } from "./find-project.ts";
-import { insertProjects, type Project, selectProject, selectProjectByName } from "./projects-store.ts";
+import { insertProjects, type ProjectRow, selectProject, selectProjectByName } from "./projects-store.ts";
 
 export interface NewProject {
   name: string;
@@ -14,7 +14,7 @@ export interface NewProject {
 }
 
 export interface CreatedProject {
-  project: Project;
+  project: ProjectRow;
   /** False if the account already had a project of this name. */
   isNew: boolean;
 }
@@ -43,11 +43,11 @@ export async function createProject(
   });
 }
 
-export function projectCreated({ id, name }: Pick<Project, "id" | "name">): Change {
+export function projectCreated({ id, name }: Pick<ProjectRow, "id" | "name">): Change {
   return { action: "project.create", objectId: id, detail: { name } };
 }
 
-async function existing(transaction: Database, accountId: string, name: string): Promise<Project> {
+async function existing(transaction: Database, accountId: string, name: string): Promise<ProjectRow> {
   const project = await selectProjectByName(transaction, accountId, name);
   if (project === undefined) throw new Error("A project's name is taken, and no project has it");
   return project;

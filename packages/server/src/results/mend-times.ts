@@ -5,7 +5,15 @@ import { recount } from "./correct-result.ts";
 import { selectCorrectedAt } from "./corrections-store.ts";
 import { countErrorFindings } from "./count-error-findings.ts";
 import { addErrorFindings } from "./error-findings-store.ts";
-import * as future from "./future-results-store.ts";
+import {
+  lockFutureResults,
+  recomputeTimes,
+  selectAdditionalInfo,
+  selectFutureCorrections,
+  selectSoundTimeNear,
+  setCorrectionTime,
+  setTime,
+} from "./future-results-store.ts";
 import { resetTagRollup } from "./summary/roll-up-tags-store.ts";
 import { type Dated, toCountable, withFindings } from "./write/countable-results-store.ts";
 import { foldDeltas, lockFolding } from "./write/fold-store.ts";
@@ -40,10 +48,10 @@ export async function mendTimes(database: Database, lastSound: Micros): Promise<
 export async function mendCorrections(database: Database, lastSound: Micros): Promise<number> {
   let mended = 0;
   for (;;) {
-    const some = await future.selectFutureCorrections(database, lastSound, resultsAtOnce);
+    const some = await selectFutureCorrections(database, lastSound, resultsAtOnce);
     for (const { id, result_id, created_at } of some) {
       const last = await selectCorrectedAt(database, result_id, lastSound);
-      await future.setCorrectionTime(database, id, Math.max(created_at, last ?? 0) + 1);
+      await setCorrectionTime(database, id, Math.max(created_at, last ?? 0) + 1);
     }
     mended += some.length;
     if (some.length < resultsAtOnce) return mended;
@@ -52,9 +60,9 @@ export async function mendCorrections(database: Database, lastSound: Micros): Pr
 
 async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
   if (isPostgres(transaction)) await lockFolding(transaction);
-  const rows = await future.lockFutureResults(transaction, lastSound, resultsAtOnce);
+  const rows = await lockFutureResults(transaction, lastSound, resultsAtOnce);
   const ids = rows.map(({ id }) => id);
-  const info = await future.selectAdditionalInfo(
+  const info = await selectAdditionalInfo(
     transaction,
     rows.flatMap((row) => (row.evaluator_family === "error-taxonomy" ? [row.id] : [])),
   );
@@ -62,15 +70,13 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
   for (const row of rows) {
     const last = changes.at(-1);
     const createdAt =
-      last?.id === row.id - 1
-        ? last.createdAt
-        : await future.selectSoundTimeNear(transaction, row.id, lastSound);
+      last?.id === row.id - 1 ? last.createdAt : await selectSoundTimeNear(transaction, row.id, lastSound);
     if (createdAt === undefined) throw new NoSoundTimeError();
     const from = withFindings(toCountable(row), info.get(row.id));
     changes.push({ id: row.id, createdAt, from, to: { ...from, createdAt } });
   }
   for (const [createdAt, same] of Map.groupBy(changes, (change) => change.createdAt)) {
-    await future.setTime(
+    await setTime(
       transaction,
       same.map(({ id }) => id),
       createdAt,
@@ -82,7 +88,7 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
     ...countErrorFindings(before).map((cell) => ({ ...cell, count: -cell.count })),
     ...countErrorFindings(after),
   ]);
-  await future.recomputeTimes(transaction, ids);
+  await recomputeTimes(transaction, ids);
   if (rows.length > 0) await resetTagRollup(transaction);
   return rows.length;
 }

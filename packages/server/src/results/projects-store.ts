@@ -2,7 +2,7 @@ import { insertRows } from "../platform/storage/insert-rows.ts";
 import type { ProjectsTable } from "../platform/storage/schema/projects.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
-export type Project = Omit<ProjectsTable, "account_id">;
+export type ProjectRow = Omit<ProjectsTable, "account_id">;
 
 const columns = ["id", "name", "created_by", "created_at"] as const;
 
@@ -21,7 +21,7 @@ export async function selectProject(
   database: Database,
   accountId: string,
   id: string,
-): Promise<Project | undefined> {
+): Promise<ProjectRow | undefined> {
   return await database
     .selectFrom("projects")
     .select(columns)
@@ -34,7 +34,7 @@ export async function selectProjectByName(
   database: Database,
   accountId: string,
   name: string,
-): Promise<Project | undefined> {
+): Promise<ProjectRow | undefined> {
   return (await selectProjectsByNames(database, accountId, [name]))[0];
 }
 
@@ -43,7 +43,7 @@ export async function selectProjectsByNames(
   database: Database,
   accountId: string,
   names: readonly string[],
-): Promise<Project[]> {
+): Promise<ProjectRow[]> {
   if (names.length === 0) return [];
   return await database
     .selectFrom("projects")
@@ -58,7 +58,7 @@ export async function selectProjects(
   reader: Database,
   accountId: string,
   { limit, offset }: { limit: number; offset: number },
-): Promise<Project[]> {
+): Promise<ProjectRow[]> {
   return await reader
     .selectFrom("projects")
     .select(columns)

@@ -15,7 +15,7 @@ import { type Route, withCaller } from "../http/route.ts";
 import { toIsoInstant } from "../platform/storage/micros.ts";
 import { createProject } from "./create-project.ts";
 import { findProject } from "./find-project.ts";
-import { type Project as StoredProject, selectProjects } from "./projects-store.ts";
+import { type ProjectRow, selectProjects } from "./projects-store.ts";
 
 const path = "/v1/projects";
 
@@ -50,6 +50,6 @@ export function projectRoutes(services: Services): Route[] {
   ];
 }
 
-function toProject({ created_at, ...project }: StoredProject): Project {
+function toProject({ created_at, ...project }: ProjectRow): Project {
   return { ...project, created_at: toIsoInstant(created_at) };
 }

@@ -5,7 +5,7 @@ import { nowMicros } from "../platform/storage/micros.ts";
 import type { Once } from "../platform/storage/once.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { selectProject } from "../results/projects-store.ts";
-import { type Experiment, selectExperiment } from "./experiments-store.ts";
+import { type ExperimentRow, selectExperiment } from "./experiments-store.ts";
 import { noSuchExperiment } from "./find-experiment.ts";
 import { notCounted, type Run } from "./run.ts";
 import { insertRun } from "./runs-store.ts";
@@ -32,7 +32,7 @@ export async function createExperiment(
   requester: Changer,
   { projectId, metadata, ...wanted }: NewExperiment,
   once: Once | undefined,
-): Promise<Experiment> {
+): Promise<ExperimentRow> {
   const { accountId } = requester;
   const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
   return await doOnce(store.writer(requester), once, {

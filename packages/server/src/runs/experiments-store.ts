@@ -3,7 +3,7 @@ import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
 /** A run whose target is external, as `/v1/experiments` has it. */
-export interface Experiment extends Pick<RunsTable, "id" | "name" | "tags" | "metadata" | "created_at"> {
+export interface ExperimentRow extends Pick<RunsTable, "id" | "name" | "tags" | "metadata" | "created_at"> {
   project_id: string;
 }
 
@@ -16,7 +16,7 @@ export async function selectExperiment(
   database: Database,
   accountId: string,
   id: string,
-): Promise<Experiment | undefined> {
+): Promise<ExperimentRow | undefined> {
   return (await selectExperimentsByIds(database, accountId, [id]))[0];
 }
 
@@ -45,7 +45,7 @@ export async function replaceMetadata(
   accountId: string,
   id: string,
   metadata: string,
-): Promise<Experiment | undefined> {
+): Promise<ExperimentRow | undefined> {
   return await writer
     .updateTable("runs")
     .set({ metadata })
@@ -90,7 +90,7 @@ export async function selectExperimentsByIds(
   reader: Database,
   accountId: string,
   ids: readonly string[],
-): Promise<Experiment[]> {
+): Promise<ExperimentRow[]> {
   if (ids.length === 0) return [];
   return await reader
     .selectFrom("runs")

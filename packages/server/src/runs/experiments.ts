@@ -19,7 +19,7 @@ import { streamList } from "../http/stream-list.ts";
 import { InvalidRequestError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/micros.ts";
 import { createExperiment, UnknownProjectError } from "./create-experiment.ts";
-import type { Experiment as StoredExperiment } from "./experiments-store.ts";
+import type { ExperimentRow } from "./experiments-store.ts";
 import { findExperiment } from "./find-experiment.ts";
 import { listExperiments } from "./list-experiments.ts";
 import { updateExperiment } from "./update-experiment.ts";
@@ -74,12 +74,12 @@ function idOf(call: CallWithCaller): string {
   return readPath(call, ExperimentPath).id;
 }
 
-function toResponse(experiment: StoredExperiment, status: number): Response {
+function toResponse(experiment: ExperimentRow, status: number): Response {
   const response: ExperimentResponse = { experiment: toExperiment(experiment) };
   return Response.json(response, { status });
 }
 
-function toExperiment({ id, project_id, name, tags, metadata, created_at }: StoredExperiment): Experiment {
+function toExperiment({ id, project_id, name, tags, metadata, created_at }: ExperimentRow): Experiment {
   return {
     id,
     project_id,

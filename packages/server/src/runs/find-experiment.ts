@@ -1,13 +1,13 @@
 import { ServiceError } from "../platform/errors.ts";
 import type { Requester } from "../platform/storage/reader.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { type Experiment, selectExperiment } from "./experiments-store.ts";
+import { type ExperimentRow, selectExperiment } from "./experiments-store.ts";
 
 export async function findExperiment(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   id: string,
-): Promise<Experiment> {
+): Promise<ExperimentRow> {
   const experiment = await selectExperiment(store.briefReader(requester), requester.accountId, id);
   if (experiment === undefined) throw noSuchExperiment();
   return experiment;

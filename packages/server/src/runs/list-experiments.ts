@@ -2,8 +2,8 @@ import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/
 import type { Requester } from "../platform/storage/reader.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import {
-  type Experiment,
   type ExperimentPage,
+  type ExperimentRow,
   selectExperimentSizes,
   selectExperimentsByIds,
 } from "./experiments-store.ts";
@@ -13,7 +13,7 @@ export async function listExperiments(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   page: ExperimentPage,
-): Promise<Pieces<Experiment>> {
+): Promise<Pieces<ExperimentRow>> {
   const { accountId } = requester;
   const reader = store.briefReader(requester);
   const sizes = await selectExperimentSizes(reader, accountId, page);

@@ -1,7 +1,7 @@
 import type { Changer } from "../platform/actor.ts";
 import { recordChange } from "../platform/record-change.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { type Experiment, replaceMetadata } from "./experiments-store.ts";
+import { type ExperimentRow, replaceMetadata } from "./experiments-store.ts";
 import { noSuchExperiment } from "./find-experiment.ts";
 
 /** Replaces an experiment's metadata. */
@@ -10,7 +10,7 @@ export async function updateExperiment(
   requester: Changer,
   id: string,
   metadata: Readonly<Record<string, unknown>>,
-): Promise<Experiment> {
+): Promise<ExperimentRow> {
   const json = JSON.stringify(metadata);
   return await store
     .writer(requester)
