@@ -33,7 +33,7 @@ import { comparisonRoutes } from "../runs/compare/comparisons.ts";
 import { experimentRoutes } from "../runs/experiments.ts";
 import { runReportRoutes } from "../runs/report/report-routes.ts";
 import { runRoutes } from "../runs/runs.ts";
-import { usageRoutes } from "../usage/usage.ts";
+import { usageRoutes } from "../usage/usage-route.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { docsRoutes } from "./docs.ts";
 import { metricsRoutes } from "./metrics.ts";

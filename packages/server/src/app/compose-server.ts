@@ -19,7 +19,7 @@ import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { watchClocks } from "../results/watch-clocks.ts";
 import { createCompletionCache } from "../upstream/completion-cache.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
-import { collectUsage } from "../usage/collect-usage.ts";
+import { collectUsage } from "../usage/usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import { type App, createApp } from "./app.ts";
 import { composeCapture } from "./compose-capture.ts";

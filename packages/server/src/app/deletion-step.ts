@@ -9,7 +9,7 @@ import { type CountsPlace, deleteEmptyCounts } from "../results/delete/delete-em
 import { deleteMatchingResults } from "../results/delete/delete-matching-results.ts";
 import { deleteOldResults } from "../results/delete/delete-old-results.ts";
 import type { AgePlace } from "../results/delete/deleted-results-store.ts";
-import { deleteOldUsage } from "../usage/delete-old-usage.ts";
+import { deleteOldUsage } from "../usage/usage-store.ts";
 
 /** One small transaction of what is to be deleted, at most `limit` rows. */
 export type DeletionStep = { limit: number } & (

@@ -24,7 +24,7 @@ import { comparisonPaths } from "../runs/compare/openapi.ts";
 import { experimentPaths } from "../runs/openapi.ts";
 import { runReportPaths } from "../runs/report/report-openapi.ts";
 import { runPaths } from "../runs/runs-openapi.ts";
-import { usagePaths } from "../usage/openapi.ts";
+import { usagePaths } from "../usage/usage-route.ts";
 import { probePaths } from "./openapi.ts";
 import type { Settings } from "./services.ts";
 

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, expect, jest, setSystemTime, test } from "bun:test";
-import { collectUsage } from "./collect-usage.ts";
-import { middleOf } from "./latency-buckets.ts";
-import type { UsageTotals, Use } from "./usage-totals.ts";
+import { collectUsage, middleOf, type UsageTotals, type Use } from "./usage.ts";
 
 const noon = new Date("2026-03-01T12:00:00Z");
 const use: Use = {

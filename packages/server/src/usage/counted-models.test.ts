@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCountedModels } from "./counted-models.ts";
+import { createCountedModels } from "./usage.ts";
 
 const names = (count: number) => Array.from({ length: count }, (_, number) => `name ${number}`);
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import type { LatencyQuery } from "@presage/contract";
 import { InvalidRequestError } from "../http/validate.ts";
-import { microsPerHour, type RequestedPeriod, readUsagePeriod } from "./read-usage-period.ts";
+import { microsPerHour, type RequestedPeriod, readUsagePeriod } from "./usage-route.ts";
 
 beforeEach(() => {
   setSystemTime(new Date("2026-03-10T15:20:00Z"));

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { toUsageRows } from "./usage-rows.ts";
-import { addUse, emptyTotals, type UsageTotals, type Use } from "./usage-totals.ts";
+import { toUsageRows, addUse, emptyTotals, type UsageTotals, type Use } from "./usage.ts";
 
 function totalsOf(more: Partial<Use>, hour = 7): UsageTotals {
   const use: Use = {

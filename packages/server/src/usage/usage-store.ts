@@ -1,13 +1,10 @@
 import { sql } from "kysely";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type {
-  UsageCountsTable,
-  UsageLatenciesTable,
-  UsageModelTokensTable,
-} from "../platform/storage/schema/usage.ts";
-import { toUsageRows } from "./usage-rows.ts";
-import type { UsageTotals } from "./usage-totals.ts";
+import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "../platform/storage/schema/usage.ts";
+import { toUsageRows, type UsageTotals } from "./usage.ts";
+import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
+import { type Micros, microsPerDay } from "../platform/storage/micros.ts";
 
 /** Rows or ids of one statement; databases limit its parameters. */
 const maxPerStatement = 1_000;
@@ -223,4 +220,24 @@ export async function deleteUsageBefore(
     deleted += Number(numDeletedRows);
   }
   return deleted;
+}
+
+const microsPerHour = microsPerDay / 24;
+/** A rough guess, from which batches find their size. */
+const rowsPerHour = 10;
+
+/** Deletes some of an account's usage from before a time: whole hours, the oldest first. */
+export async function deleteOldUsage(
+  database: Database,
+  { accountId, before }: { accountId: string; before: Micros },
+  limit: number,
+): Promise<DeletedBatch<true>> {
+  const endHour = Math.floor(before / microsPerHour);
+  const first = await selectFirstHour(database, accountId);
+  if (first === undefined || first >= endHour) return { deleted: 0, heldMs: 0, next: undefined };
+  const untilHour = Math.min(first + Math.ceil(limit / rowsPerHour), endHour);
+  const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
+    deleteUsageBefore(transaction, accountId, untilHour),
+  );
+  return { deleted: result, heldMs, next: true };
 }

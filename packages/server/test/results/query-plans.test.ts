@@ -19,12 +19,7 @@ import {
   resultsParts,
   selectExternalResults,
 } from "../../src/runs/external/external-results-store.ts";
-import {
-  selectCounts,
-  selectLatencies,
-  selectModelTokens,
-  type UsagePeriod,
-} from "../../src/usage/usage-store.ts";
+import { selectCounts, selectLatencies, selectModelTokens, type UsagePeriod } from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { LatencyResponse, UsageResponse, type UsageRow } from "@presage/contract";
-import { addUse, emptyTotals, type UsageTotals, type Use } from "../../../src/usage/usage-totals.ts";
+import { addUse, emptyTotals, type UsageTotals, type Use } from "../../../src/usage/usage.ts";
 import { callWithKey, type TestPresage } from "../presage/presage.ts";
 
 type Headers = Record<string, string>;
