@@ -5,7 +5,7 @@ import { memberRoutes } from "../accounts/members.ts";
 import { sessionRoutes } from "../accounts/sessions.ts";
 import { signInRoutes } from "../accounts/sign-in.ts";
 import { whoAmIRoutes } from "../accounts/whoami.ts";
-import { datasetRoutes } from "../datasets/datasets.ts";
+import { datasetRoutes } from "../datasets/datasets-route.ts";
 import { environmentRoutes } from "../environments/environments.ts";
 import { episodeRoutes } from "../environments/episodes/episodes.ts";
 import { openEnvRoutes } from "../environments/openenv/openenv.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { DatasetServices } from "../datasets/dataset-services.ts";
-import { sweepRevisions } from "../datasets/sweep-revisions.ts";
+import { sweepRevisions } from "../datasets/revisions-store.ts";
 import { uploadInPlace, uploadInThreads } from "../datasets/upload/run-upload.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import { diskFloorOf } from "../platform/storage/disk-floor.ts";

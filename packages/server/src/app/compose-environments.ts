@@ -1,5 +1,5 @@
 import type { DatasetSample } from "@presage/contract";
-import { exportSamples } from "../datasets/read-samples.ts";
+import { exportSamples } from "../datasets/samples.ts";
 import type {
   EnvironmentServices,
   FirstState,

@@ -4,7 +4,7 @@ import { mePaths } from "../accounts/me-openapi.ts";
 import { memberPaths } from "../accounts/members-openapi.ts";
 import { apiKeyPaths } from "../accounts/openapi.ts";
 import { sessionPaths } from "../accounts/sessions-openapi.ts";
-import { datasetPaths } from "../datasets/openapi.ts";
+import { datasetPaths } from "../datasets/datasets-route.ts";
 import { episodePaths } from "../environments/episodes/openapi.ts";
 import { environmentPaths } from "../environments/openapi.ts";
 import { openEnvDescription, openEnvPaths } from "../environments/openenv/openapi.ts";

@@ -1,10 +1,8 @@
 import type { OpenedStore } from "../app/compose-command-line.ts";
 import type { Config } from "../config/config.ts";
-import { createDataset } from "../datasets/create-dataset.ts";
-import { toDataset, toDatasetRevision } from "../datasets/dataset-response.ts";
-import { deleteDataset } from "../datasets/delete-dataset.ts";
-import { listDatasets, listRevisions } from "../datasets/list-datasets.ts";
-import { sweepRevisions } from "../datasets/sweep-revisions.ts";
+import { createDataset, deleteDataset, listDatasets, listRevisions } from "../datasets/datasets.ts";
+import { toDataset, toDatasetRevision } from "../datasets/datasets-route.ts";
+import { sweepRevisions } from "../datasets/revisions-store.ts";
 import { uploadRevision } from "../datasets/upload/upload-revision.ts";
 import { readEpisodeLines } from "../environments/read-episode-lines.ts";
 import { noEpisodes, toWantedEpisodes } from "../environments/revise-from-episodes.ts";

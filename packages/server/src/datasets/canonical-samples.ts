@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Context } from "@presage/contract";
-import type { ReadSample } from "./reader.ts";
+import type { ReadSample } from "./formats.ts";
 
 /** A text that samples share: a context, or a message behind the messages before it. */
 export interface Part {

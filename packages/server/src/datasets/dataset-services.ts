@@ -1,6 +1,6 @@
 import type { Sweeper } from "../platform/storage/sweeper.ts";
 import type { Uploads } from "./upload/run-upload.ts";
-import type { UploadLimits } from "./upload/uploaded-lines.ts";
+import type { UploadLimits } from "./upload/lines.ts";
 
 /** What operations on datasets need beside the store. */
 export interface DatasetServices extends Readonly<UploadLimits> {

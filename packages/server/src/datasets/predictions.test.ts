@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { readPrediction } from "./predictions.ts";
-import { formatOf } from "./reader.ts";
+import { readPrediction, formatOf } from "./formats.ts";
 
 function read(row: unknown, line = 1) {
   return [...readPrediction(row, line)][0];

@@ -1,6 +1,6 @@
 import type { DatasetChange } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
-import { lockDataset } from "../datasets/datasets-store.ts";
+import { lockDataset } from "../datasets/datasets.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
 import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
 import { type ResolvedEvaluator, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";

@@ -1,6 +1,6 @@
 import { RunPredictionLine } from "@presage/contract";
-import { predictionFields, readAnswer } from "../datasets/predictions.ts";
-import { checkLine, LineError } from "../datasets/upload/line-error.ts";
+import { predictionFields, readAnswer } from "../datasets/formats.ts";
+import { checkLine, LineError } from "../datasets/upload/lines.ts";
 
 /** How a line names its sample: once, or several times alike. Its index is the sample's id, or its number from 0. */
 export type SampleNames = ReturnType<typeof readNames>;

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../datasets/batch-size.ts";
-import { countRepeatedIndexes } from "../datasets/predictions.ts";
-import { atLine, createJsonLineReader } from "../datasets/upload/read-json-line.ts";
-import { type UploadLimits, uploadedLines } from "../datasets/upload/uploaded-lines.ts";
+import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../datasets/revisions-store.ts";
+import { countRepeatedIndexes } from "../datasets/formats.ts";
+import { atLine, createJsonLineReader, type UploadLimits, uploadedLines } from "../datasets/upload/lines.ts";
 import type { Changer } from "../platform/actor.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { recordChange } from "../platform/record-change.ts";

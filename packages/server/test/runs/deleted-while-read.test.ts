@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RootOperationNode } from "kysely";
-import { listTrajectories } from "../../src/datasets/list-trajectories.ts";
-import {
-  exportSamples,
-  pageOfSamples,
-  readTrajectory,
-  type WantedRevision,
-} from "../../src/datasets/read-samples.ts";
+import { listTrajectories } from "../../src/datasets/trajectories.ts";
+import { exportSamples, pageOfSamples, readTrajectory, type WantedRevision } from "../../src/datasets/samples.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
 import { listComparedSamples } from "../../src/runs/compare/list-compared-samples.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { selectTrajectories } from "../../src/datasets/trajectories-store.ts";
+import { selectTrajectories } from "../../src/datasets/trajectories.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { countRunsOf, selectDiscardedRun } from "../../src/runs/deleted-runs-store.ts";
 import { inPlace, selectRunSamples } from "../../src/runs/run-samples-store.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { gunzip } from "./gunzip.ts";
+import { gunzip } from "./lines.ts";
 
 const mebibyte = 1024 * 1024;
 

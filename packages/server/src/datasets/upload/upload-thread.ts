@@ -9,7 +9,7 @@ import {
   type UploadedPredictions,
   uploadPredictions,
 } from "../../runs/upload-predictions.ts";
-import { createFeed, type Feed } from "./feed.ts";
+import { createFeed, type Feed } from "./run-upload.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
 
 // Runs in a worker, which has one upload at a time: it decompresses, reads and stores the body on a connection of its own.

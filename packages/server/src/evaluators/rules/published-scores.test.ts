@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { readers } from "../../datasets/reader.ts";
+import { readers } from "../../datasets/formats.ts";
 import { NotApplicableError } from "../evaluation-error.ts";
 import type { Verdict } from "../evaluator-outcome.ts";
 import type { RuleFamily } from "../family.ts";

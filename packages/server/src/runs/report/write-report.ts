@@ -1,5 +1,5 @@
 import type { RunReport } from "@presage/contract";
-import { selectDataset } from "../../datasets/datasets-store.ts";
+import { selectDataset } from "../../datasets/datasets.ts";
 import type { Requester } from "../../platform/storage/reader.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { reportDocument } from "./report-document.ts";

@@ -1,5 +1,5 @@
 import type { Context, DatasetSample, Interaction } from "@presage/contract";
-import { readPlacedSamples } from "../../datasets/read-samples.ts";
+import { readPlacedSamples } from "../../datasets/samples.ts";
 import { type SampleSize, selectEarlierPositions, selectSizes } from "../../datasets/samples-store.ts";
 import type { Requester } from "../../platform/storage/reader.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";

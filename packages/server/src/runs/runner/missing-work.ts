@@ -1,5 +1,5 @@
 import type { DatasetSample } from "@presage/contract";
-import { readPlacedSamples } from "../../datasets/read-samples.ts";
+import { readPlacedSamples } from "../../datasets/samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
 import { hasFailed } from "../../evaluators/evaluator-outcome.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";

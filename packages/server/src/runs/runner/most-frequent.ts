@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type PlacedSample, readPlacedSamples } from "../../datasets/read-samples.ts";
+import { type PlacedSample, readPlacedSamples } from "../../datasets/samples.ts";
 import { selectSizes } from "../../datasets/samples-store.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";

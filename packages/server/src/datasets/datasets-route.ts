@@ -1,29 +1,131 @@
-import {
-  Dataset,
-  DatasetCreateRequest,
-  DatasetDeleteQuery,
-  DatasetLine,
-  DatasetListQuery,
-  DatasetListResponse,
-  DatasetPath,
-  DatasetRevision,
-  DatasetRevisionListQuery,
-  DatasetRevisionListResponse,
-  DatasetRevisionQuery,
-  DatasetSample,
-  DatasetSampleListQuery,
-  DatasetSampleListResponse,
-  DatasetTrajectory,
-  DatasetTrajectoryListQuery,
-  DatasetTrajectoryListResponse,
-  DatasetTrajectoryPath,
-  DatasetTrajectoryQuery,
-  DatasetUploadQuery,
-  EpisodeSelection,
-  HTTPValidationError,
-} from "@presage/contract";
+import { Dataset, DatasetRevision, type DatasetFormat, DatasetCreateRequest, DatasetDeleteQuery, DatasetListQuery, DatasetListResponse, DatasetPath, DatasetRevisionListQuery, DatasetRevisionListResponse, DatasetUploadQuery, defaultPageLimit, isTrueWord, DatasetLine, DatasetRevisionQuery, DatasetSample, DatasetSampleListQuery, DatasetSampleListResponse, DatasetTrajectory, DatasetTrajectoryListQuery, DatasetTrajectoryListResponse, DatasetTrajectoryPath, DatasetTrajectoryQuery, EpisodeSelection, HTTPValidationError } from "@presage/contract";
+import { toIsoInstant } from "../platform/storage/micros.ts";
+import { type DatasetWithRevision, createDataset, deleteDataset, findDataset, listDatasets, listRevisions } from "./datasets.ts";
+import type { Revision } from "./revisions-store.ts";
+import { receiveUpload } from "../http/receive-upload.ts";
+import { requesterOf } from "../http/requester-of.ts";
+import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import type { UploadedRevision } from "./upload/upload-revision.ts";
+import type { Services } from "../app/services.ts";
+import { reviseFromEpisodes } from "../environments/revise-from-episodes.ts";
+import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
+import { readBody, readKnownQuery, readOnce, readPath } from "../http/read-request.ts";
+import { sampleRoutes } from "./samples-route.ts";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, errorResponse, idempotencyHeader, operation, page, response } from "../http/describe.ts";
+
+export function toDataset({ dataset, latest }: DatasetWithRevision): Dataset {
+  return {
+    id: dataset.id,
+    name: dataset.name,
+    description: dataset.description,
+    tags: dataset.tags === null ? null : (JSON.parse(dataset.tags) as Dataset["tags"]),
+    change: dataset.change === null ? null : (JSON.parse(dataset.change) as Dataset["change"]),
+    latest_revision: latest === undefined ? null : toDatasetRevision(latest),
+    created_by: dataset.created_by,
+    created_at: toIsoInstant(dataset.created_at),
+  };
+}
+
+export function toDatasetRevision({
+  number,
+  digest,
+  samples,
+  trajectories,
+  bytes,
+  createdAt,
+  warnings,
+}: Revision): DatasetRevision {
+  const created_at = toIsoInstant(createdAt);
+  return { revision: number, digest, samples, trajectories, bytes, created_at, warnings };
+}
+
+/** Stores the lines of a request's body as a revision, as they arrive. */
+export async function receiveRevision(
+  { datasets }: Pick<EvaluationServices, "datasets">,
+  call: CallWithCaller,
+  { id, format, isAppended }: { id: string; format: DatasetFormat | undefined; isAppended: boolean },
+): Promise<UploadedRevision> {
+  const { maxBytes, floor, quotaBytes, uploads } = datasets;
+  const { accountId, actor } = requesterOf(call);
+  try {
+    return await receiveUpload(call, (body, { isGzip }) =>
+      uploads.uploadRevision(
+        { accountId, actor, datasetId: id, format, isGzip, isAppended, maxBytes, floor, quotaBytes },
+        body,
+        call.request.signal,
+      ),
+    );
+  } finally {
+    datasets.sweeper.schedule();
+  }
+}
+
+const path = "/v1/datasets";
+
+export function datasetRoutes(services: Services): Route[] {
+  const { evaluation, settings } = services;
+  return [
+    withCaller("GET", path, "read", async (call) => {
+      const page = readKeysetPage(readKnownQuery(call, DatasetListQuery));
+      const { datasets, next } = await listDatasets(evaluation, requesterOf(call), page);
+      const response: DatasetListResponse = { data: datasets.map(toDataset), next: toCursor(next) };
+      return Response.json(response);
+    }),
+    withCaller("POST", path, "evaluate", async (call) => {
+      const body = await readBody(call, DatasetCreateRequest, settings.maxShortBodyBytes);
+      const newDataset = {
+        name: body.name,
+        description: body.description ?? undefined,
+        tags: body.tags ?? undefined,
+        change: body.change ?? undefined,
+        userId: call.caller.userId,
+      };
+      const once = readOnce(call, "create dataset", body);
+      const dataset = await createDataset(evaluation, requesterOf(call), newDataset, once);
+      return Response.json(toDataset({ dataset, latest: undefined }), { status: 201 });
+    }),
+    withCaller("GET", `${path}/:id`, "read", async (call) => {
+      const { id } = readPath(call, DatasetPath);
+      return Response.json(toDataset(await findDataset(evaluation, requesterOf(call), id)));
+    }),
+    withCaller("DELETE", `${path}/:id`, "evaluate", async (call) => {
+      const { id } = readPath(call, DatasetPath);
+      const query = readKnownQuery(call, DatasetDeleteQuery);
+      const withRuns = isTrueWord(query.with_runs ?? "false");
+      await deleteDataset(evaluation, requesterOf(call), { id, withRuns });
+      evaluation.datasets.sweeper.schedule();
+      evaluation.runs.wake();
+      return new Response(null, { status: 204 });
+    }),
+    withCaller("GET", `${path}/:id/revisions`, "read", async (call) => {
+      const { id } = readPath(call, DatasetPath);
+      const { limit, after } = readKnownQuery(call, DatasetRevisionListQuery);
+      const page = {
+        limit: Number(limit ?? defaultPageLimit),
+        below: after === undefined ? undefined : Number(after),
+      };
+      const { revisions, next } = await listRevisions(evaluation, requesterOf(call), id, page);
+      const response: DatasetRevisionListResponse = {
+        data: revisions.map(toDatasetRevision),
+        next: next === undefined ? null : String(next),
+      };
+      return Response.json(response);
+    }),
+    withCaller("POST", `${path}/:id/revisions`, "evaluate", async (call) => {
+      const { id } = readPath(call, DatasetPath);
+      const query = readKnownQuery(call, DatasetUploadQuery);
+      const isAppended = isTrueWord(query.append ?? "false");
+      const { revision, isNew } =
+        query.from === "episodes"
+          ? await reviseFromEpisodes(services, call, { id, format: query.format, isAppended })
+          : await receiveRevision(evaluation, call, { id, format: query.format, isAppended });
+      return Response.json(toDatasetRevision(revision), { status: isNew ? 201 : 200 });
+    }),
+    ...sampleRoutes(services, path),
+  ];
+}
 
 const tag = "datasets";
 const notFound = {

@@ -1,0 +1,215 @@
+import { maxConversationMessages, DatasetLine, type DatasetFormat } from "@presage/contract";
+import { z } from "zod";
+import { checkLine, LineError, atLine, createJsonLineReader, type RawLine } from "./upload/lines.ts";
+import { countOf } from "../platform/count-of.ts";
+
+const id = z.union([z.string(), z.int()]).nullish();
+const Conversation = z.looseObject({
+  trajectory_id: id,
+  id,
+  item_id: id,
+  messages: z
+    .array(z.looseObject({ role: z.enum(["system", "user", "assistant"]), content: z.string() }))
+    .max(maxConversationMessages),
+});
+
+/**
+ * A conversation between an agent, who is the user, and the environment, who is the assistant: each assistant turn after a user turn
+ * is a next state, and all turns before it are what the model is asked. Other fields are ignored.
+ */
+export function* readChatTrajectory(value: unknown, line: number): Generator<ReadSample, void> {
+  const conversation = checkLine(Conversation, value);
+  const messages = conversation.messages.map(({ role, content }) => ({ role, content }));
+  const trajectoryId =
+    conversation.trajectory_id ?? conversation.id ?? conversation.item_id ?? `line-${line}`;
+  let step = 0;
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role !== "assistant" || messages[index - 1]?.role !== "user") continue;
+    yield {
+      trajectory_id: String(trajectoryId),
+      step,
+      messages: messages.slice(0, index),
+      next_state: content,
+    };
+    step += 1;
+  }
+  if (step === 0) throw new LineError("There is no assistant turn after a user turn", ["messages"]);
+}
+
+const State = z.looseObject({ score: z.number().optional(), gameOver: z.boolean().optional() });
+const Transition = z.looseObject({
+  game: z.string(),
+  state_id: z.int().min(0),
+  current_state: z.looseObject({ taskDesc: z.string().optional() }),
+  tick_state: State.extend({ lastAction: z.string().min(1) }),
+  current_score_state: State.nullish(),
+  next_score_state: State.nullish(),
+});
+
+/**
+ * A transition of LLM-Sim (Wang et al. 2024): the states before the action and after the environment's tick, as JSON. Its `state_id`
+ * counts the transitions of a game, which all start on the path of one playthrough, so a game is one trajectory.
+ */
+export function* readLlmSimTransition(value: unknown): Generator<ReadSample, void> {
+  const { game, state_id, current_state, current_score_state, tick_state, next_score_state } = checkLine(
+    Transition,
+    value,
+  );
+  const { score, gameOver } = next_score_state ?? tick_state;
+  yield {
+    trajectory_id: game,
+    step: state_id,
+    context: { task_context: current_state.taskDesc },
+    interaction: { state: withScore(current_state, current_score_state), action: tick_state.lastAction },
+    next_state: withScore(tick_state, next_score_state),
+    reward: score,
+    done: gameOver,
+  };
+}
+
+/** As the paper does, which has the score in the states that are predicted. */
+function withScore(state: object, score: object | null | undefined): string {
+  return JSON.stringify(score ? { ...state, score_state: score } : state);
+}
+
+/** Presage's own lines, one sample each. */
+export function* readOwnLine(value: unknown): Generator<ReadSample, void> {
+  const line = checkLine(DatasetLine, value);
+  const { interaction, messages, context } = line;
+  if (!interaction && !messages) throw new LineError("Field required; or give messages", ["interaction"]);
+  if (messages) {
+    if (interaction) throw new LineError("Give either interaction or messages", ["messages"]);
+    if (context) throw new LineError("Give context beside interaction, not beside messages", ["context"]);
+    if (messages.length > 0 && messages.at(-1)?.role !== "user")
+      throw new LineError("The last message must be the user's", ["messages"]);
+  }
+  yield line;
+}
+
+/** Of several the first that a line has. */
+export const predictionFields = ["prediction_raw", "predicted", "generated"] as const;
+const referenceFields = ["reference", "expected", "ground_truth"] as const;
+
+const text = z.string().nullish();
+const Row = z.looseObject({
+  index: z.union([z.string(), z.int()]).nullish(),
+  prediction_raw: text,
+  predicted: text,
+  generated: text,
+  reference: text,
+  expected: text,
+  ground_truth: text,
+  skipped_overlong: z.boolean().nullish(),
+});
+
+/** With it begins what mdlm_world_modeling writes in place of a prediction that failed. */
+const failure = "ERROR";
+
+/**
+ * A prediction made elsewhere beside its reference, as mdlm_world_modeling writes them. What was asked is not in such a file, so the
+ * sample has no messages, and each line is a trajectory of its own. A failed prediction is left out.
+ */
+export function* readPrediction(value: unknown, line: number): Generator<ReadSample, void> {
+  const row = checkLine(Row, value);
+  const reference = firstOf(row, referenceFields);
+  if (typeof reference !== "string") throw new LineError("Field required", ["reference"]);
+  const answer = readAnswer(row);
+  const id = String(row.index ?? `line-${line}`);
+  yield {
+    dataset_sample_id: id,
+    trajectory_id: id,
+    step: 0,
+    messages: [],
+    next_state: reference,
+    ...("prediction" in answer ? answer : {}),
+  };
+}
+
+type Answer = { prediction: string } | { failure: "error" | "skipped" };
+type AnswerField = (typeof predictionFields)[number] | "prediction";
+
+/** What a line predicts, or why it has no answer: one rule for all files of predictions, also those that are uploaded to a run. */
+export function readAnswer(
+  line: { [field in AnswerField]?: string | null | undefined } & {
+    skipped_overlong?: boolean | null | undefined;
+  },
+  fields: readonly AnswerField[] = predictionFields,
+): Answer {
+  if (line.skipped_overlong === true) return { failure: "skipped" };
+  const prediction = firstOf(line, fields);
+  const isOfScript = predictionFields.some((field) => field in line);
+  if (typeof prediction !== "string" || (isOfScript && prediction.startsWith(failure)))
+    return { failure: "error" };
+  return { prediction };
+}
+
+/** Counts lines whose index an earlier one has. Of these the first counts, as in the script. */
+export function countRepeatedIndexes() {
+  // There may be millions, and most are numbers, which take less memory.
+  const seen = new Set<string | number>();
+  let repeated = 0;
+  return {
+    isRepeated(index: string | number): boolean {
+      const key = String(Number(index)) === String(index) ? Number(index) : index;
+      if (!seen.has(key)) return !seen.add(key);
+      repeated += 1;
+      return true;
+    },
+    warnings: () =>
+      repeated === 0
+        ? undefined
+        : [`${countOf(repeated, "line")} passed over: of lines with the same index the first counts.`],
+  };
+}
+
+function firstOf<Field extends string>(
+  row: { [field in Field]?: string | null | undefined },
+  fields: readonly Field[],
+): string | null | undefined {
+  const field = fields.find((one) => one in row);
+  return field === undefined ? undefined : row[field];
+}
+
+export interface ReadSample extends DatasetLine {
+  /** What was predicted elsewhere for the sample. A revision does not keep it. */
+  prediction?: string;
+}
+
+/** Makes samples of a line's JSON. Throws a `LineError` if it cannot. */
+export type Reader = (value: unknown, line: number) => Iterable<ReadSample>;
+
+export const readers: Record<DatasetFormat, Reader> = {
+  presage: readOwnLine,
+  chat: readChatTrajectory,
+  "llm-sim": readLlmSimTransition,
+  predictions: readPrediction,
+};
+
+/** The format of a line, told by its fields. */
+export function formatOf(value: unknown): DatasetFormat {
+  if (typeof value !== "object" || value === null) throw new LineError("Input should be a JSON object");
+  if ("tick_state" in value) return "llm-sim";
+  if ("next_state" in value) return "presage";
+  if ("messages" in value) return "chat";
+  if (predictionFields.some((field) => field in value)) return "predictions";
+  return "presage";
+}
+
+/** Reads the samples of one line after the other. Throws an `UploadError` that names the line. */
+export function createSampleReader(format: DatasetFormat | undefined) {
+  const readJson = createJsonLineReader();
+  const indexes = countRepeatedIndexes();
+  let chosen = format;
+  return {
+    read: (line: RawLine): ReadSample[] =>
+      atLine(line.number, () => {
+        const value = readJson(line);
+        if (value === undefined) return [];
+        chosen ??= formatOf(value);
+        const samples = [...readers[chosen](value, line.number)];
+        if (chosen !== "predictions") return samples;
+        return samples.filter(({ dataset_sample_id: id }) => !indexes.isRepeated(id ?? line.number));
+      }),
+    warnings: indexes.warnings,
+  };
+}
