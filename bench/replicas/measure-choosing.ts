@@ -1,6 +1,5 @@
-import { createReplicas } from "../../packages/server/src/upstream/replicas.ts";
-import { routingKeyOf } from "../../packages/server/src/upstream/routing-key.ts";
-import type { CompleteResponse } from "../../packages/server/src/upstream/send-once.ts";
+import { createReplicas, routingKeyOf } from "../../packages/server/src/upstream/replicas.ts";
+import type { CompleteResponse } from "../../packages/server/src/upstream/send.ts";
 import { expectedMessages } from "../payload.ts";
 
 export interface ChoosingPlan {

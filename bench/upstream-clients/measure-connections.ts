@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createConnectionPools } from "../../packages/server/src/upstream/connection-pools.ts";
+import { createConnectionPools } from "../../packages/server/src/upstream/send.ts";
 import { selfSignedCertificate } from "../../packages/server/test/support/upstream/self-signed-certificate.ts";
 import { median } from "../median.ts";
 import { type Client, sendByAgent, sendByFetch } from "./clients.ts";

@@ -5,17 +5,11 @@ import { readSettingsFile } from "../config/yaml-file.ts";
 import { defined } from "../platform/defined.ts";
 import type { ByteBudget } from "../platform/limits/byte-budget.ts";
 import type { Logger } from "../platform/observability/logger.ts";
-import type { CompletionCache } from "../upstream/completion-cache.ts";
-import {
-  createDeployments,
-  type DeploymentSettings,
-  type Deployments,
-  type NamedDeploymentSettings,
-} from "../upstream/create-deployments.ts";
+import type { CompletionCache } from "../upstream/cache.ts";
+import { createDeployments, type DeploymentSettings, type Deployments, type NamedDeploymentSettings, type CountUnreachable, watchOutages } from "../upstream/deployments.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
-import { replicaAddress } from "../upstream/replica-address.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 import { shareOf } from "./share-limits.ts";
 
 export interface ComposedDeployments {

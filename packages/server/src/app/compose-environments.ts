@@ -26,7 +26,7 @@ import { toStorableText } from "../platform/storage/storable-text.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { startSweeper } from "../platform/storage/sweeper.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import type { Deployments } from "../upstream/create-deployments.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import { logFailure } from "./log-failure.ts";
 import { writeInThread } from "./write-in-thread.ts";
 

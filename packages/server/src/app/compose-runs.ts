@@ -22,8 +22,8 @@ import { storeWork } from "../runs/runner/run-work-store.ts";
 import { type Runner, startRunner } from "../runs/runner/start-runner.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import type { WriteWork } from "../runs/runner/work-writer.ts";
-import type { Deployments } from "../upstream/create-deployments.ts";
-import { traceCompletion } from "../upstream/trace-completion.ts";
+import type { Deployments } from "../upstream/deployments.ts";
+import { traceCompletion } from "../upstream/completion.ts";
 import { writeWorkInThread } from "./runner-write-in-thread.ts";
 
 interface RunOptions {

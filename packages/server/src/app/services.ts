@@ -13,7 +13,7 @@ import type { PriceList } from "../platform/price-list.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import type { Deployments } from "../upstream/create-deployments.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import type { Use } from "../usage/usage.ts";
 
 /** Process phase, as `/ready` reports it. */

@@ -7,9 +7,9 @@ import {
   watchReplicas,
 } from "../platform/observability/watched-metrics.ts";
 import type { Capture } from "../predictions/capture.ts";
-import type { CompletionCache } from "../upstream/completion-cache.ts";
-import type { Deployment } from "../upstream/create-deployments.ts";
-import { replicaAddress } from "../upstream/replica-address.ts";
+import type { CompletionCache } from "../upstream/cache.ts";
+import type { Deployment } from "../upstream/deployments.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
 import type { ComposedEvaluation } from "./compose-evaluation.ts";
 import type { ComposedLimits } from "./compose-limits.ts";
 import type { Services } from "./services.ts";

@@ -5,7 +5,7 @@ import { ConfigError } from "../config/config.ts";
 import { defined } from "../platform/defined.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
-import { replicaAddress } from "../upstream/replica-address.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
 import type { UpstreamOptions } from "../upstream/upstream.ts";
 import type { Finding } from "./finding.ts";
 

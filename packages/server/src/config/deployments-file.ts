@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { controlTokenRules, type DeploymentSettings } from "../upstream/create-deployments.ts";
+import { controlTokenRules, type DeploymentSettings } from "../upstream/deployments.ts";
 import { cachePolicies } from "./environment.ts";
 import {
   areDifferentUrls,

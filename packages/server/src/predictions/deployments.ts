@@ -2,9 +2,8 @@ import type { DeploymentListResponse, DeploymentStatus, ReplicaStatus } from "@p
 import { isOperator } from "../accounts/is-operator.ts";
 import type { Services } from "../app/services.ts";
 import { type Route, withCaller } from "../http/route.ts";
-import type { Deployment } from "../upstream/create-deployments.ts";
-import { replicaAddress } from "../upstream/replica-address.ts";
-import type { Replica } from "../upstream/replicas.ts";
+import type { Deployment } from "../upstream/deployments.ts";
+import { replicaAddress, type Replica } from "../upstream/replicas.ts";
 
 /** Fewer calls may all have failed by bad luck. */
 const callsToTell = 3;

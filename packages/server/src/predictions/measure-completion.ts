@@ -1,7 +1,6 @@
 import type { Exchange } from "../http/exchange.ts";
 import { reserveResponse } from "../http/reserve-memory.ts";
-import { readTokenCounts, readUpstreamCachedTokens } from "../upstream/read-completion.ts";
-import { traceCompletion } from "../upstream/trace-completion.ts";
+import { readTokenCounts, readUpstreamCachedTokens, traceCompletion } from "../upstream/completion.ts";
 import type { CompletionOptions, Upstream, UpstreamCompletion } from "../upstream/upstream.ts";
 import type { Complete } from "./predict.ts";
 

@@ -1,6 +1,6 @@
 import type { OpenAiChatCompletionRequest, OpenAiChatMessage } from "@presage/contract";
 import { eventStreamHeaders } from "../http/event-stream-headers.ts";
-import { isObject } from "../upstream/classify-error.ts";
+import { isObject } from "../upstream/failures.ts";
 import type { CompletionBody, UpstreamCompletion } from "../upstream/upstream.ts";
 import type { ChatRequest } from "./complete-chat.ts";
 import { withoutNulls } from "./predict.ts";

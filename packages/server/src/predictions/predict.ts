@@ -1,7 +1,7 @@
 import type { PromptMessage, WorldModelPrediction, WorldModelRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
-import { endOfThinking, readMessage, readThought, readTokenCounts } from "../upstream/read-completion.ts";
+import { endOfThinking, readMessage, readThought, readTokenCounts } from "../upstream/completion.ts";
 import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/byte-budget.ts";
-import type { Deployment, Deployments } from "../upstream/create-deployments.ts";
+import type { Deployment, Deployments } from "../upstream/deployments.ts";
 import type { Sharing, UpstreamCompletion } from "../upstream/upstream.ts";
 import { withCapture } from "./capture-prediction.ts";
 import { type ChatRequest, completeChat, setFields } from "./complete-chat.ts";

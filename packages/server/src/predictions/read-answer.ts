@@ -1,7 +1,7 @@
 import { isCountedModelName } from "../platform/counted-model-name.ts";
 import type { Answer } from "../platform/storage/answer-columns.ts";
-import { readUpstreamCachedTokens } from "../upstream/read-completion.ts";
-import { replicaAddress } from "../upstream/replica-address.ts";
+import { readUpstreamCachedTokens } from "../upstream/completion.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
 import type { UpstreamCompletion } from "../upstream/upstream.ts";
 import { readPrediction } from "./predict.ts";
 

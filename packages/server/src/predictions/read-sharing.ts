@@ -1,6 +1,6 @@
 import { deploymentHeader } from "../http/exchange.ts";
 import type { CallWithCaller } from "../http/route.ts";
-import type { Deployments } from "../upstream/create-deployments.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import type { Sharing } from "../upstream/upstream.ts";
 import { readMaxAge } from "./read-max-age.ts";
 

@@ -1,7 +1,7 @@
 import { UpstreamError } from "../platform/errors.ts";
 import type { Answer } from "../platform/storage/answer-columns.ts";
-import type { Deployment } from "../upstream/create-deployments.ts";
-import { findControlToken } from "../upstream/read-completion.ts";
+import type { Deployment } from "../upstream/deployments.ts";
+import { findControlToken } from "../upstream/completion.ts";
 
 /** Finish reasons of a model that did something else than to say what comes next. */
 const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);

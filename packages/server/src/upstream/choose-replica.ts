@@ -1,4 +1,3 @@
-import type { AverageLatency } from "./latency-window.ts";
 
 /** A replica may hold this multiple of its even share of all requests in flight. */
 const maxShare = 1.25;
@@ -130,4 +129,141 @@ function rankOf({ seed }: Candidate, key: number): number {
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+const windowLength = 256;
+/** Of a new latency in the moving average: a few slow responses change little, a slow replica shows within 16. */
+const newShare = 1 / 16;
+
+export interface AverageLatency {
+  ms: number;
+  /** Divided by the requests that the replica held: what one takes it where they wait for each other. */
+  msPerRequestHeld: number;
+}
+
+/** The latencies of a replica's last responses. */
+export interface LatencyWindow {
+  /** `held`: how many requests the replica had when this one began, this one included. */
+  record(latencyMs: number, held: number): void;
+  /** The same for a call that ended after this time without a response. It counts in the averages, and not in the percentiles. */
+  recordWait(waitedMs: number, held: number): void;
+  /** Moving averages; undefined before the first of these calls. */
+  average(): AverageLatency | undefined;
+  percentiles(): { p50: number; p99: number } | undefined;
+}
+
+export function createLatencyWindow(): LatencyWindow {
+  const latest: number[] = [];
+  let next = 0;
+  let average: AverageLatency | undefined;
+
+  function recordWait(ms: number, held: number): void {
+    const msPerRequestHeld = ms / held;
+    if (average === undefined) average = { ms, msPerRequestHeld };
+    else {
+      average.ms += (ms - average.ms) * newShare;
+      average.msPerRequestHeld += (msPerRequestHeld - average.msPerRequestHeld) * newShare;
+    }
+  }
+
+  return {
+    record(latencyMs, held) {
+      latest[next] = latencyMs;
+      next = (next + 1) % windowLength;
+      recordWait(latencyMs, held);
+    },
+    recordWait,
+    average: () => average,
+    percentiles() {
+      if (latest.length === 0) return undefined;
+      const sorted = latest.toSorted((one, other) => one - other);
+      const at = (quantile: number) => sorted[Math.ceil(quantile * sorted.length) - 1] ?? 0;
+      return { p50: at(0.5), p99: at(0.99) };
+    },
+  };
+}
+
+/** More than a training run has rollouts. The least recently used are forgotten, which costs them a prefix and nothing else. */
+const maxMoved = 10_000;
+
+export interface Place<Replica> {
+  /** Undefined if no candidate may be asked. */
+  replica: Replica | undefined;
+  /** Whether it has most likely seen the prefix before. */
+  hasPrefix: boolean;
+}
+
+/**
+ * Where the requests of each key go. What the keys prefer follows from their hashes; remembered are only those whose replica was full or
+ * out, as they would otherwise go back and forth between two replicas and find their prefix at neither.
+ */
+export interface SessionPlaces<Replica> {
+  choose(candidates: readonly Replica[], key: number): Place<Replica>;
+  /** A call of the key timed out there: its next one goes elsewhere, if it can. */
+  timedOut(key: number, replica: Replica): void;
+}
+
+export function createSessionPlaces<Replica extends Candidate>(
+  all: readonly Replica[],
+): SessionPlaces<Replica> {
+  const moved = new Map<number, Replica>();
+  const left = new Map<number, Replica>();
+
+  function remember(places: Map<number, Replica>, key: number, replica: Replica): void {
+    // At the end, as the latest.
+    places.delete(key);
+    places.set(key, replica);
+    const [oldest] = places.size > maxMoved ? places.keys() : [];
+    if (oldest !== undefined) places.delete(oldest);
+  }
+
+  /** Where the key's next call may go. */
+  function withoutLeft(candidates: readonly Replica[], key: number): readonly Replica[] {
+    const one = left.get(key);
+    if (one === undefined) return candidates;
+    left.delete(key);
+    const others = candidates.filter((candidate) => candidate !== one);
+    return others.length === 0 ? candidates : others;
+  }
+
+  return {
+    choose(candidates, key) {
+      const movedTo = moved.get(key);
+      const replica = chooseReplica(withoutLeft(candidates, key), key, movedTo);
+      const isPreferred = replica === findPreferred(all, key);
+      if (isPreferred) moved.delete(key);
+      else if (replica !== undefined) remember(moved, key, replica);
+      return { replica, hasPrefix: isPreferred || replica === movedTo };
+    },
+    timedOut: (key, replica) => remember(left, key, replica),
+  };
+}
+
+const bucketMs = 15_000;
+const buckets = 20;
+
+export type RecentCalls = ReturnType<typeof createRecentCalls>;
+
+/** Counts the calls that ended in the last five minutes, and those of them that the deployment failed. */
+export function createRecentCalls(nowMs: () => number) {
+  let kept: { bucket: number; calls: number; failed: number }[] = [];
+  const latest = () => Math.floor(nowMs() / bucketMs);
+
+  return {
+    count(calls: number, failed: number): void {
+      const bucket = latest();
+      const last = kept.at(-1);
+      if (last?.bucket === bucket) {
+        last.calls += calls;
+        last.failed += failed;
+        return;
+      }
+      kept = [...kept.filter((one) => one.bucket > bucket - buckets), { bucket, calls, failed }];
+    },
+    read(): { calls: number; failed: number } {
+      const recent = kept.filter(({ bucket }) => bucket > latest() - buckets);
+      const sum = (name: "calls" | "failed") => recent.reduce((all, one) => all + one[name], 0);
+      return { calls: sum("calls"), failed: sum("failed") };
+    },
+  };
 }

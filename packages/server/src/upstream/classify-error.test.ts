@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { classifyCarriedError, classifyError } from "./classify-error.ts";
+import { classifyCarriedError, classifyError } from "./failures.ts";
 
 const cases: [name: string, status: number, body: unknown, category: string][] = [
   [

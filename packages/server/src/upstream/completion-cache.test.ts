@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCompletionCache } from "./completion-cache.ts";
-import { readCompletion } from "./completion-reading.ts";
+import { createCompletionCache, readCompletion } from "./cache.ts";
 
 const forever = Number.POSITIVE_INFINITY;
 const empty = readCompletion({ choices: [{ message: {} }] });

@@ -6,22 +6,13 @@ import {
   reserveResponseBytes,
 } from "../platform/limits/byte-budget.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../platform/limits/deadline.ts";
-import { type AskedCompletion, type CachedCompletions, cacheCompletions } from "./cached-completions.ts";
-import { checkCompletion, checkModelList } from "./read-completion.ts";
-import { createReplicas, type ReplicaCall } from "./replicas.ts";
-import { routingKeyOf } from "./routing-key.ts";
-import { type CompleteResponse, createSendOnce } from "./send-once.ts";
-import { sendWithRetries } from "./send-with-retries.ts";
-import { createServedModel } from "./served-model.ts";
-import type {
-  CompletionOptions,
-  CompletionRequest,
-  ModelList,
-  Sharing,
-  Upstream,
-  UpstreamCompletion,
-  UpstreamOptions,
-} from "./upstream.ts";
+import { type AskedCompletion, type CachedCompletions, cacheCompletions } from "./cache.ts";
+import { checkCompletion, checkModelList } from "./completion.ts";
+import { createReplicas, type ReplicaCall, routingKeyOf } from "./replicas.ts";
+import { type CompleteResponse, createSendOnce } from "./send.ts";
+import { sendWithRetries } from "./retry.ts";
+import { createServedModel } from "./deployments.ts";
+import type { CompletionOptions, CompletionRequest, ModelList, Sharing, Upstream, UpstreamCompletion, UpstreamOptions } from "./upstream.ts";
 
 /** A response is in memory as bytes, as text and as the parsed value. */
 const bytesPerResponseByte = 4;

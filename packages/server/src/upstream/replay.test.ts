@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
 import { createDraw } from "../../../../fuzz/generate/draw.ts";
-import { slownessOf } from "./choose-replica.ts";
-import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
-import { hash, routingKeyOf } from "./routing-key.ts";
-import { createSessionPlaces } from "./session-places.ts";
+import { slownessOf, createLatencyWindow, type LatencyWindow, createSessionPlaces } from "./choose-replica.ts";
+import { hash, routingKeyOf } from "./replicas.ts";
 
 interface SimulatedReplica {
   seed: number;

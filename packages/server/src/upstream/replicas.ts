@@ -1,14 +1,39 @@
+import type { CompletionRequest, SessionHeader, UpstreamOptions } from "./upstream.ts";
 import { UpstreamError } from "../platform/errors.ts";
-import { type Candidate, chooseReplica, slownessOf } from "./choose-replica.ts";
-import { isRefusal } from "./classify-error.ts";
-import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
-import { createRecentCalls, type RecentCalls } from "./recent-calls.ts";
-import { createReplicaHealth, type ReplicaHealth, type ReplicaState } from "./replica-health.ts";
-import { createRetryShare, type RetryShare } from "./retry-share.ts";
-import { hash } from "./routing-key.ts";
-import { NoResponseError, type Send, type UpstreamCall } from "./send-once.ts";
-import { createSessionPlaces, type Place } from "./session-places.ts";
-import type { UpstreamOptions } from "./upstream.ts";
+import { type Candidate, chooseReplica, slownessOf, createLatencyWindow, type LatencyWindow, createRecentCalls, type RecentCalls, createSessionPlaces, type Place } from "./choose-replica.ts";
+import { isRefusal } from "./failures.ts";
+import { createReplicaHealth, type ReplicaHealth, type ReplicaState, createRetryShare, type RetryShare } from "./replica-health.ts";
+import { NoResponseError, type Send, type UpstreamCall } from "./send.ts";
+
+/** A replica's URL as it may be shown: without user, password and query. */
+export function replicaAddress(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+/**
+ * What requests of one trajectory have in common, so that they come to one replica: the client's session, or the part of the
+ * prompt that no step changes, which is the system turn and, in a chat of three or more messages, the first user turn. In a
+ * shorter chat the user turn is the step itself.
+ */
+export function routingKeyOf(
+  { messages }: Pick<CompletionRequest, "messages">,
+  session: SessionHeader | undefined,
+): number {
+  if (session !== undefined) return hash(session.value);
+  const system = contentOf(messages, "system");
+  const user = messages.length >= 3 || system === undefined ? contentOf(messages, "user") : undefined;
+  return hash(user ?? "", hash(system ?? ""));
+}
+
+function contentOf(messages: CompletionRequest["messages"], role: string): string | undefined {
+  return messages.find((message) => message.role === role)?.content ?? undefined;
+}
+
+/** 32 bits, the same in every process. */
+export function hash(text: string, seed = 0): number {
+  return Number(BigInt.asUintN(32, Bun.hash.rapidhash(text, BigInt(seed))));
+}
 
 /** What a call said of the replica. */
 type Outcome = "failed" | "limited" | "answered" | "unknown";

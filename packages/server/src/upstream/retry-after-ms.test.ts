@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { retryAfterMs } from "./retry-after-ms.ts";
+import { retryAfterMs } from "./retry.ts";
 
 test("Retry-After is a number of seconds", () => {
   expect(retryAfterMs("7")).toBe(7_000);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createRetryShare } from "./retry-share.ts";
+import { createRetryShare } from "./replica-health.ts";
 
 test("at most a fifth of the requests in flight are retries, and 3 of few", () => {
   const share = createRetryShare(() => 0);

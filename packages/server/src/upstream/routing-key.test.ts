@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { routingKeyOf } from "./routing-key.ts";
+import { routingKeyOf } from "./replicas.ts";
 
 const system = { role: "system", content: "You simulate a kitchen." };
 const user = (content: string) => ({ role: "user", content });

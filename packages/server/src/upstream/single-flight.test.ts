@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createSingleFlight } from "./single-flight.ts";
+import { createSingleFlight } from "./cache.ts";
 
 /** A flight whose work a test ends, and the signals that the work was begun with. */
 function createFlights() {

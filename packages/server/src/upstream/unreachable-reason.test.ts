@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";
+import { type UnreachableReason, unreachableReason } from "./failures.ts";
 
 test.each<[string, UnreachableReason]>([
   ["ECONNREFUSED", "refused"],

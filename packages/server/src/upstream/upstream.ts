@@ -1,9 +1,20 @@
 import type { ByteBudget } from "../platform/limits/byte-budget.ts";
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
-import type { CompletionCache } from "./completion-cache.ts";
-import type { CachePolicy } from "./is-repeatable.ts";
+import type { CompletionCache } from "./cache.ts";
 import type { ReplicaState } from "./replica-health.ts";
 import type { Replicas } from "./replicas.ts";
+
+/**
+ * Which requests of a deployment are asked once: none, those that sample nothing (temperature 0), or also those with a `seed`, for
+ * an upstream that keeps to it.
+ */
+export type CachePolicy = "off" | "deterministic" | "seeded";
+
+/** Whether the same request may have the same response. */
+export function isRepeatable({ temperature, seed }: CompletionRequest, policy: CachePolicy): boolean {
+  if (policy === "off") return false;
+  return temperature === 0 || (policy === "seeded" && seed !== undefined && seed !== null);
+}
 
 /** Where the deployment is and how to call it. */
 export interface UpstreamOptions {

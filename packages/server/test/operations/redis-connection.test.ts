@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connectRedis, type Redis } from "../../src/platform/connect-redis.ts";
-import { createCompletionCache } from "../../src/upstream/completion-cache.ts";
-import { readCompletion } from "../../src/upstream/completion-reading.ts";
+import { createCompletionCache, readCompletion } from "../../src/upstream/cache.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { startLyingRedis } from "../support/redis/start-lying-redis.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCompletionCache } from "../../src/upstream/completion-cache.ts";
+import { createCompletionCache } from "../../src/upstream/cache.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";
 import type { CompletionRequest, Sharing } from "../../src/upstream/upstream.ts";
 import { completion } from "../support/upstream/upstream.ts";

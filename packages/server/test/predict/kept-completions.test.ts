@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readPrediction } from "../../src/predictions/predict.ts";
-import { readCompletion } from "../../src/upstream/completion-reading.ts";
-import { readTokenCounts } from "../../src/upstream/read-completion.ts";
+import { readCompletion } from "../../src/upstream/cache.ts";
+import { readTokenCounts } from "../../src/upstream/completion.ts";
 import type { CompletionBody } from "../../src/upstream/upstream.ts";
 
 const text = fc.string({

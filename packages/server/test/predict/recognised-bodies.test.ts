@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiKeyCreateResponse } from "@presage/contract";
-import { createCompletionCache } from "../../src/upstream/completion-cache.ts";
+import { createCompletionCache } from "../../src/upstream/cache.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";

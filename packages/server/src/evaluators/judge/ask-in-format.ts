@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../platform/errors.ts";
-import { readTokenCounts } from "../../upstream/read-completion.ts";
+import { readTokenCounts } from "../../upstream/completion.ts";
 import type { CompletionBody, CompletionChoice, CompletionRequest } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../evaluation-error.ts";
 import { completeWithRetries, type JudgeCall, type JudgeModel } from "./complete-with-retries.ts";

@@ -1,6 +1,6 @@
 import type { UsageFailure } from "@presage/contract";
 import { UpstreamError } from "../../platform/errors.ts";
-import { readTokenCounts, readUpstreamCachedTokens } from "../../upstream/read-completion.ts";
+import { readTokenCounts, readUpstreamCachedTokens } from "../../upstream/completion.ts";
 import type { UpstreamCompletion } from "../../upstream/upstream.ts";
 
 /** One call to a model, by a judge or for a run, for the usage of the account. */

@@ -1,4 +1,4 @@
-import { endOfThinking, readMessage } from "../../upstream/read-completion.ts";
+import { endOfThinking, readMessage } from "../../upstream/completion.ts";
 import type { CompletionChoice } from "../../upstream/upstream.ts";
 import { jsonInText, tryParse } from "./json-in-text.ts";
 import type { VerdictForm } from "./verdict-form.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { endOfThinking, skipSpace, startsWithThinking } from "../../upstream/read-completion.ts";
+import { endOfThinking, skipSpace, startsWithThinking } from "../../upstream/completion.ts";
 import type { Position } from "../evaluator-outcome.ts";
 
 const responseStart = "<tool_response>";

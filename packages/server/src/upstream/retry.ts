@@ -2,8 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../platform/errors.ts";
 import type { ReplicaCall, Replicas } from "./replicas.ts";
-import { retryAfterMs } from "./retry-after-ms.ts";
-import { type CompleteResponse, NoResponseError } from "./send-once.ts";
+import { type CompleteResponse, NoResponseError } from "./send.ts";
+
+/** The pause in a `Retry-After`: a number of seconds, or a date. 0 if it is absent, past or neither. */
+export function retryAfterMs(retryAfter: string | undefined): number {
+  if (retryAfter === undefined) return 0;
+  const seconds = Number(retryAfter);
+  const pauseMs = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000;
+  return Number.isNaN(pauseMs) ? 0 : Math.max(0, pauseMs);
+}
 
 const minPauseMs = 50;
 const maxPauseMs = 2_000;

@@ -1,0 +1,396 @@
+import { readMessage, readTokenCounts, checkCompletion, endOfThinking, findControlToken } from "./completion.ts";
+import { type CompletionBody, type CompletionChoice, type CachePolicy, isRepeatable, type CompletionRequest, type Sharing, type UpstreamCompletion } from "./upstream.ts";
+import { orAborted, type Deadline } from "../platform/limits/deadline.ts";
+import { timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Redis } from "../platform/connect-redis.ts";
+
+/**
+ * What is read of a completion, under the names that it has there. Everything else, such as log probabilities, which take far more memory
+ * parsed than as bytes, is not in it.
+ */
+export interface CompletionReading extends CompletionBody {
+  choices: [ReadChoice];
+}
+
+interface ReadChoice extends CompletionChoice {
+  message: { content: string; reasoning: string | undefined };
+}
+
+export function readCompletion({ model, usage, choices: [choice] }: CompletionBody): CompletionReading {
+  const { content, reasoning } = readMessage(choice);
+  return {
+    model: scalarOf(model),
+    usage: readTokenCounts(usage),
+    choices: [
+      {
+        message: { content: copyOf(content), reasoning: reasoning && copyOf(reasoning) },
+        finish_reason: scalarOf(choice.finish_reason),
+        matched_stop: scalarOf(choice.matched_stop),
+        stop_reason: scalarOf(choice.stop_reason),
+      },
+    ],
+  };
+}
+
+/** The memory of a reading's texts. */
+export function bytesOfTexts({ choices: [{ message }] }: CompletionReading): number {
+  return bytesOf(message.content) + bytesOf(message.reasoning ?? "");
+}
+
+function bytesOf(text: string): number {
+  return text.length * (isLatin1(text) ? 1 : 2);
+}
+
+/** The same text in no more memory than it needs. The parser leaves room at its end, and may take two bytes for each character. */
+function copyOf(text: string): string {
+  const encoding = isLatin1(text) ? "latin1" : "utf16le";
+  return Buffer.from(text, encoding).toString(encoding);
+}
+
+function isLatin1(text: string): boolean {
+  return !/[\u0100-\uffff]/.test(text);
+}
+
+function scalarOf(value: unknown): string | number | undefined {
+  return typeof value === "string" || typeof value === "number" ? value : undefined;
+}
+
+/** Work that several callers wait for, done once. */
+export interface SingleFlight<Value> {
+  /**
+   * Waits for the work under way for this key, or begins it. A caller leaves when its own signal is aborted; the work's signal
+   * is aborted when the last one has left, with the reason of that. A failure goes to all who wait.
+   */
+  join(
+    key: string,
+    signal: AbortSignal,
+    begin: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Landed<Value>>;
+}
+
+export interface Landed<Value> {
+  value: Value;
+  /** Whether no other caller has been given this value. */
+  isFirst: boolean;
+}
+
+interface Flight<Value> {
+  work: Promise<Value>;
+  controller: AbortController;
+  waiting: number;
+  isOver: boolean;
+  isTaken: boolean;
+}
+
+export function createSingleFlight<Value>(): SingleFlight<Value> {
+  const flights = new Map<string, Flight<Value>>();
+
+  function end(key: string, flight: Flight<Value>): void {
+    flight.isOver = true;
+    if (flights.get(key) === flight) flights.delete(key);
+  }
+
+  function start(key: string, begin: (signal: AbortSignal) => Promise<Value>): Flight<Value> {
+    const controller = new AbortController();
+    const work = begin(controller.signal);
+    const flight = { work, controller, waiting: 0, isOver: false, isTaken: false };
+    flights.set(key, flight);
+    const onEnd = () => end(key, flight);
+    work.then(onEnd, onEnd);
+    return flight;
+  }
+
+  async function wait(key: string, flight: Flight<Value>, signal: AbortSignal): Promise<Landed<Value>> {
+    flight.waiting += 1;
+    try {
+      const value = await orAborted(flight.work, signal);
+      const isFirst = !flight.isTaken;
+      flight.isTaken = true;
+      return { value, isFirst };
+    } finally {
+      flight.waiting -= 1;
+      if (flight.waiting === 0 && !flight.isOver) {
+        // At once, so that no one joins what is being aborted.
+        end(key, flight);
+        flight.controller.abort(signal.reason);
+      }
+    }
+  }
+
+  return {
+    // Not passed on to `wait`: `begin` holds a request, and thousands may wait.
+    join: (key, signal, begin) => wait(key, flights.get(key) ?? start(key, begin), signal),
+  };
+}
+
+/** A completion from the upstream, and whether it is the response to the very request that was written. */
+export interface AskedCompletion {
+  completion: UpstreamCompletion;
+  mayKeep: boolean;
+}
+
+/** One deployment's completions; equal ones are requested once. */
+export interface CachedCompletions {
+  takes(request: CompletionRequest): boolean;
+  keyOf(sharing: Sharing, model: string, text: string): string;
+  find(key: string, sharing: Sharing): UpstreamCompletion | undefined;
+  /** Recognises the body, once there was a hit for it, so that it need not be read and written again to know the key. */
+  recognise(body: Omit<KnownBody, "deployment">, sharing: Sharing): void;
+  /** `find` by the body, if it is recognised and means the same while this model is served. */
+  findByBody(sharing: Sharing, servedModel: string | undefined): UpstreamCompletion | undefined;
+  /** Waits for the same request if it is under way, looks where other processes keep theirs, or asks. */
+  join(
+    key: string,
+    sharing: Sharing,
+    deadline: Deadline,
+    ask: (signal: AbortSignal) => Promise<AskedCompletion>,
+  ): Promise<UpstreamCompletion>;
+}
+
+export function cacheCompletions(
+  deployment: string,
+  policy: CachePolicy,
+  cache: CompletionCache,
+): CachedCompletions {
+  const flights = createSingleFlight<UpstreamCompletion>();
+
+  function toHit(kept: KeptCompletion): UpstreamCompletion {
+    const { bytes, reading } = kept;
+    return { bytes, body: reading, deployment, cache: { result: "hit", ageS: cache.ageS(kept) } };
+  }
+
+  function find(key: string, { maxAgeS }: Sharing): UpstreamCompletion | undefined {
+    const kept = maxAgeS > 0 ? cache.find(key, maxAgeS) : undefined;
+    return kept && toHit(kept);
+  }
+
+  async function findShared(key: string, maxAgeS: number): Promise<UpstreamCompletion | undefined> {
+    const found = await cache.findShared(key, maxAgeS);
+    if (found === undefined) return undefined;
+    try {
+      const { body } = checkCompletion({ status: 200, bytes: found.bytes, text: () => "" });
+      const kept = { ...found, reading: readCompletion(body) };
+      cache.keepHere(key, kept);
+      return toHit(kept);
+    } catch {
+      // Whatever is stored there, it is no completion.
+      return undefined;
+    }
+  }
+
+  // `ask` holds the request, so nothing keeps it while the response is waited for.
+  function fly(
+    key: string,
+    { maxAgeS }: Sharing,
+    ask: () => Promise<AskedCompletion>,
+  ): Promise<UpstreamCompletion> {
+    if (maxAgeS === 0) return keepFrom(key, ask());
+    return findShared(key, maxAgeS).then((shared) => shared ?? keepFrom(key, ask()));
+  }
+
+  async function keepFrom(key: string, asked: Promise<AskedCompletion>): Promise<UpstreamCompletion> {
+    const { completion, mayKeep } = await asked;
+    if (mayKeep && isWhole(completion)) cache.keep(key, completion.bytes, readCompletion(completion.body));
+    return completion;
+  }
+
+  async function wait(
+    landing: ReturnType<typeof flights.join>,
+    { end }: Deadline,
+  ): Promise<UpstreamCompletion> {
+    try {
+      const { value, isFirst } = await landing;
+      return value.cache === undefined ? { ...value, cache: { result: isFirst ? "miss" : "shared" } } : value;
+    } finally {
+      end();
+    }
+  }
+
+  return {
+    takes: (request) => isRepeatable(request, policy),
+    keyOf: ({ accountId }, model, text) => cache.keyOf({ accountId, deployment, model, text }),
+    find,
+    recognise(body, { bodyDigest }) {
+      if (bodyDigest !== undefined) cache.recognise(bodyDigest, { ...body, deployment });
+    },
+    findByBody(sharing, servedModel) {
+      const { bodyDigest } = sharing;
+      const body = bodyDigest === undefined ? undefined : cache.findBody(bodyDigest);
+      // A fallback, or the deployment that a chat's model names, recognises its bodies for itself.
+      if (body === undefined || body.deployment !== deployment) return undefined;
+      const isSame = body.servedModel === undefined || body.servedModel === servedModel;
+      return isSame ? find(body.key, sharing) : undefined;
+    },
+    join(key, sharing, deadline, ask) {
+      // Callers with different bounds may not take each other's kept completion.
+      const flight = `${key} ${sharing.maxAgeS}`;
+      const begin = (signal: AbortSignal) => fly(key, sharing, () => ask(signal));
+      return wait(flights.join(flight, deadline.signal, begin), deadline);
+    },
+  };
+}
+
+/** Whether the model finished with a text. What was cut off, calls a tool or cannot be an observation is not kept: another try may be better. */
+function isWhole({ body }: UpstreamCompletion): boolean {
+  const { content } = readMessage(body.choices[0]);
+  const text = content.slice(endOfThinking(content));
+  if (text.trim() === "" || findControlToken(content) !== undefined) return false;
+  return body.choices.every((choice: CompletionChoice | null) => choice?.finish_reason === "stop");
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A completion as other processes store it, and when that was. */
+export interface StoredCompletion {
+  bytes: Bytes;
+  storedAtMs: number;
+}
+
+/** A completion in memory, which need not be parsed again. */
+export interface KeptCompletion extends StoredCompletion {
+  reading: CompletionReading;
+}
+
+/** The meaning of a body that an account has sent. */
+export interface KnownBody {
+  /** The completion's key. */
+  key: string;
+  deployment: string;
+  /** The model that the deployment served then, if the body names none. */
+  servedModel: string | undefined;
+}
+
+export interface CompletionCacheOptions {
+  maxBytes: number;
+  maxAgeS: number;
+  /** Changing it makes all that is kept stale. */
+  epoch: string;
+  /** Shared with other processes, under names and with MACs that no one can make without the secret. */
+  shared?: { redis: Redis; secret: string } | undefined;
+  /** Milliseconds since 1970. Absent: the system's. */
+  nowMs?: () => number;
+}
+
+/** Completions by key: in memory, least recently used first out, and in Redis if there is one. */
+export interface CompletionCache {
+  /** The key of a request: everything that its response depends on, and whose it is. */
+  keyOf(request: { accountId: string; deployment: string; model: string; text: string }): string;
+  /** What is in memory and no older than this. */
+  find(key: string, maxAgeS: number): KeptCompletion | undefined;
+  /** What another process has stored. */
+  findShared(key: string, maxAgeS: number): Promise<StoredCompletion | undefined>;
+  /** Stores a new completion, for other processes as well. */
+  keep(key: string, bytes: Bytes, reading: CompletionReading): void;
+  /** Stores what another process has stored. */
+  keepHere(key: string, found: KeptCompletion): void;
+  /** Remembers a body's meaning by its digest. */
+  recognise(bodyDigest: string, body: KnownBody): void;
+  findBody(bodyDigest: string): KnownBody | undefined;
+  /** A completion's age in seconds. */
+  ageS(stored: StoredCompletion): number;
+  /** The memory of all that is kept in this process. */
+  bytes(): number;
+}
+
+/** Measured with completions of 500 bytes to 40 KB: the entry, its key, its reading and the bookkeeping of the bytes. */
+const bytesPerEntry = 1_070;
+/** What is allocated for a byte, on average over lengths. */
+const allocatedPerByte = 1.15;
+const sizeOf = (bytes: number) => Math.ceil(bytes * allocatedPerByte) + bytesPerEntry;
+/** Measured with 100,000 to 400,000 bodies, after three times as many: two digests, an object and a place in the order of use. */
+const bytesPerBody = 430;
+/** The fraction for bodies, which thus displace no completions: 1/32, that is 19,500 of the usual 256 MiB. */
+const partsForBodies = 32;
+/** Longer completions would keep others waiting for the connection. */
+const maxSharedBytes = 1024 * 1024;
+const macBytes = 16;
+const storedAtBytes = 8;
+const headBytes = macBytes + storedAtBytes;
+
+export function createCompletionCache({
+  maxBytes,
+  maxAgeS,
+  epoch,
+  shared,
+  nowMs = Date.now,
+}: CompletionCacheOptions): CompletionCache {
+  const maxBytesOfBodies = Math.ceil(maxBytes / partsForBodies);
+  const bodies = new LRUCache<string, KnownBody>({
+    maxSize: maxBytesOfBodies,
+    sizeCalculation: () => bytesPerBody,
+  });
+  const kept = new LRUCache<string, KeptCompletion>({
+    // A maximum of 0 would be none.
+    maxSize: Math.max(1, maxBytes - maxBytesOfBodies),
+    sizeCalculation: ({ bytes, reading }) => sizeOf(bytes.length + bytesOfTexts(reading)),
+  });
+  // The clocks of two processes may differ a little.
+  const ageS = ({ storedAtMs }: StoredCompletion) => Math.max(0, (nowMs() - storedAtMs) / 1000);
+
+  const nameOf = (key: string, secret: string) =>
+    `presage:completion:${new Bun.CryptoHasher("sha256", secret).update(key).digest("base64url")}`;
+
+  function share(key: string, { bytes, storedAtMs }: StoredCompletion): void {
+    if (shared === undefined || !shared.redis.isUp() || bytes.length > maxSharedBytes) return;
+    const name = nameOf(key, shared.secret);
+    const value = Buffer.allocUnsafe(headBytes + bytes.length);
+    value.writeDoubleBE(storedAtMs, macBytes);
+    value.set(bytes, headBytes);
+    value.set(macOf(name, value.subarray(macBytes), shared.secret));
+    // However long a large one takes, it is no reason for others to rest.
+    shared.redis.tell((client) => client.set(name, value, "EX", maxAgeS));
+  }
+
+  return {
+    keyOf: ({ accountId, deployment, model, text }) =>
+      new Bun.CryptoHasher("sha256")
+        .update(JSON.stringify([accountId, deployment, model, epoch]))
+        .update(text)
+        .digest("base64url"),
+    find(key, withinS) {
+      const found = kept.get(key);
+      if (found === undefined) return undefined;
+      const age = ageS(found);
+      if (age > maxAgeS) kept.delete(key);
+      return age > Math.min(withinS, maxAgeS) ? undefined : found;
+    },
+    async findShared(key, withinS) {
+      if (shared === undefined || !shared.redis.isUp()) return undefined;
+      const name = nameOf(key, shared.secret);
+      const value = await shared.redis.ask((client) => client.getBuffer(name), isBytesOrNothing);
+      if (value == null || value.length <= headBytes) return undefined;
+      const mac = macOf(name, value.subarray(macBytes), shared.secret);
+      if (!timingSafeEqual(mac, value.subarray(0, macBytes))) return undefined;
+      const found = {
+        bytes: new Uint8Array(value.subarray(headBytes)),
+        storedAtMs: Math.min(value.readDoubleBE(macBytes), nowMs()),
+      };
+      return ageS(found) <= Math.min(withinS, maxAgeS) ? found : undefined;
+    },
+    keep(key, bytes, reading) {
+      // A response that was read in pieces may be a part of a larger buffer.
+      const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+      const one = { bytes: own, storedAtMs: nowMs(), reading };
+      kept.set(key, one);
+      share(key, one);
+    },
+    keepHere: (key, found) => void kept.set(key, found),
+    recognise: (bodyDigest, body) => void bodies.set(bodyDigest, body),
+    findBody: (bodyDigest) => bodies.get(bodyDigest),
+    ageS,
+    bytes: () => kept.calculatedSize + bodies.calculatedSize,
+  };
+}
+
+function isBytesOrNothing(reply: unknown): reply is Buffer | null {
+  return reply === null || Buffer.isBuffer(reply);
+}
+
+/**
+ * Says that one of our processes stored these bytes under this name: Redis may hold what others wrote, or return what is stored
+ * under another name. A name has a colon, which no key has, so no MAC is a name as well.
+ */
+function macOf(name: string, stored: Uint8Array, secret: string): Buffer {
+  return new Bun.CryptoHasher("sha256", secret).update(name).update(stored).digest().subarray(0, macBytes);
+}

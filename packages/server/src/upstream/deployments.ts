@@ -1,0 +1,248 @@
+import type { CachePolicy, CompletionRequest, Upstream, ModelList, Purpose, UpstreamCompletion } from "./upstream.ts";
+import { isUnserved } from "./replicas.ts";
+import { UpstreamError } from "../platform/errors.ts";
+import { orAborted } from "../platform/limits/deadline.ts";
+import { defined } from "../platform/defined.ts";
+import type { Logger } from "../platform/observability/logger.ts";
+import { watchOutage } from "../platform/observability/watch-outage.ts";
+import { NoResponseError } from "./send.ts";
+import type { UnreachableReason } from "./failures.ts";
+
+/** Models and where they are served. */
+export interface DeploymentSettings {
+  /** The deployment that gets requests which name none. */
+  defaultName: string;
+  deployments: readonly NamedDeploymentSettings[];
+}
+
+export interface NamedDeploymentSettings {
+  name: string;
+  /** Absent: false. */
+  isSandbox?: boolean;
+  /** The base URL of each replica. */
+  urls: readonly string[];
+  apiKey: string | undefined;
+  model: string | undefined;
+  timeoutMs: number;
+  firstByteTimeoutMs: number;
+  maxInFlightPerReplica: number | undefined;
+  /** The deployment that is asked when none of the replicas can be. */
+  fallback: string | undefined;
+  /** Which completions are kept. */
+  cache: CachePolicy;
+  controlTokens: ControlTokens;
+}
+
+/** What an answer with control tokens of a chat template is, where it would be fed back to the model: a failure, or text. */
+export const controlTokenRules = ["fail", "accept"] as const;
+export type ControlTokens = (typeof controlTokenRules)[number];
+
+export interface Deployment {
+  readonly name: string;
+  readonly upstream: Upstream;
+  readonly controlTokens: ControlTokens;
+  readonly isSandbox: boolean;
+}
+
+/** The deployments that this server stands in front of. They can be replaced while calls are under way, which end on their old one. */
+export interface Deployments {
+  getDefault(): Deployment;
+  find(name: string): Deployment | undefined;
+  /** In the order of the file. */
+  all(): readonly Deployment[];
+  /** Whether any of them keeps completions. */
+  areCached(): boolean;
+  /** Grows when they are replaced: the same request may then be for another of them. */
+  revision(): number;
+  /** Deployments with unchanged settings keep what is known of their replicas. */
+  replace(settings: DeploymentSettings): void;
+}
+
+export function createDeployments(
+  settings: DeploymentSettings,
+  openUpstream: (settings: NamedDeploymentSettings) => Upstream,
+): Deployments {
+  let current = new Map<string, { deployment: Deployment; digest: string }>();
+  let fallbackFor: Deployment;
+  let areCached = false;
+  let revision = 0;
+
+  const find = (name: string) => current.get(name)?.deployment;
+
+  function open(one: NamedDeploymentSettings): Deployment {
+    const upstream = openUpstream(one);
+    const { name, isSandbox = false, fallback, controlTokens } = one;
+    return {
+      name,
+      isSandbox,
+      controlTokens,
+      upstream: fallback === undefined ? upstream : withFallback(upstream, () => find(fallback)?.upstream),
+    };
+  }
+
+  function replace(next: DeploymentSettings): void {
+    const replaced = next.deployments.map((one) => {
+      const digest = JSON.stringify(one);
+      const known = current.get(one.name);
+      return known?.digest === digest ? known : { deployment: open(one), digest };
+    });
+    current = new Map(replaced.map((one) => [one.deployment.name, one]));
+    const named = find(next.defaultName);
+    if (named === undefined) throw new Error(`There is no deployment ${next.defaultName}.`);
+    fallbackFor = named;
+    revision += 1;
+    areCached = next.deployments.some(({ cache }) => cache !== "off");
+  }
+
+  replace(settings);
+  return {
+    getDefault: () => fallbackFor,
+    find,
+    all: () => [...current.values()].map(({ deployment }) => deployment),
+    areCached: () => areCached,
+    revision: () => revision,
+    replace,
+  };
+}
+
+/** Asks another deployment, for its own model, once no replica can be asked. A time-out is never tried again. */
+function withFallback(upstream: Upstream, findFallback: () => Upstream | undefined): Upstream {
+  return {
+    ...upstream,
+    complete: (request, clientSignal, options) =>
+      upstream.complete(request, clientSignal, options).catch((error: unknown) => {
+        const isServed = !isUnserved(error) || error.category === "timeout";
+        const fallback = findFallback();
+        if (isServed || upstream.replicas.canServe() || fallback === undefined) throw error;
+        const { model: _, ...rest } = request;
+        return fallback.complete(rest satisfies CompletionRequest, clientSignal, options);
+      }),
+  };
+}
+
+const trustForMs = 60_000;
+
+export interface ServedModel {
+  /**
+   * The name to send if the request names no model; undefined if it is not known yet. If it was read over a minute ago, it is
+   * read again for later requests: this one does not wait.
+   */
+  known(): string | undefined;
+  /** The same, but nothing is read again. */
+  latest(): string | undefined;
+  /** Reads it from the upstream. */
+  find(signal: AbortSignal): Promise<string>;
+  /** The name to send after a 404 to `refused`; undefined if there is no other. */
+  findOther(refused: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/**
+ * The configured name, or the first id of the upstream's list, which is read once for all calls that wait for it. A name is kept
+ * while it is listed, because some servers list the newest model first.
+ */
+export function createServedModel(
+  configured: string | undefined,
+  listModels: () => Promise<ModelList>,
+  nowMs = () => performance.now(),
+): ServedModel {
+  let known = configured;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  /** When a look-up after a 404 last found no other model. */
+  let confirmedAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<string> | undefined;
+
+  function read(): Promise<string> {
+    reading ??= readNow();
+    return reading;
+  }
+
+  async function readNow(): Promise<string> {
+    readAtMs = nowMs();
+    try {
+      const { models } = await listModels();
+      const [first] = models;
+      if (first === undefined) throw new UpstreamError("upstream", "The upstream lists no model.");
+      const kept = models.find(({ id }) => id === known) ?? first;
+      known = kept.id;
+      return kept.id;
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  return {
+    known() {
+      const isOld = configured === undefined && known !== undefined && nowMs() - readAtMs > trustForMs;
+      // If that fails, the name is still the best guess.
+      if (isOld) read().catch(() => {});
+      return known;
+    },
+    latest: () => known,
+    find: (signal) => orAborted(read(), signal),
+    async findOther(refused, signal) {
+      if (configured !== undefined) return undefined;
+      if (known === refused && nowMs() - confirmedAtMs > trustForMs) {
+        await orAborted(read(), signal).catch(() => signal.throwIfAborted());
+        // So that an upstream that answers 404 to everything is not sent a look-up for each request.
+        if (known === refused) confirmedAtMs = nowMs();
+      }
+      return known === refused ? undefined : known;
+    },
+  };
+}
+
+/** Counts a call for which an upstream could not be reached. */
+export type CountUnreachable = (upstream: Purpose, reason: UnreachableReason) => void;
+
+interface OutageObservers {
+  logger: Pick<Logger, "warn">;
+  /** The deployment's name, where there may be several. */
+  deployment?: string | undefined;
+  count?: CountUnreachable | undefined;
+}
+
+/**
+ * The same upstream, but its outages are logged: why it cannot be reached, each reason once an outage, and when it is back.
+ * Clients are not told why, as it is about our network and not about their request.
+ */
+export function watchOutages(
+  { complete, listModels, ...rest }: Upstream,
+  { logger, deployment, count }: OutageObservers,
+): Upstream {
+  function createWatch(upstream: Purpose) {
+    const outage = watchOutage(logger, {
+      begins: "the upstream cannot be reached",
+      ends: "the upstream answers again",
+      fields: defined({ upstream, deployment }),
+    });
+
+    function recordFailure(error: unknown): void {
+      if (error instanceof NoResponseError) {
+        const { reason, code } = error;
+        count?.(upstream, reason);
+        outage.failed(reason, () => ({ reason, code }));
+      }
+      // It responded, though with an error.
+      else if (error instanceof UpstreamError && error.status !== undefined) outage.responded();
+    }
+
+    function recordResponse(answer: UpstreamCompletion | ModelList): void {
+      // What is kept says nothing of the upstream.
+      if (!("cache" in answer) || answer.cache?.result !== "hit") outage.responded();
+    }
+
+    // Beside the call instead of around it: thousands wait at once.
+    return <Answer extends UpstreamCompletion | ModelList>(call: Promise<Answer>): Promise<Answer> => {
+      call.then(recordResponse, recordFailure);
+      return call;
+    };
+  }
+
+  const watch = { predictions: createWatch("predictions"), judges: createWatch("judges") };
+  return {
+    ...rest,
+    complete: (request, clientSignal, options) =>
+      watch[options?.purpose ?? "predictions"](complete(request, clientSignal, options)),
+    listModels: (clientSignal) => watch.predictions(listModels(clientSignal)),
+  };
+}
