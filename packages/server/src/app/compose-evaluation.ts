@@ -1,12 +1,12 @@
 import type { Config } from "../config/config.ts";
 import { createAskForVerdict } from "../evaluators/judge/ask-for-verdict.ts";
-import type { JudgeModel } from "../evaluators/judge/complete-with-retries.ts";
+import type { JudgeModel } from "../evaluators/judge/judge-model.ts";
 import { createErrorTaxonomyFamily } from "../evaluators/judge/error-taxonomy.ts";
 import { createJudgeFamily } from "../evaluators/judge/judge.ts";
 import { createRegistry, ruleFamilies } from "../evaluators/registry.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluators/rules/run-rule.ts";
 import { createEvaluatorRunner } from "../evaluators/run-evaluator.ts";
-import { findLabelledRevision } from "../evaluators/taxonomies/find-revision.ts";
+import { findLabelledRevision } from "../evaluators/taxonomies/taxonomies.ts";
 import { defined } from "../platform/defined.ts";
 import type { ByteBudget } from "../platform/limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../platform/limits/fair-slots.ts";

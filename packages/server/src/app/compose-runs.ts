@@ -1,6 +1,6 @@
 import packageJson from "../../package.json" with { type: "json" };
 import type { Config } from "../config/config.ts";
-import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judge/model-use.ts";
+import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judge/judge-model.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { createBackgroundTurns } from "../platform/limits/background-turns.ts";
 import { createFairSlots } from "../platform/limits/fair-slots.ts";

@@ -1,8 +1,8 @@
 import { createCommandLineAccess } from "../accounts/command-line-key.ts";
 import { ensureOwner } from "../accounts/ensure-owner.ts";
 import type { Config } from "../config/config.ts";
-import type { ModelUse } from "../evaluators/judge/model-use.ts";
-import { builtInProfileRevisions } from "../evaluators/profiles/built-in-profiles.ts";
+import type { ModelUse } from "../evaluators/judge/judge-model.ts";
+import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import { createOpenSockets } from "../http/open-sockets.ts";
 import { connectRedis } from "../platform/connect-redis.ts";

@@ -1,7 +1,7 @@
 import { composeEvaluator } from "../app/compose-command-line.ts";
 import { needsSandbox } from "../app/compose-deployments.ts";
 import type { Config } from "../config/config.ts";
-import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { InvalidRequestError, validate } from "../http/validate.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { inMemoryUrl, isInMemory, type OpenOptions } from "../platform/storage/open-database.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { hasFailed } from "../evaluators/evaluator-outcome.ts";
+import { hasFailed } from "../evaluators/outcome.ts";
 import { countOf } from "../platform/count-of.ts";
 import { CommandError } from "./command-error.ts";
 import {

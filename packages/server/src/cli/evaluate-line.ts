@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Context, type EvaluateItem, EvaluateRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { z } from "zod";
-import type { Sample } from "../evaluators/sample.ts";
+import type { Sample } from "../evaluators/outcome.ts";
 import { readResultMetadata } from "../results/read-result-metadata.ts";
 import { clusterOf } from "../results/result-rows.ts";
 import { CommandError } from "./command-error.ts";

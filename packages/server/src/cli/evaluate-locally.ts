@@ -1,5 +1,4 @@
-import { InvalidEvaluatorsError, type WantedEvaluator } from "../evaluators/evaluation-request.ts";
-import { findEvaluatorIssues } from "../evaluators/resolve-evaluators.ts";
+import { InvalidEvaluatorsError, type WantedEvaluator, findEvaluatorIssues } from "../evaluators/resolve-evaluators.ts";
 import { type EvaluateServices, evaluate } from "../results/evaluate.ts";
 import { readResultMetadata } from "../results/read-result-metadata.ts";
 import { CommandError } from "./command-error.ts";

@@ -1,5 +1,5 @@
 import type { EvaluatorReference } from "@presage/contract";
-import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { CommandError } from "./command-error.ts";
 import type { CallServer } from "./connect-to-server.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";

@@ -1,4 +1,4 @@
-import { hasFailed } from "../evaluators/evaluator-outcome.ts";
+import { hasFailed } from "../evaluators/outcome.ts";
 import { printable } from "../platform/printable.ts";
 import {
   jackknifeError,

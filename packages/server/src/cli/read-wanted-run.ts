@@ -1,5 +1,5 @@
 import { RunCreateRequest, type RunTarget } from "@presage/contract";
-import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { InvalidRequestError, validate } from "../http/validate.ts";
 import { CommandError } from "./command-error.ts";
 import { toReference } from "./evaluate-remotely.ts";

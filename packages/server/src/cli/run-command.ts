@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Run, RunTarget } from "@presage/contract";
 import type { Config } from "../config/config.ts";
-import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { countOf } from "../platform/count-of.ts";
 import { printable, printableJson } from "../platform/printable.ts";
 import { CommandError } from "./command-error.ts";

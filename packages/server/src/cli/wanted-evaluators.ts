@@ -1,4 +1,4 @@
-import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 
 /** Reads `--evaluator`: `FAMILY`, or `FAMILY=PROFILE`. */
 export function readEvaluator(text: string): WantedEvaluator {

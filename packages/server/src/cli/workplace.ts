@@ -1,6 +1,6 @@
 import type { Run, RunCreateRequest, RunUpload } from "@presage/contract";
 import type { Config } from "../config/config.ts";
-import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { inMemoryUrl } from "../platform/storage/open-database.ts";
 import { NoDatabaseError } from "../platform/storage/open-database-error.ts";
 import { connectToServer } from "./connect-to-server.ts";

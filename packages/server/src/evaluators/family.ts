@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import type { Verdict } from "./evaluator-outcome.ts";
-import type { JudgeCall } from "./judge/complete-with-retries.ts";
-import type { Sample, SampleField } from "./sample.ts";
+import type { Verdict, Sample, SampleField } from "./outcome.ts";
+import type { JudgeCall } from "./judge/judge-model.ts";
 
 /** A built-in profile. Its name begins with `system:`. */
 export interface BuiltInProfile<Given = unknown> {

@@ -13,8 +13,7 @@ import type {
   ExplainStrategy,
   ImportedEvaluationResult,
 } from "@presage/contract";
-import { externalPrefix } from "./external-name.ts";
-import type { Sample } from "./sample.ts";
+import { externalPrefix, type Sample } from "./outcome.ts";
 
 /** When the old names were replaced (RFC 9745: seconds since 1970). */
 export const deprecationHeader = `@${Date.UTC(2026, 10, 21) / 1000}`;

@@ -1,9 +1,65 @@
-import type { ExplainStrategy } from "@presage/contract";
+import type { ExplainStrategy, ValidationError } from "@presage/contract";
+import type { Actor } from "../platform/actor.ts";
+import type { EvaluatedSpan } from "../platform/observability/tracing.ts";
+import type { NewProject } from "../results/create-project.ts";
+import type { ResultMetadata } from "../results/evaluation-record.ts";
+import type { Sample } from "./outcome.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { type EvaluatorIssue, InvalidEvaluatorsError, type WantedEvaluator } from "./evaluation-request.ts";
 import { defaultProfileName, type Family } from "./family.ts";
-import { builtInPrefix, builtInProfileId, findBuiltInProfile } from "./profiles/built-in-profiles.ts";
-import { findUsableProfile, type UsableProfile } from "./profiles/find-profile.ts";
+import { builtInPrefix, builtInProfileId, findBuiltInProfile, findUsableProfile, type UsableProfile } from "./profiles/find-profile.ts";
+import { missing, valueError } from "../http/pydantic-issues.ts";
+import type { NamedReference } from "./old-names.ts";
+
+/** One evaluator of a request. */
+export interface WantedEvaluator {
+  /** An id, or an alias. */
+  evaluator: string;
+  /** Absent: the family's default. */
+  profileName?: string | undefined;
+  explainStrategy: ExplainStrategy;
+}
+
+/** A request to evaluate a sample. */
+export interface EvaluationRequest {
+  accountId: string;
+  /** Who evaluates, and so who creates the project. */
+  actor: Actor;
+  /** Calls to judges' models count for it. Absent: they count for no key. */
+  keyId?: string | undefined;
+  sample: Sample;
+  evaluators: readonly WantedEvaluator[];
+  metadata: ResultMetadata;
+  /** In place of the metadata's project id. It is created, if there is none of this name, when a result is to be stored. */
+  project?: NewProject | undefined;
+  /** Which results are stored: all, all that did not pass, or none. */
+  capture: "all" | "fails-only" | "none";
+  /** Whether each score comes with the interval of all earlier ones. */
+  hasConfidenceInterval: boolean;
+  /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
+  idempotencyKey?: string | undefined;
+  /** Calls to models are traced below it. */
+  span?: EvaluatedSpan | undefined;
+}
+
+/** Why one of the wanted evaluators cannot be run. */
+export interface EvaluatorIssue {
+  /** Its place in the request. */
+  index: number;
+  field: "evaluator" | "profileName";
+  /** Absent if the client left out a name that is required. */
+  message: string | undefined;
+}
+
+/** A request that names evaluators or profiles that do not exist. Nothing of it was run. */
+export class InvalidEvaluatorsError extends Error {
+  readonly issues: readonly EvaluatorIssue[];
+
+  constructor(issues: readonly EvaluatorIssue[]) {
+    super("The request names evaluators or profiles that cannot be used.");
+    this.name = "InvalidEvaluatorsError";
+    this.issues = issues;
+  }
+}
 
 type ResolveServices = Pick<EvaluationServices, "store" | "registry">;
 
@@ -71,4 +127,28 @@ export function builtInProfile(family: Family, nameWithRevision: string): Usable
   const profile = findBuiltInProfile(family, name);
   if (profile === undefined) return undefined;
   return { publicId: builtInProfileId(family.name, name), name, revision: 1, config: profile.config };
+}
+
+/** A reference without an evaluator is refused together with those that name an unknown one. */
+export function toWantedEvaluator({
+  evaluator = "",
+  profileName,
+  explainStrategy = "always",
+}: NamedReference): WantedEvaluator {
+  return { evaluator, profileName, explainStrategy };
+}
+
+/** Issues of evaluators, as issues of the fields that name them. */
+export function toEvaluatorIssues(
+  issues: readonly EvaluatorIssue[],
+  references: readonly NamedReference[],
+): ValidationError[] {
+  return issues.flatMap(({ index, field, message }) => {
+    const reference = references[index];
+    if (reference === undefined) return [];
+    const loc = reference.places[field];
+    const input = reference[field];
+    if (message === undefined || input === undefined) return [missing(loc, reference.given)];
+    return [valueError(loc, message, input)];
+  });
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { ServiceError } from "../platform/errors.ts";
 import { storeUnavailable } from "../platform/storage/store-error.ts";
-import { EvaluationError } from "./evaluation-error.ts";
+import { EvaluationError } from "./outcome.ts";
 import type { ModelFamily, RuleFamily } from "./family.ts";
 import { createConfigReader, createEvaluatorRunner } from "./run-evaluator.ts";
 

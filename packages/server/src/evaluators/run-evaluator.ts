@@ -5,12 +5,10 @@ import { withDeadline } from "../platform/limits/deadline.ts";
 import type { EvaluatedSpan, EvaluationSpan } from "../platform/observability/tracing.ts";
 import { toStorableText } from "../platform/storage/storable-text.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { EvaluationError, internalError, outcomeOfError, unusable } from "./evaluation-error.ts";
-import { type EvaluatorOutcome, isExplained } from "./evaluator-outcome.ts";
+import { EvaluationError, internalError, outcomeOfError, unusable, type EvaluatorOutcome, isExplained, missingFields, type Sample, sampleFieldNames } from "./outcome.ts";
 import type { Family, ModelCall, ModelFamily } from "./family.ts";
 import type { UsableProfile } from "./profiles/find-profile.ts";
 import type { MainThreadAllowance, RuleRunner } from "./rules/run-rule.ts";
-import { missingFields, type Sample, sampleFieldNames } from "./sample.ts";
 
 export interface EvaluatorTask {
   family: Family;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { EvaluatorOutcome } from "../evaluators/evaluator-outcome.ts";
+import type { EvaluatorOutcome } from "../evaluators/outcome.ts";
 import { microsPerDay } from "../platform/storage/micros.ts";
 import { countErrorFindings } from "./count-error-findings.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";

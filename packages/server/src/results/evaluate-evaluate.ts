@@ -1,6 +1,6 @@
 import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { type EvaluationRequest, InvalidEvaluatorsError } from "../evaluators/evaluation-request.ts";
+import { type EvaluationRequest, InvalidEvaluatorsError, findEvaluatorIssues, toEvaluatorIssues, toWantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import {
   itemJson,
   type NamedReference,
@@ -9,9 +9,7 @@ import {
   readSample,
   withOldItemNames,
 } from "../evaluators/old-names.ts";
-import { findEvaluatorIssues } from "../evaluators/resolve-evaluators.ts";
-import { charactersOf, type Sample } from "../evaluators/sample.ts";
-import { toEvaluatorIssues, toWantedEvaluator } from "../evaluators/wanted-evaluators.ts";
+import { charactersOf, type Sample } from "../evaluators/outcome.ts";
 import { actorOf } from "../http/caller.ts";
 import { admit, countUsage } from "../http/exchange.ts";
 import { isLongResponse, jsonResponse } from "../http/json-response.ts";

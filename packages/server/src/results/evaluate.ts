@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { EvaluationRequest } from "../evaluators/evaluation-request.ts";
-import { type ResolvedEvaluator, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
+import { type EvaluationRequest, type ResolvedEvaluator, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
 import type { RequestAllowance } from "../evaluators/run-evaluator.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import { createRetryBudget } from "../platform/limits/retry-budget.ts";

@@ -1,6 +1,5 @@
 import type { ExplainStrategy } from "@presage/contract";
-import type { EvaluatorOutcome } from "../evaluators/evaluator-outcome.ts";
-import type { Sample } from "../evaluators/sample.ts";
+import type { EvaluatorOutcome, Sample } from "../evaluators/outcome.ts";
 import type { Micros } from "../platform/storage/micros.ts";
 
 /** What the caller stores a result under, to find and group it later. */

@@ -1,5 +1,5 @@
 import type { EvaluationResult } from "@presage/contract";
-import { toExternalName } from "../evaluators/external-name.ts";
+import { toExternalName } from "../evaluators/outcome.ts";
 import { type CurrentResult, withOldResultNames } from "../evaluators/old-names.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/micros.ts";
 import type { EvaluationRecord, StoredResult } from "./evaluation-record.ts";

@@ -1,4 +1,4 @@
-import { findRevision } from "../evaluators/taxonomies/find-revision.ts";
+import { findRevision } from "../evaluators/taxonomies/taxonomies.ts";
 import type { Micros } from "../platform/storage/micros.ts";
 import type { Requester } from "../platform/storage/reader.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";

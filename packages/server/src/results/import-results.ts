@@ -1,5 +1,4 @@
-import type { EvaluatorOutcome } from "../evaluators/evaluator-outcome.ts";
-import type { Sample } from "../evaluators/sample.ts";
+import type { EvaluatorOutcome, Sample } from "../evaluators/outcome.ts";
 import type { Changer } from "../platform/actor.ts";
 import { forgetOldRequests, recordRequest } from "../platform/storage/idempotent-requests-store.ts";
 import type { Micros } from "../platform/storage/micros.ts";

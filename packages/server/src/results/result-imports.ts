@@ -5,8 +5,7 @@ import {
   type EvaluationResultBatchResponse,
 } from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { toExternalName } from "../evaluators/external-name.ts";
-import { charactersOf } from "../evaluators/sample.ts";
+import { toExternalName, charactersOf } from "../evaluators/outcome.ts";
 import { digestOf, readExactBody, readIdempotencyKey, readOnce } from "../http/read-request.ts";
 import { requesterOf } from "../http/requester-of.ts";
 import { reserveResults } from "../http/reserve-memory.ts";

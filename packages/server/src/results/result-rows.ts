@@ -1,4 +1,4 @@
-import type { EvaluatorOutcome } from "../evaluators/evaluator-outcome.ts";
+import type { EvaluatorOutcome } from "../evaluators/outcome.ts";
 import { toFlag } from "../platform/storage/flag.ts";
 import { clusterIdOf, sampleKey, trajectoryTag } from "../platform/storage/sample-columns.ts";
 import type {

@@ -1,6 +1,5 @@
 import { maxRunEvaluators } from "@presage/contract";
-import type { WantedEvaluator } from "../evaluators/evaluation-request.ts";
-import { resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
+import { type WantedEvaluator, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
 import type { Changer } from "../platform/actor.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { recordChange } from "../platform/record-change.ts";

@@ -6,9 +6,8 @@ import {
   RunPath,
 } from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { InvalidEvaluatorsError } from "../evaluators/evaluation-request.ts";
+import { InvalidEvaluatorsError, toEvaluatorIssues, toWantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type NamedReference, readReferences } from "../evaluators/old-names.ts";
-import { toEvaluatorIssues, toWantedEvaluator } from "../evaluators/wanted-evaluators.ts";
 import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
 import { valueError } from "../http/pydantic-issues.ts";
 import { readBody, readKnownQuery, readOnce, readPath } from "../http/read-request.ts";

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { removeLabels, setLabels } from "../../src/evaluators/taxonomies/change-labels.ts";
-import { createRevision, type NewRevision } from "../../src/evaluators/taxonomies/create-revision.ts";
-import { findLabelledRevision, findRevision } from "../../src/evaluators/taxonomies/find-revision.ts";
-import { listRevisions } from "../../src/evaluators/taxonomies/list-revisions.ts";
+import { removeLabels, setLabels, createRevision, type NewRevision, findLabelledRevision, findRevision, listRevisions } from "../../src/evaluators/taxonomies/taxonomies.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";

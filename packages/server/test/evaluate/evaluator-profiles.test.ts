@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { checkConfig } from "../../src/evaluators/profiles/check-config.ts";
-import { createProfile } from "../../src/evaluators/profiles/create-profile.ts";
+import { checkConfig, createProfile } from "../../src/evaluators/profiles/profiles.ts";
 import { exactMatch } from "../../src/evaluators/rules/exact-match.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";

@@ -1,9 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createErrorTaxonomyFamily } from "../../src/evaluators/judge/error-taxonomy.ts";
-import { agentErrors } from "../../src/evaluators/taxonomies/agent-errors.ts";
-import type { TaxonomyRevision } from "../../src/evaluators/taxonomies/error-taxonomies-store.ts";
-import { flattenTaxonomy } from "../../src/evaluators/taxonomies/flatten-taxonomy.ts";
-import { worldModelErrors } from "../../src/evaluators/taxonomies/world-model-errors.ts";
+import { agentErrors, worldModelErrors } from "../../src/evaluators/taxonomies/built-in.ts";
+import type { TaxonomyRevision } from "../../src/evaluators/taxonomies/taxonomies-store.ts";
+import { flattenTaxonomy } from "../../src/evaluators/taxonomies/taxonomies.ts";
 import {
   callTool,
   createTestAskForVerdict,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { EvaluationError, outcomeOfError } from "../../src/evaluators/evaluation-error.ts";
+import { EvaluationError, outcomeOfError } from "../../src/evaluators/outcome.ts";
 import { createJudgeFamily } from "../../src/evaluators/judge/judge.ts";
 import { ClientDisconnectedError } from "../../src/platform/errors.ts";
 import {

@@ -1,10 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CorrectionResponse, DisagreementListResponse, ReviewQueueResponse } from "@presage/contract";
 import { defaultProfileName } from "../../src/evaluators/family.ts";
-import {
-  builtInProfileId,
-  builtInProfileRevisions,
-} from "../../src/evaluators/profiles/built-in-profiles.ts";
+import { builtInProfileId, builtInProfileRevisions } from "../../src/evaluators/profiles/find-profile.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { queueForReview } from "../../src/results/queue-for-review.ts";
 import { usePresage } from "../support/presage/use-presage.ts";

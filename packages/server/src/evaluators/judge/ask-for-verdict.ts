@@ -1,14 +1,174 @@
-import { UpstreamError } from "../../platform/errors.ts";
+import { UpstreamError, ClientDisconnectedError, ServiceError } from "../../platform/errors.ts";
+import type { ErrorCategory } from "@presage/contract";
+import { EvaluationError, type EvaluationErrorCode } from "../outcome.ts";
+import { readTokenCounts } from "../../upstream/completion.ts";
+import type { CompletionBody, CompletionChoice, CompletionRequest } from "../../upstream/upstream.ts";
+import { completeWithRetries, type JudgeCall, type JudgeModel, type ModelCapabilities, responseFormats, type VerdictForm, rememberCapabilities, type ResponseFormatName, responseFormatNames, type Reading, readVerdict } from "./judge-model.ts";
+import { type Question, type Turn, wordUserTurn } from "./prompts.ts";
 import { shownTokens } from "../../platform/storage/answer-columns.ts";
-import { EvaluationError } from "../evaluation-error.ts";
-import { askInFormat, type Inquiry } from "./ask-in-format.ts";
-import type { JudgeCall, JudgeModel } from "./complete-with-retries.ts";
-import { rememberCapabilities } from "./model-capabilities.ts";
-import type { Question, Turn } from "./prompts.ts";
-import { type ResponseFormatName, responseFormatNames, responseFormats } from "./response-formats.ts";
-import { isContentFiltered, isRejection } from "./stated-error.ts";
-import { toEvaluationError } from "./to-evaluation-error.ts";
-import { type Reading, readVerdict, type VerdictForm } from "./verdict-form.ts";
+
+const rejectionStatuses = new Set([400, 404, 405, 415, 422, 501]);
+const saysUnsupported =
+  /not (yet )?(supported|implemented|available)|unsupported|unavailable now|does not support/i;
+
+/** Whether the server rejects the request's form, so that another form may work. */
+export function isRejection(error: UpstreamError): boolean {
+  if (error.category !== "upstream" || error.status === undefined) return false;
+  return rejectionStatuses.has(error.status) || saysUnsupported.test(statedMessage(error));
+}
+
+export function isContentFiltered({ stated }: UpstreamError): boolean {
+  return stated?.code === "content_filter";
+}
+
+/** The server's own words, without the parts of a body that may echo the prompt. */
+export function statedMessage({ stated }: UpstreamError): string {
+  return [stated?.message, stated?.param].filter((text) => typeof text === "string").join(" ");
+}
+
+const errorOf: Record<ErrorCategory, [code: EvaluationErrorCode, message: string]> = {
+  rate_limit: ["judge_rate_limited", "The judge's model limits the rate of requests."],
+  timeout: ["timeout", "The judge's model did not respond in time."],
+  unavailable: ["judge_unreachable", "The judge's model cannot be reached."],
+  context_exceeded: ["judge_context_exceeded", "The texts do not fit in the context of the judge's model."],
+  upstream: ["judge_error", "The judge's model failed the request"],
+  unusable_completion: ["judge_invalid_verdict", "The judge's answer cannot be used."],
+};
+
+/** The error of an evaluation without a verdict. It leaves out the upstream's own words, which may echo the prompt. */
+export function toEvaluationError(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof EvaluationError) return error;
+  const isLimited = error instanceof UpstreamError && error.category === "rate_limit";
+  // If the call was still waiting for a rate limit at the deadline, the limit is the reason.
+  if (signal.aborted && !isLimited) {
+    if (signal.reason instanceof ClientDisconnectedError) return signal.reason;
+    return new EvaluationError("timeout", errorOf.timeout[1], { cause: error });
+  }
+  if (error instanceof ServiceError && error.code === "overloaded") {
+    return new EvaluationError(
+      "overloaded",
+      "The server has no memory left for the response of the judge's model.",
+      {
+        cause: error,
+      },
+    );
+  }
+  if (!(error instanceof UpstreamError)) return error;
+  if (isContentFiltered(error)) return judgeRefused();
+  const [code, message] = errorOf[error.category];
+  const sentence = error.category === "upstream" ? `${message}${hintOf(error.status)}` : message;
+  return new EvaluationError(code, sentence, { cause: error });
+}
+
+function hintOf(status: number | undefined): string {
+  if (status === undefined) return ".";
+  if (status === 401 || status === 403)
+    return ` (HTTP ${status}): it rejects the key in PRESAGE_JUDGE_API_KEY.`;
+  if (status === 404) return " (HTTP 404): see PRESAGE_JUDGE_URL and PRESAGE_JUDGE_MODEL.";
+  return ` (HTTP ${status}).`;
+}
+
+export function judgeRefused(): EvaluationError {
+  return new EvaluationError("judge_refused", "The judge's model refused to judge these texts.");
+}
+
+const verdictTokens = 512;
+/** The second is for models that need more, most of them because they think before their verdict. */
+const tokenLimits = [verdictTokens, verdictTokens + 8_192] as const;
+
+/** A question to a model, from the first request to the verdict. */
+export interface Inquiry {
+  readonly model: JudgeModel;
+  readonly question: Question;
+  readonly form: VerdictForm<unknown>;
+  readonly call: JudgeCall;
+  /** What has been learned of the model so far. */
+  capabilities: ModelCapabilities;
+  attempts: number;
+  promptTokens: number;
+  completionTokens: number;
+}
+
+/** Asks once in one format: again with more tokens if they ran out, and without the fields that the model rejects. */
+export async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<CompletionBody> {
+  let isCut = false;
+  for (const tokenLimit of inquiry.capabilities.needsRoom ? tokenLimits.slice(1) : tokenLimits) {
+    let body: CompletionBody;
+    try {
+      body = await askWithinCapabilities(inquiry, turn, tokenLimit);
+    } catch (error) {
+      // The first limit was accepted, so it is the larger one that does not fit, or does not end before the evaluation's deadline.
+      if (isCut && (isTooMuch(error) || inquiry.call.signal.reason instanceof EvaluationError)) break;
+      throw error;
+    }
+    const [choice] = body.choices;
+    if (isRefusal(choice)) throw judgeRefused();
+    if (choice.finish_reason !== "length") {
+      if (isCut) inquiry.capabilities = { ...inquiry.capabilities, needsRoom: true };
+      return body;
+    }
+    isCut = true;
+  }
+  throw new EvaluationError("judge_truncated", "The judge's model ran out of tokens before its verdict.");
+}
+
+function isTooMuch(error: unknown): boolean {
+  if (!(error instanceof UpstreamError)) return false;
+  return error.category === "context_exceeded" || error.category === "timeout" || isRejection(error);
+}
+
+function isRefusal({ message, finish_reason }: CompletionChoice): boolean {
+  if (typeof message.refusal === "string" && message.refusal !== "") return true;
+  return finish_reason === "content_filter" || finish_reason === "refusal";
+}
+
+async function askWithinCapabilities(
+  inquiry: Inquiry,
+  turn: Turn,
+  tokenLimit: number,
+): Promise<CompletionBody> {
+  const { model, question, form, call } = inquiry;
+  for (;;) {
+    const { takesTemperature, tokenLimitField } = inquiry.capabilities;
+    const request: CompletionRequest = {
+      messages: [
+        { role: "system", content: question.instructions },
+        { role: "user", content: wordUserTurn(question, form.name, turn) },
+      ],
+      [tokenLimitField]: tokenLimit,
+      ...(takesTemperature ? { temperature: 0 } : {}),
+      ...responseFormats[turn.format].fields(form),
+    };
+    inquiry.attempts += 1;
+    try {
+      const { body } = await completeWithRetries(model, request, call);
+      countTokens(inquiry, body.usage);
+      return body;
+    } catch (error) {
+      const capabilities = error instanceof UpstreamError ? adapt(inquiry.capabilities, error) : undefined;
+      if (capabilities === undefined) throw error;
+      inquiry.capabilities = capabilities;
+    }
+  }
+}
+
+/** The capabilities without the one that the model says it lacks; undefined if that is none of these. */
+function adapt(capabilities: ModelCapabilities, error: UpstreamError): ModelCapabilities | undefined {
+  if (!isRejection(error)) return undefined;
+  const message = statedMessage(error);
+  if (capabilities.tokenLimitField === "max_tokens" && message.includes("max_completion_tokens")) {
+    return { ...capabilities, tokenLimitField: "max_completion_tokens" };
+  }
+  if (capabilities.takesTemperature && /temperature/i.test(message))
+    return { ...capabilities, takesTemperature: false };
+  return undefined;
+}
+
+function countTokens(inquiry: Inquiry, usage: unknown): void {
+  const { prompt_tokens, completion_tokens } = readTokenCounts(usage);
+  inquiry.promptTokens += prompt_tokens;
+  inquiry.completionTokens += completion_tokens;
+}
 
 export interface GivenVerdict<Value> {
   value: Value;

@@ -1,12 +1,12 @@
 import { maxKindsOfError } from "@presage/contract/read-taxonomy";
 import { z } from "zod";
-import { EvaluationError, needsModel } from "../evaluation-error.ts";
+import { EvaluationError, needsModel } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
-import type { TaxonomyRevision } from "../taxonomies/error-taxonomies-store.ts";
-import { flattenTaxonomy } from "../taxonomies/flatten-taxonomy.ts";
+import type { TaxonomyRevision } from "../taxonomies/taxonomies-store.ts";
+import { flattenTaxonomy } from "../taxonomies/taxonomies.ts";
 import type { AskForVerdict } from "./ask-for-verdict.ts";
 import { type ErrorKind, taxonomyQuestion } from "./prompts.ts";
-import type { VerdictForm } from "./verdict-form.ts";
+import type { VerdictForm } from "./judge-model.ts";
 
 /** PostgreSQL rejects a NUL even in a query. */
 const name = z

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { jsonInText } from "./json-in-text.ts";
+import { jsonInText } from "./judge-model.ts";
 
 const valuesIn = (text: string) => [...jsonInText(text, "verdict")].map(({ value }) => value);
 const fail = { reasoning: "No.", verdict: "fail" };

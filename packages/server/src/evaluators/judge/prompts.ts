@@ -1,5 +1,5 @@
-import type { Sample, SampleField } from "../sample.ts";
-import type { ResponseFormatName } from "./response-formats.ts";
+import type { Sample, SampleField } from "../outcome.ts";
+import type { ResponseFormatName } from "./judge-model.ts";
 
 // Every word that a judge reads is in this file. A change of it changes scores: make a new version of the families.
 

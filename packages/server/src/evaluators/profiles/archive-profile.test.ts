@@ -5,9 +5,7 @@ import { anyRequester } from "../../../test/support/store/requester.ts";
 import { storeOf } from "../../../test/support/store/store-of.ts";
 
 import { exactMatch } from "../rules/exact-match.ts";
-import { archiveProfile } from "./archive-profile.ts";
-import { checkConfig } from "./check-config.ts";
-import { createProfile } from "./create-profile.ts";
+import { archiveProfile, checkConfig, createProfile } from "./profiles.ts";
 
 onEachDatabase(({ create }) => {
   test("A profile is archived when its revisions are read, and not if they are refused earlier", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { ServiceError } from "../../platform/errors.ts";
-import { EvaluationError } from "../evaluation-error.ts";
+import { EvaluationError } from "../outcome.ts";
 import type { Family } from "../family.ts";
 import { exactMatch } from "../rules/exact-match.ts";
 import { jsonSchema } from "../rules/json-schema.ts";
-import { checkConfig } from "./check-config.ts";
+import { checkConfig } from "./profiles.ts";
 
 const words = () => "in our words";
 const noThread = () => Promise.reject(new Error("there is nothing heavy"));

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { bleuScore } from "./bleu-score.ts";
-import { tokenise13a } from "./tokenise-13a.ts";
+import { bleuScore, tokenise13a } from "./bleu.ts";
 
 const words = (text: string) => text.split(" ");
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { codePointPositions } from "./code-points.ts";
+import { codePointPositions } from "./text.ts";
 
 test("a character outside the basic plane counts as one", () => {
   expect(codePointPositions("a😀b", [[3, 4]])).toEqual([[2, 3]]);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { compareChanges, stateOverlap } from "./compare-changes.ts";
-import { countItems } from "./multiset.ts";
+import { compareChanges, stateOverlap } from "./state-change.ts";
+import { countItems } from "./text.ts";
 
 const items = (text: string) => countItems(text.split(" ").filter((item) => item !== ""));
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeDifference, firstDifference, normaliseText } from "./compare-texts.ts";
+import { describeDifference, firstDifference, normaliseText } from "./text.ts";
 
 const nothing = { trim: false, ignore_case: false, strip_tags: false };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { EvaluationError } from "../evaluation-error.ts";
-import { compileJsonSchema, type JsonSchema } from "./compile-json-schema.ts";
+import { EvaluationError } from "../outcome.ts";
+import { compileJsonSchema, type JsonSchema } from "./json-schema.ts";
 
 const compile = (schema: JsonSchema) => compileJsonSchema(schema, { allErrors: false });
 const accepts = (schema: JsonSchema, value: unknown) => compile(schema)(value).length === 0;

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { compilePattern, maxPatternLength, maxProgramSize } from "./compile-pattern.ts";
-import { estimateProgramSize } from "./estimate-program-size.ts";
+import { compilePattern, maxPatternLength, maxProgramSize, estimateProgramSize } from "./regex.ts";
 
 /** Of processor time, since other tests run beside this one. */
 const maxMs = 5_000;

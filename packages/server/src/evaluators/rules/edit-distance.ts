@@ -1,18 +1,67 @@
+import { distance } from "fastest-levenshtein";
 import { z } from "zod";
 import { countOf } from "../../platform/count-of.ts";
-import { UnusableSampleError } from "../evaluation-error.ts";
-import type { Position } from "../evaluator-outcome.ts";
+import { UnusableSampleError, type Position } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
-import { codePointPositions } from "./code-points.ts";
-import {
-  describeDifference,
-  firstDifference,
-  type NormalisedText,
-  normaliseText,
-  textNormalisation,
-} from "./compare-texts.ts";
-import { countEdits } from "./levenshtein.ts";
-import { sharedEnds } from "./shared-ends.ts";
+import { codePointPositions, describeDifference, firstDifference, type NormalisedText, normaliseText, textNormalisation } from "./text.ts";
+
+/** How many items two sequences share at their beginnings, and then at their ends. */
+export interface SharedEnds {
+  prefix: number;
+  suffix: number;
+}
+
+export function sharedEnds<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>): SharedEnds {
+  const shorter = Math.min(one.length, other.length);
+  let prefix = 0;
+  while (prefix < shorter && one[prefix] === other[prefix]) prefix += 1;
+  let suffix = 0;
+  while (suffix < shorter - prefix && one[one.length - 1 - suffix] === other[other.length - 1 - suffix]) {
+    suffix += 1;
+  }
+  return { prefix, suffix };
+}
+
+/** Edit distance and length of the longer text, in Unicode code points. */
+export interface EditDistance {
+  edits: number;
+  longer: number;
+}
+
+const surrogate = /[\uD800-\uDFFF]/;
+/** Units for characters that are in one text only; shared characters have the units between. */
+const onlyInOne = 0;
+const onlyInOther = 0xffff;
+/** About six seconds of work. */
+const maxProductOfLengths = 4e10;
+
+/**
+ * Insertions, deletions and substitutions from one text to the other. Undefined if that would take too long:
+ * texts of 200,000 characters can still be compared, longer ones if they differ in one stretch only.
+ */
+export function countEdits(one: string, other: string): EditDistance | undefined {
+  const units = surrogate.test(one) || surrogate.test(other) ? toUnits(one, other) : [one, other];
+  const [left, right] = units ?? [];
+  if (left === undefined || right === undefined) return undefined;
+  const { prefix, suffix } = sharedEnds(left, right);
+  const leftRest = left.slice(prefix, left.length - suffix);
+  const rightRest = right.slice(prefix, right.length - suffix);
+  if (leftRest.length * rightRest.length > maxProductOfLengths) return undefined;
+  return { edits: distance(leftRest, rightRest), longer: Math.max(left.length, right.length) };
+}
+
+/** The library counts UTF-16 units, so each code point gets a unit of its own. No natural text needs more than there are. */
+function toUnits(one: string, other: string): [string, string] | undefined {
+  const oneCodePoints = [...one];
+  const otherCodePoints = [...other];
+  const inOther = new Set(otherCodePoints);
+  const shared = [...new Set(oneCodePoints)].filter((codePoint) => inOther.has(codePoint));
+  if (shared.length >= onlyInOther) return undefined;
+  const unitOf = new Map(shared.map((codePoint, index) => [codePoint, index + 1]));
+  const translate = (codePoints: readonly string[], unshared: number) =>
+    codePoints.map((codePoint) => String.fromCharCode(unitOf.get(codePoint) ?? unshared)).join("");
+  return [translate(oneCodePoints, onlyInOne), translate(otherCodePoints, onlyInOther)];
+}
 
 const config = z.strictObject({
   threshold: z

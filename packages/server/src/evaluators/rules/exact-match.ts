@@ -1,18 +1,8 @@
 import { z } from "zod";
-import { NotApplicableError, UnusableSampleError } from "../evaluation-error.ts";
-import type { Verdict } from "../evaluator-outcome.ts";
+import { NotApplicableError, UnusableSampleError, type Verdict } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
-import { codePointPositions } from "./code-points.ts";
-import {
-  describeDifference,
-  firstDifference,
-  type NormalisedText,
-  normaliseText,
-  textNormalisation,
-} from "./compare-texts.ts";
-import { readMdlmText } from "./mdlm-text.ts";
-import { isEqualInPython, isWrittenAlike } from "./python-equality.ts";
-import { pythonStripRange } from "./split-words.ts";
+import { codePointPositions, describeDifference, firstDifference, type NormalisedText, normaliseText, textNormalisation, pythonStripRange } from "./text.ts";
+import { readMdlmText, isEqualInPython, isWrittenAlike } from "./python-values.ts";
 
 const config = z.strictObject({
   ...textNormalisation,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findJsonIssue } from "./find-json-issue.ts";
+import { findJsonIssue } from "./json.ts";
 
 test.each([
   ["", 0, "ends"],

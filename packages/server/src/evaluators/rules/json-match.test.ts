@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UnusableSampleError } from "../evaluation-error.ts";
+import { UnusableSampleError } from "../outcome.ts";
 import { jsonMatch } from "./json-match.ts";
 
 function evaluate(output: string, goldAnswer: string, config: Record<string, unknown> = {}) {

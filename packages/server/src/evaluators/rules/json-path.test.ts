@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readJsonPointer, toJsonPointer } from "./json-path.ts";
+import { readJsonPointer, toJsonPointer } from "./json.ts";
 
 // RFC 6901, section 5.
 test.each([

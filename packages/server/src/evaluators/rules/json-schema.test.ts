@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EvaluationError } from "../evaluation-error.ts";
+import { EvaluationError } from "../outcome.ts";
 import { jsonSchema } from "./json-schema.ts";
 
 function evaluate(output: string, config: Record<string, unknown>) {

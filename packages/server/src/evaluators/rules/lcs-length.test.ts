@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Draw } from "../../../../../fuzz/generate/draw.ts";
 import { seeded } from "../../../test/support/seeded.ts";
-import { lcsLength } from "./lcs-length.ts";
+import { lcsLength } from "./rouge-l.ts";
 
 // The table of Wagner & Fischer (1974).
 function slowLength(one: readonly string[], other: readonly string[]): number {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Draw } from "../../../../../fuzz/generate/draw.ts";
 import { seeded } from "../../../test/support/seeded.ts";
-import { countEdits } from "./levenshtein.ts";
+import { countEdits } from "./edit-distance.ts";
 
 // Wagner & Fischer (1974), the definition itself.
 function slowDistance(one: string, other: string): number {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readMdlmText } from "./mdlm-text.ts";
+import { readMdlmText } from "./python-values.ts";
 
 test.each([
   ["<think>a</think>b<think>c</think>d", "bd"],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countItems, overlapOf, sizeOf, subtract } from "./multiset.ts";
+import { countItems, overlapOf, sizeOf, subtract } from "./text.ts";
 
 const one = countItems(["a", "a", "b", "__proto__"]);
 const other = countItems(["a", "b", "b", "c"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UnusableSampleError } from "../evaluation-error.ts";
+import { UnusableSampleError } from "../outcome.ts";
 import { numeric } from "./numeric.ts";
 
 function evaluate(output: string, goldAnswer: string, profile = {}) {

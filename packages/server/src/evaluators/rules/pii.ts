@@ -1,14 +1,127 @@
+import isCreditCard from "validator/lib/isCreditCard.js";
+import isEmail from "validator/lib/isEmail.js";
+import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "ibantools";
+import { isIP } from "node:net";
 import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
 import { defined } from "../../platform/defined.ts";
 import { phoneLibrary } from "../../platform/lazy-libraries.ts";
 import { defineFamily } from "../family.ts";
-import { codePointPositions } from "./code-points.ts";
-import { findCards } from "./find-cards.ts";
-import { findEmails } from "./find-emails.ts";
-import { findIbans } from "./find-ibans.ts";
-import { findIps } from "./find-ips.ts";
-import type { PiiKind, PiiMatch } from "./pii-match.ts";
+import { codePointPositions } from "./text.ts";
+
+/** Digits, alone or in groups, not part of a word or a decimal. Longer rows are lists of numbers. */
+const rowOfDigits = /(?<![\w.-])\d+(?:[ -]\d+){0,30}(?![\w-]|\.\d)/g;
+/** Beside a card number, a group this small is an expiry date or an amount. */
+const smallGroup = /\b\d{1,2}\b/;
+/** 12 digits together, and 19 in groups of three. */
+const minWrittenLength = 12;
+const maxCardLength = 25;
+
+/** Numbers in the form of a known issuer with a valid check digit (Luhn). */
+export function findCards(text: string): PiiMatch[] {
+  return Array.from(text.matchAll(rowOfDigits)).flatMap(({ 0: written, index }) =>
+    isCreditCard(written)
+      ? { kind: "card" as const, start: index, end: index + written.length }
+      : findAmongGroups(written, index),
+  );
+}
+
+function findAmongGroups(written: string, at: number): PiiMatch[] {
+  const groups = Array.from(written.matchAll(/\d+/g), ({ 0: digits, index }) => ({
+    start: index,
+    end: index + digits.length,
+  }));
+  const matches: PiiMatch[] = [];
+  let taken = 0;
+  for (const { start } of groups) {
+    if (start < taken) continue;
+    const last = groups.findLast(({ end }) => isGrouped(written, start, end));
+    if (last === undefined) continue;
+    matches.push({ kind: "card", start: at + start, end: at + last.end });
+    taken = last.end;
+  }
+  return matches;
+}
+
+function isGrouped(row: string, start: number, end: number): boolean {
+  if (end - start < minWrittenLength || end - start > maxCardLength) return false;
+  const written = row.slice(start, end);
+  return !smallGroup.test(written) && isCreditCard(written);
+}
+
+/** RFC 5321 allows 64 characters before the `@` and 255 after it. */
+const maxLocalLength = 64;
+const maxDomainLength = 255;
+const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@]+$/u;
+const domainStart = /^[\p{L}\p{N}.-]+/u;
+
+/** Looks at a bounded stretch on both sides of each `@`, so that it takes linear time. */
+export function findEmails(text: string): PiiMatch[] {
+  const matches: PiiMatch[] = [];
+  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
+    const local = localEnd.exec(text.slice(Math.max(0, at - maxLocalLength), at))?.[0] ?? "";
+    const domain = domainStart
+      .exec(text.slice(at + 1, at + 1 + maxDomainLength))?.[0]
+      .replace(/[.-]{1,255}$/, "");
+    if (domain === undefined || !isEmail(`${local}@${domain}`)) continue;
+    matches.push({ kind: "email", start: at - local.length, end: at + 1 + domain.length });
+  }
+  return matches;
+}
+
+const beginning = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ A-Z0-9])/g;
+const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
+/** The longest has 34 characters, written in groups of four. */
+const maxIbanLength = 42;
+
+/** With the length and form of their country and a valid check digit. */
+export function findIbans(text: string): PiiMatch[] {
+  const specifications = getCountrySpecifications();
+  const matches: PiiMatch[] = [];
+  for (const { 0: head, index } of text.matchAll(beginning)) {
+    const wantedLength = specifications[head.slice(0, 2)]?.chars;
+    if (typeof wantedLength !== "number") continue;
+    const nearby = text.slice(index, index + maxIbanLength + 1);
+    body.lastIndex = 0;
+    const written = takeCharacters(body.exec(nearby)?.[0] ?? "", wantedLength);
+    const next = text[index + written.length] ?? "";
+    if (/[A-Za-z0-9]/.test(next) || !isValidIBAN(electronicFormatIBAN(written) ?? "")) continue;
+    matches.push({ kind: "iban", start: index, end: index + written.length });
+  }
+  return matches;
+}
+
+/** The beginning of a text with this many characters other than spaces. */
+function takeCharacters(text: string, count: number): string {
+  let taken = 0;
+  let length = 0;
+  while (length < text.length && taken < count) {
+    if (text[length] !== " ") taken += 1;
+    length += 1;
+  }
+  return text.slice(0, length);
+}
+
+/** Runs of characters that addresses consist of. */
+const run = /(?<![\w.:-])[0-9A-Fa-f:.]{3,}(?![\w-])/g;
+const withPort = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/;
+/** The longest form of an IPv6 address, and a full stop after it. */
+const maxRunLength = 46;
+/** Shorter ones, such as `::` and `a::b`, are more often code. */
+const minDigits = 3;
+
+/** IPv4 addresses, with or without a port, and IPv6 addresses. */
+export function findIps(text: string): PiiMatch[] {
+  const matches: PiiMatch[] = [];
+  for (const { 0: written, index } of text.matchAll(run)) {
+    if (written.length > maxRunLength) continue;
+    const sentence = written.replace(/[.:]{1,3}$/, "");
+    const address = [written, sentence, withPort.exec(sentence)?.[1] ?? ""].find((form) => isIP(form) !== 0);
+    if (address === undefined || address.replaceAll(/[.:]/g, "").length < minDigits) continue;
+    matches.push({ kind: "ip", start: index, end: index + address.length });
+  }
+  return matches;
+}
 
 const maxListed = 100;
 const maxNamed = 5;
@@ -116,4 +229,13 @@ function describe(count: number, places: readonly string[]): string {
 /** Enough to find it in the output, and too little to misuse. */
 function mask(value: string): string {
   return `${[...value].slice(0, 2).join("")}…`;
+}
+
+export type PiiKind = "email" | "phone" | "card" | "iban" | "ip";
+
+/** A stretch of the text, in UTF-16 units. */
+export interface PiiMatch {
+  kind: PiiKind;
+  start: number;
+  end: number;
 }

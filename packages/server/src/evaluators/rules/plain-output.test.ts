@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { plainOutput, plainRange } from "./plain-output.ts";
+import { plainOutput, plainRange } from "./text.ts";
 
 test.each([
   ["no tags at all", "The door is open.", "The door is open."],

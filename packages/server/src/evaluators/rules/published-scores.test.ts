@@ -2,10 +2,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { readers } from "../../datasets/formats.ts";
-import { NotApplicableError } from "../evaluation-error.ts";
-import type { Verdict } from "../evaluator-outcome.ts";
+import { NotApplicableError, type Verdict, type Sample } from "../outcome.ts";
 import type { RuleFamily } from "../family.ts";
-import type { Sample } from "../sample.ts";
 import { exactMatch } from "./exact-match.ts";
 import { jsonMatch } from "./json-match.ts";
 

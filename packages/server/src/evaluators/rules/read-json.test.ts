@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isDeeperThan, maxJsonDepth, readExactJson, readJson } from "./read-json.ts";
+import { isDeeperThan, maxJsonDepth, readExactJson, readJson } from "./json.ts";
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 

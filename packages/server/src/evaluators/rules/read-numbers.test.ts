@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readNumbers } from "./read-numbers.ts";
+import { readNumbers } from "./numeric.ts";
 
 const valuesOf = (text: string) => [...readNumbers(text)].map(({ value }) => value);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readPythonJson } from "./read-python-json.ts";
+import { readPythonJson } from "./python-values.ts";
 
 test("integers keep their digits and are told apart from other numbers", () => {
   expect(readPythonJson("[1, 1.0, -0, -0.0, 1e2, 12345678901234567890]")).toEqual([

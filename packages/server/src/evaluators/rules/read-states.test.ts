@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { stateOfInput } from "./read-states.ts";
+import { stateOfInput } from "./state-change.ts";
 
 test("a state by itself is the state", () => {
   expect(stateOfInput("The door is open.\nAction: none")).toBe("The door is open.\nAction: none");

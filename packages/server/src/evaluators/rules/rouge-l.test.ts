@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { NotApplicableError, UnusableSampleError } from "../evaluation-error.ts";
+import { NotApplicableError, UnusableSampleError } from "../outcome.ts";
 import { rougeL } from "./rouge-l.ts";
 
 function evaluate(output: string, goldAnswer: string, profile = {}) {

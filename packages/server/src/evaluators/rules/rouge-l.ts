@@ -1,12 +1,240 @@
+import { sharedEnds } from "./edit-distance.ts";
+import { splitWords, endSentence, listItems, countItems, subtract, comparedText, stripTagsSetting } from "./text.ts";
 import { z } from "zod";
-import { NotApplicableError, UnusableSampleError } from "../evaluation-error.ts";
+import { NotApplicableError, UnusableSampleError } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
-import { type F1Score, f1Score } from "./f1-score.ts";
-import { lcsLength } from "./lcs-length.ts";
-import { endSentence, listItems } from "./list-items.ts";
-import { countItems, subtract } from "./multiset.ts";
-import { comparedText, stripTagsSetting } from "./plain-output.ts";
-import { pltrdyCells, pltrdyWords } from "./pltrdy-words.ts";
+import { type F1Score, f1Score } from "./token-f1.ts";
+
+/**
+ * A row of the table of longest common subsequences, by the bit-parallel method of Hyyrö (2004), which looks at 32 tokens in one step; a
+ * word of bits without the token is skipped. A zero bit stands for a token of the text at which a common subsequence grows.
+ */
+export type LcsRow = Uint32Array;
+
+export const wordBits = 32;
+
+/** The positions of a token in a text: the bits of `words[n]` belong to the word numbered `indexes[n]`. */
+export interface Occurrences {
+  indexes: number[];
+  words: number[];
+}
+
+export function emptyRow(tokens: number): LcsRow {
+  return new Uint32Array(Math.ceil(tokens / wordBits)).fill(0xffffffff);
+}
+
+/** Whether a common subsequence grows at this token of the text. */
+export function growsAt(row: LcsRow, position: number): boolean {
+  const word = row[Math.floor(position / wordBits)] ?? 0xffffffff;
+  return ((word >>> (position % wordBits)) & 1) === 0;
+}
+
+export function findOccurrences(tokens: readonly string[]): Map<string, Occurrences> {
+  const occurrences = new Map<string, Occurrences>();
+  for (const [position, token] of tokens.entries()) {
+    const found = occurrences.get(token) ?? { indexes: [], words: [] };
+    occurrences.set(token, found);
+    const index = Math.floor(position / wordBits);
+    if (found.indexes.at(-1) !== index) {
+      found.indexes.push(index);
+      found.words.push(0);
+    }
+    const last = found.words.length - 1;
+    found.words[last] = ((found.words[last] ?? 0) | (1 << (position % wordBits))) >>> 0;
+  }
+  return occurrences;
+}
+
+/** row = (row + (row & matches)) | (row & ~matches), over numbers as long as the text. */
+export function addToken(row: LcsRow, { indexes, words }: Occurrences): void {
+  let carry = 0;
+  let next = 0;
+  for (let step = 0; step < indexes.length; step += 1) {
+    const index = indexes[step] ?? 0;
+    while (carry > 0 && next < index) {
+      carry = addToWord(row, next, 0, carry);
+      next += 1;
+    }
+    carry = addToWord(row, index, words[step] ?? 0, carry);
+    next = index + 1;
+  }
+  while (carry > 0 && next < row.length) {
+    carry = addToWord(row, next, 0, carry);
+    next += 1;
+  }
+}
+
+function addToWord(row: LcsRow, index: number, matches: number, carry: number): number {
+  const word = row[index] ?? 0;
+  const sum = word + ((word & matches) >>> 0) + carry;
+  row[index] = sum | (word & ~matches);
+  return sum > 0xffffffff ? 1 : 0;
+}
+
+/** Length of the longest common subsequence. It needs memory for the shorter text only. */
+export function lcsLength(one: readonly string[], other: readonly string[]): number {
+  const { prefix, suffix } = sharedEnds(one, other);
+  const oneRest = one.slice(prefix, one.length - suffix);
+  const otherRest = other.slice(prefix, other.length - suffix);
+  const [shorter, longer] = oneRest.length < otherRest.length ? [oneRest, otherRest] : [otherRest, oneRest];
+  const occurrences = findOccurrences(shorter);
+  const row = emptyRow(shorter.length);
+  for (const token of longer) {
+    const found = occurrences.get(token);
+    if (found !== undefined) addToken(row, found);
+  }
+  return prefix + suffix + countZeros(row);
+}
+
+function countZeros(row: LcsRow): number {
+  let zeros = 0;
+  for (const word of row) {
+    for (let rest = ~word >>> 0; rest !== 0; rest = (rest & (rest - 1)) >>> 0) zeros += 1;
+  }
+  return zeros;
+}
+
+/** The distinct words of two texts, and those of them that common subsequences of their sentences contain. */
+export interface PltrdyWords {
+  said: ReadonlySet<string>;
+  wanted: ReadonlySet<string>;
+  common: ReadonlySet<string>;
+}
+
+type Sentence = readonly string[];
+
+interface Sentences {
+  all: readonly Sentence[];
+  /** The indexes of the sentences that contain a word. */
+  withWord: ReadonlyMap<string, readonly number[]>;
+}
+
+/** How much there is of one text, or of one sentence of it. */
+interface Extent {
+  words: number;
+  sentences: number;
+}
+
+/** What a comparison may look at, in bits of memory: 31 MB, which takes less than a second. */
+const maxCells = 2.5e8;
+// What a comparison costs besides its tables, expressed in cells; reading takes up to a hundred bytes a character.
+const cellsPerCharacter = 800;
+const cellsPerPair = 1_000;
+const cellsPerWord = 100;
+
+/**
+ * The words behind the ROUGE-L of the Python package `rouge` (pltrdy/rouge): each sentence of the gold answer against each of the
+ * output. Undefined if that takes too long or too much memory.
+ */
+export function pltrdyWords(output: string, gold: string): PltrdyWords | undefined {
+  let cells = (output.length + gold.length) * cellsPerCharacter;
+  if (cells > maxCells) return undefined;
+  const said = readSentences(output);
+  const wanted = readSentences(gold);
+  const common = new Set<string>();
+  const compared = new Set<number>();
+  for (const [word, wantedIndexes] of wanted.withWord) {
+    // Only sentences that both contain a word can have it in common, and the pairs already compared are enough for most words.
+    for (const [wantedIndex, saidIndex] of pairsOf(wantedIndexes, said.withWord.get(word) ?? [])) {
+      if (common.has(word)) break;
+      const pair = wantedIndex * said.all.length + saidIndex;
+      if (compared.has(pair)) continue;
+      compared.add(pair);
+      const [one = [], other = []] = [wanted.all[wantedIndex], said.all[saidIndex]];
+      cells += cellsOf({ words: one.length, sentences: 1 }, { words: other.length, sentences: 1 });
+      if (cells > maxCells) return undefined;
+      addCommonSubsequence(common, one, other);
+    }
+  }
+  return { said: new Set(said.withWord.keys()), wanted: new Set(wanted.withWord.keys()), common };
+}
+
+/** The most that comparing two texts can look at: one to three milliseconds for a million cells. */
+export function pltrdyCells(output: string, gold: string): number {
+  return cellsOf(maxExtent(output), maxExtent(gold));
+}
+
+/** Counts the words without dividing the sentences: a full stop makes at most one word more. */
+function maxExtent(text: string): Extent {
+  const sentences = text.split(".").length;
+  return { words: splitWords(text).length + sentences, sentences };
+}
+
+/** Each sentence of one with each of the other. */
+function cellsOf(one: Extent, other: Extent): number {
+  return (
+    one.words * other.words +
+    cellsPerWord * (one.words * other.sentences + other.words * one.sentences) +
+    cellsPerPair * one.sentences * other.sentences
+  );
+}
+
+function* pairsOf(ones: readonly number[], others: readonly number[]): Generator<[number, number]> {
+  for (const one of ones) for (const other of others) yield [one, other];
+}
+
+/** Without repeated sentences: they have the same words in common as the first. */
+function readSentences(text: string): Sentences {
+  const sentences = new Map<string, Sentence>();
+  for (const part of text.split(".")) {
+    if (part === "") continue;
+    const words = splitWords(part);
+    // A sentence of spaces has one word, the empty one.
+    sentences.set(words.join(" "), words.length === 0 ? [""] : words);
+  }
+  const all = [...sentences.values()];
+  const withWord = new Map<string, number[]>();
+  for (const [index, sentence] of all.entries()) {
+    for (const word of new Set(sentence)) {
+      const indexes = withWord.get(word) ?? [];
+      withWord.set(word, indexes);
+      indexes.push(index);
+    }
+  }
+  return { all, withWord };
+}
+
+/**
+ * Adds the words of a longest common subsequence. Of several the one that the package finds: from the end backwards, a word of the
+ * output is skipped before one of the gold answer.
+ */
+function addCommonSubsequence(common: Set<string>, wanted: Sentence, said: Sentence): void {
+  let [wantedLeft, saidLeft] = [wanted.length, said.length];
+  // Most sentences are equal, or end equally: these words need no table.
+  while (wantedLeft > 0 && saidLeft > 0 && wanted[wantedLeft - 1] === said[saidLeft - 1]) {
+    wantedLeft -= 1;
+    saidLeft -= 1;
+    common.add(wanted[wantedLeft] ?? "");
+  }
+  if (wantedLeft === 0 || saidLeft === 0) return;
+  const { cells, bitsPerRow } = fillTable(wanted.slice(0, wantedLeft), said.slice(0, saidLeft));
+  while (wantedLeft > 0 && saidLeft > 0) {
+    const word = wanted[wantedLeft - 1] ?? "";
+    if (word === said[saidLeft - 1]) {
+      common.add(word);
+      wantedLeft -= 1;
+      saidLeft -= 1;
+    } else if (growsAt(cells, (wantedLeft - 1) * bitsPerRow + saidLeft - 1)) {
+      wantedLeft -= 1;
+    } else {
+      saidLeft -= 1;
+    }
+  }
+}
+
+/** A row for each word of the gold answer's sentence, with a bit for each of the output's. */
+function fillTable(wanted: Sentence, said: Sentence): { cells: LcsRow; bitsPerRow: number } {
+  const occurrences = findOccurrences(said);
+  const row = emptyRow(said.length);
+  // One array for all rows: an array of its own takes more memory than a short row.
+  const cells = new Uint32Array(wanted.length * row.length);
+  for (const [index, word] of wanted.entries()) {
+    const found = occurrences.get(word);
+    if (found !== undefined) addToken(row, found);
+    cells.set(row, index * row.length);
+  }
+  return { cells, bitsPerRow: row.length * wordBits };
+}
 
 const config = z.strictObject({
   threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest F1 that passes." }),

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import type { RuleFamily } from "../family.ts";
-import { createRuleEvaluator } from "./rule-evaluator.ts";
+import { createRuleEvaluator } from "./run-rule.ts";
 
 function counting(score = 1) {
   const prepared: unknown[] = [];

@@ -1,9 +1,7 @@
 import { z } from "zod";
-import { EvaluationError, UnusableSampleError } from "../evaluation-error.ts";
-import type { Verdict } from "../evaluator-outcome.ts";
+import { EvaluationError, UnusableSampleError, type Verdict, type Sample } from "../outcome.ts";
 import type { RuleFamily } from "../family.ts";
-import type { Sample } from "../sample.ts";
-import { createRuleEvaluator } from "./rule-evaluator.ts";
+import { createRuleEvaluator } from "./run-rule.ts";
 
 // A thread that runs families made to misbehave.
 

@@ -1,16 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
 import type { ExplainStrategy } from "@presage/contract";
-import type { EvaluatorOutcome } from "../evaluator-outcome.ts";
+import type { EvaluatorOutcome, Sample } from "../outcome.ts";
 import { ruleFamilies } from "../registry.ts";
-import type { Sample } from "../sample.ts";
 import { fixtureFamilies } from "./run-rule.fixture.ts";
-import {
-  createRuleRunner,
-  type MainThreadAllowance,
-  type RuleRunner,
-  type RuleRunnerOptions,
-  ruleRunnerDefaults,
-} from "./run-rule.ts";
+import { createRuleRunner, type MainThreadAllowance, type RuleRunner, type RuleRunnerOptions, ruleRunnerDefaults } from "./run-rule.ts";
 
 const patient = new AbortController().signal;
 const started: RuleRunner[] = [];

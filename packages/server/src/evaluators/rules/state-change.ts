@@ -1,15 +1,242 @@
+import { f1Score } from "./token-f1.ts";
+import { type Multiset, overlapOf, sizeOf, subtract, countItems, plainOutput, plainRange, codePointPositions, endSentence, listItems } from "./text.ts";
+import { UnusableSampleError, type Position } from "../outcome.ts";
+import { type Json, isContainer, notJson, readExactJson } from "./json.ts";
 import { DatasetChange } from "@presage/contract";
+import { countGameChanges } from "./llm-sim.ts";
 import { z } from "zod";
 import { countOf } from "../../platform/count-of.ts";
-import type { Position } from "../evaluator-outcome.ts";
 import { defineFamily } from "../family.ts";
-import { codePointPositions } from "./code-points.ts";
-import { type ChangeComparison, compareChanges, stateOverlap } from "./compare-changes.ts";
-import { endSentence, listItems } from "./list-items.ts";
-import { type Multiset, subtract } from "./multiset.ts";
-import { plainRange } from "./plain-output.ts";
-import { createStateReader, type ReadStates, stateOfInput } from "./read-states.ts";
-import { textLines } from "./text-lines.ts";
+
+/** The lines of a state, or its fields with their values: before an action, after it, and as the output tells it. */
+export interface States {
+  before: Multiset;
+  gold: Multiset;
+  output: Multiset;
+}
+
+export interface ChangeComparison {
+  /** F1 of the changes. */
+  score: number;
+  /** Number of changes; a line or field that replaces another is one. */
+  changed: number;
+  right: number;
+  missed: number;
+  wrong: number;
+  /** Added, but not in the output. */
+  missing: Multiset;
+  /** Removed, but still in the output. */
+  stale: Multiset;
+  /** In the output, but neither in the state before nor in the gold answer. */
+  invented: Multiset;
+  /** Unchanged, but not in the output. */
+  dropped: Multiset;
+}
+
+/**
+ * Compares the change from the state before to the gold answer with the change from there to the output.
+ *
+ * Where lines were added, removed ones earn nothing: otherwise any new text would be half right wherever one observation
+ * replaces another. A wrong line in place of an added one, or an old line kept in its place, is one mistake.
+ */
+export function compareChanges({ before, gold, output }: States): ChangeComparison {
+  const came = subtract(gold, before);
+  const went = subtract(before, gold);
+  const cameInOutput = subtract(output, before);
+  const wentInOutput = subtract(before, output);
+  const missing = subtract(came, cameInOutput);
+  const stale = subtract(went, wentInOutput);
+  const invented = subtract(cameInOutput, came);
+  const dropped = subtract(wentInOutput, went);
+  const right = came.size > 0 ? overlapOf(came, cameInOutput) : overlapOf(went, wentInOutput);
+  const missed = Math.max(sizeOf(missing), sizeOf(stale));
+  const wrong = Math.max(sizeOf(invented), sizeOf(dropped));
+  const isUnchangedTwice = right + missed + wrong === 0;
+  return {
+    score: isUnchangedTwice ? 1 : f1Score(right, right + wrong, right + missed).f1,
+    changed: Math.max(sizeOf(came), sizeOf(went)),
+    right,
+    missed,
+    wrong,
+    missing,
+    stale,
+    invented,
+    dropped,
+  };
+}
+
+/** How similar two states are as a whole: the F1 of all their lines or fields. */
+export function stateOverlap(one: Multiset, other: Multiset): number {
+  if (one.size === 0 && other.size === 0) return 1;
+  return f1Score(overlapOf(one, other), sizeOf(one), sizeOf(other)).f1;
+}
+
+/** Pointers of deep documents are many times as long as the documents. */
+const maxPointerCharacters = 20_000_000;
+
+/**
+ * The leaves of a document, each as `pointer = value`: scalars, and empty objects and lists. The
+ * pointers are whole, since they tell fields apart. The document is no deeper than `readJson` lets it be.
+ */
+export function jsonFields(document: Json): string[] {
+  const fields: string[] = [];
+  let pointerCharacters = 0;
+
+  function visit(pointer: string, value: Json): void {
+    const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+    if (entries.length === 0) {
+      pointerCharacters += pointer.length;
+      if (pointerCharacters > maxPointerCharacters) {
+        throw new UnusableSampleError("The JSON is too deep and too long to be compared field by field.");
+      }
+      fields.push(`${pointer} = ${typeof value === "bigint" ? value : JSON.stringify(value)}`);
+    }
+    for (const [key, child] of entries) {
+      visit(`${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, child);
+    }
+  }
+
+  visit("", document);
+  return fields;
+}
+
+export interface TextLine {
+  text: string;
+  /** In UTF-16 units of the whole text. */
+  start: number;
+  end: number;
+}
+
+/** The lines of a text that are not blank, without white space at their ends. */
+export function* textLines(text: string): Generator<TextLine, void> {
+  // Lazily: all of them at once take a hundred times the memory of the text.
+  for (const { 0: line, index } of text.matchAll(/[^\r\n]+/g)) {
+    const said = line.trimEnd();
+    if (said !== "") yield { text: said, start: index, end: index + said.length };
+  }
+}
+
+const segment = /\.([^.[\]]+)|\[(?:'([^']*)'|(\d+|\*))\]/g;
+
+/** What is left of a document if only some paths count, or all but some; undefined if nothing is. */
+export function whatCounts(document: Json, { paths, ignore }: DatasetChange): Json | undefined {
+  const isChosen = Boolean(paths);
+
+  /** `open` are the rests of the paths that lead here. */
+  function visit(value: Json, open: readonly string[][]): Json | undefined {
+    if (open.some(({ length }) => length === 0)) return isChosen ? value : undefined;
+    if (open.length === 0 || !isContainer(value)) return isChosen ? undefined : value;
+    const kept = Object.entries(value).flatMap(([key, child]): [string, Json][] => {
+      const further = open.filter(([next]) => next === key || next === "*").map((path) => path.slice(1));
+      const left = visit(child, further);
+      return left === undefined ? [] : [[key, left]];
+    });
+    if (isChosen && kept.length === 0) return undefined;
+    return Array.isArray(value) ? kept.map(([, child]) => child) : Object.fromEntries(kept);
+  }
+
+  return visit(document, (paths ?? ignore ?? []).map(segmentsOf));
+}
+
+function segmentsOf(path: string): string[] {
+  return Array.from(path.matchAll(segment), ([, name, quoted, index]) => name ?? quoted ?? index ?? "");
+}
+
+export interface StateTexts {
+  before: string;
+  gold: string;
+  output: string;
+}
+
+export interface ReadStates extends States {
+  comparedAs: "json" | "lines";
+  /** Says why the output cannot be compared with a gold answer that is JSON. */
+  outputIssue?: (() => string) | undefined;
+  /** The number of changes from the state before to the gold answer, as LLM-Sim counts them, if these are states of its games. */
+  gameChanges?: number | undefined;
+}
+
+const stateMark = /(?:^|\n)State: /;
+const actionMark = "\n\nAction: ";
+const nothing: Multiset = new Map();
+
+/** Returns a function that splits states into fields if the gold answer is a JSON object or list, else into lines. */
+export function createStateReader(change?: DatasetChange): (texts: StateTexts) => ReadStates {
+  // A run has the same states compared with a prediction, and with no change.
+  const fieldsOf = remembering((text) => readFields(text, change));
+  const linesOf = remembering(readLines);
+  return ({ before, gold, output }) => {
+    const ofGold = fieldsOf(gold);
+    if (ofGold.fields === undefined) {
+      return { comparedAs: "lines", before: linesOf(before), gold: linesOf(gold), output: linesOf(output) };
+    }
+    const ofBefore = fieldsOf(before);
+    const { fields: outputFields, issue } = fieldsOf(output);
+    return {
+      comparedAs: "json",
+      // The state before a first call may be prose: then every field is new.
+      before: ofBefore.fields ?? nothing,
+      gold: ofGold.fields,
+      output: outputFields ?? nothing,
+      outputIssue: issue,
+      gameChanges: countGameChanges(ofBefore.document ?? null, ofGold.document ?? null),
+    };
+  };
+}
+
+const maxRemembered = 6;
+/** What was read takes a hundred times the memory of its text. */
+const maxRememberedCharacters = 10_000;
+
+/** Remembers what the last few texts contain, unless they are long. Weakly, as hundreds of profiles may be in use. */
+function remembering<Value>(read: (text: string) => Value): (text: string) => Value {
+  let held = new WeakRef(new Map<string, Value>());
+  return (text) => {
+    if (text.length > maxRememberedCharacters) return read(text);
+    let known = held.deref();
+    if (known === undefined) {
+      known = new Map();
+      held = new WeakRef(known);
+    }
+    const value = known.get(text) ?? read(text);
+    known.set(text, value);
+    for (const first of known.keys()) {
+      if (known.size <= maxRemembered) break;
+      known.delete(first);
+    }
+    return value;
+  };
+}
+
+interface Fields {
+  document?: Json;
+  fields?: Multiset;
+  issue?: () => string;
+}
+
+function readFields(text: string, change: DatasetChange | undefined): Fields {
+  const range = plainRange(text);
+  const { value, issue } = readExactJson(text.slice(...range));
+  if (issue !== undefined) return { issue: () => notJson(text, issue, range).explain() };
+  if (!isContainer(value))
+    return { issue: () => "The output is neither a JSON object nor a list, and the gold answer is one." };
+  const document = change === undefined ? value : (whatCounts(value, change) ?? {});
+  return { document, fields: countItems(jsonFields(document)) };
+}
+
+function readLines(text: string): Multiset {
+  return countItems(textLines(plainOutput(text)).map((line) => line.text));
+}
+
+/** The state before the action: the input itself, or the state in it if it is a composed prompt. */
+export function stateOfInput(input: string): string {
+  const mark = stateMark.exec(input);
+  // A state may quote an earlier action; the prompt's own comes last.
+  const end = input.lastIndexOf(actionMark);
+  if (mark === null || end < 0) return input;
+  const start = mark.index + mark[0].length;
+  return start <= end ? input.slice(start, end) : input;
+}
 
 const config = z.strictObject({
   threshold: z

@@ -1,10 +1,18 @@
 import { z } from "zod";
 import { defineFamily } from "../family.ts";
-import { f1Score } from "./f1-score.ts";
-import { endSentence, listItems } from "./list-items.ts";
-import { countItems, overlapOf, subtract } from "./multiset.ts";
-import { comparedText, stripTagsSetting } from "./plain-output.ts";
-import { splitWords } from "./split-words.ts";
+import { endSentence, listItems, countItems, overlapOf, subtract, comparedText, stripTagsSetting, splitWords } from "./text.ts";
+
+export interface F1Score {
+  precision: number;
+  recall: number;
+  f1: number;
+}
+
+/** Precision and recall of the items in the output, and their harmonic mean. 0 if nothing is shared. */
+export function f1Score(shared: number, said: number, wanted: number): F1Score {
+  if (shared === 0) return { precision: 0, recall: 0, f1: 0 };
+  return { precision: shared / said, recall: shared / wanted, f1: (2 * shared) / (said + wanted) };
+}
 
 const config = z.strictObject({
   threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest F1 that passes." }),

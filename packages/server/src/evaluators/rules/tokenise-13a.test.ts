@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { tokenise13a } from "./tokenise-13a.ts";
+import { tokenise13a } from "./bleu.ts";
 
 // Each answer follows from the rules of mteval-v13a.pl.
 test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DatasetChange } from "@presage/contract";
-import type { Json } from "./read-json.ts";
-import { whatCounts } from "./what-counts.ts";
+import type { Json } from "./json.ts";
+import { whatCounts } from "./state-change.ts";
 
 const lamp = { id: 1, heat: 3 };
 const stove = { id: 2, heat: 4 };

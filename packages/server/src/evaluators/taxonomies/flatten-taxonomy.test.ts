@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { flattenTaxonomy } from "./flatten-taxonomy.ts";
+import { flattenTaxonomy } from "./taxonomies.ts";
 
 test("nodes with names and children become paths, with the leaves' own descriptions", () => {
   const body = {

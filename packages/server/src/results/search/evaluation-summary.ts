@@ -1,5 +1,5 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
-import { toExternalName } from "../../evaluators/external-name.ts";
+import { toExternalName } from "../../evaluators/outcome.ts";
 import { toIsoDay } from "../../http/to-iso-day.ts";
 import type { Summary } from "../summary/summarise.ts";
 import type { SummaryGroup } from "../summary/summary-group.ts";

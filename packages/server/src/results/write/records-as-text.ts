@@ -1,4 +1,4 @@
-import type { Sample } from "../../evaluators/sample.ts";
+import type { Sample } from "../../evaluators/outcome.ts";
 import type { EvaluationRecord } from "../evaluation-record.ts";
 
 interface Shared {

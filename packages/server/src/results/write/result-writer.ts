@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { charactersOf } from "../../evaluators/sample.ts";
+import { charactersOf } from "../../evaluators/outcome.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../platform/storage/store-error.ts";
 import type { EvaluationRecord, StoredResult } from "../evaluation-record.ts";

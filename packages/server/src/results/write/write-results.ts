@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { charactersOf } from "../../evaluators/sample.ts";
+import { charactersOf } from "../../evaluators/outcome.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { isPostgres } from "../../platform/storage/is-postgres.ts";
 import { splitByBytes } from "../../platform/storage/read-in-pieces.ts";

@@ -1,4 +1,4 @@
-import { toExternalName } from "../../evaluators/external-name.ts";
+import { toExternalName } from "../../evaluators/outcome.ts";
 import type { EvaluatorNames } from "../run.ts";
 import type { NamesRow } from "./external-results-store.ts";
 

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EvaluatorOutcome } from "../../evaluators/evaluator-outcome.ts";
+import type { EvaluatorOutcome, Sample } from "../../evaluators/outcome.ts";
 import { defaultProfileName } from "../../evaluators/family.ts";
-import { builtInProfileId } from "../../evaluators/profiles/built-in-profiles.ts";
+import { builtInProfileId } from "../../evaluators/profiles/find-profile.ts";
 import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
 import type { RequestAllowance } from "../../evaluators/run-evaluator.ts";
-import type { Sample } from "../../evaluators/sample.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { createRetryBudget } from "../../platform/limits/retry-budget.ts";
 import type { StepSpan } from "../../platform/observability/tracing.ts";

@@ -1,4 +1,4 @@
-import { InvalidEvaluatorsError } from "../../evaluators/evaluation-request.ts";
+import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
 import { readDatabaseClock } from "../../platform/storage/database-clock.ts";
 import { microsPerMs } from "../../platform/storage/micros.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";

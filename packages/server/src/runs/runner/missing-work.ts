@@ -1,7 +1,7 @@
 import type { DatasetSample } from "@presage/contract";
 import { readPlacedSamples } from "../../datasets/samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
-import { hasFailed } from "../../evaluators/evaluator-outcome.ts";
+import { hasFailed } from "../../evaluators/outcome.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run, RunDataset } from "../run.ts";
 import {

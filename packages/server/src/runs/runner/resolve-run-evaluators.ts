@@ -1,7 +1,5 @@
-import { InvalidEvaluatorsError } from "../../evaluators/evaluation-request.ts";
-import { builtInPrefix } from "../../evaluators/profiles/built-in-profiles.ts";
-import { findProfileRevisions } from "../../evaluators/profiles/find-profile.ts";
-import { builtInProfile, type ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
+import { InvalidEvaluatorsError, builtInProfile, type ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
+import { builtInPrefix, findProfileRevisions } from "../../evaluators/profiles/find-profile.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import type { Run } from "../run.ts";
 

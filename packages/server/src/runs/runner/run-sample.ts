@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatasetSample } from "@presage/contract";
 import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
-import type { Sample } from "../../evaluators/sample.ts";
+import type { Sample } from "../../evaluators/outcome.ts";
 import { toStorableText } from "../../platform/storage/storable-text.ts";
 
 export interface PromptTurn {

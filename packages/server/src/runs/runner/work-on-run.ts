@@ -1,5 +1,5 @@
 import pMap, { pMapSkip } from "p-map";
-import { hasFailed } from "../../evaluators/evaluator-outcome.ts";
+import { hasFailed } from "../../evaluators/outcome.ts";
 import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
 import type { RunSpan, StepSpan } from "../../platform/observability/tracing.ts";
 import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";

@@ -1,13 +1,7 @@
 import { beforeEach, expect } from "bun:test";
-import { EvaluationError } from "../../../src/evaluators/evaluation-error.ts";
-import type { Verdict } from "../../../src/evaluators/evaluator-outcome.ts";
+import { EvaluationError, type Verdict, type Sample } from "../../../src/evaluators/outcome.ts";
 import { type AskForVerdict, createAskForVerdict } from "../../../src/evaluators/judge/ask-for-verdict.ts";
-import {
-  createJudgeFamily,
-  type JudgeConfig,
-  type JudgeOptions,
-} from "../../../src/evaluators/judge/judge.ts";
-import type { Sample } from "../../../src/evaluators/sample.ts";
+import { createJudgeFamily, type JudgeConfig, type JudgeOptions } from "../../../src/evaluators/judge/judge.ts";
 import { createFairSlots } from "../../../src/platform/limits/fair-slots.ts";
 import { createRetryBudget } from "../../../src/platform/limits/retry-budget.ts";
 import { createUpstream } from "../../../src/upstream/create-upstream.ts";

@@ -1,0 +1,368 @@
+import type { UsageFailure } from "@presage/contract";
+import { UpstreamError } from "../../platform/errors.ts";
+import { readTokenCounts, readUpstreamCachedTokens, traceCompletion, endOfThinking, readMessage } from "../../upstream/completion.ts";
+import type { UpstreamCompletion, CompletionRequest, Upstream, CompletionChoice } from "../../upstream/upstream.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import pRetry from "p-retry";
+import type { FairSlots } from "../../platform/limits/fair-slots.ts";
+import type { ChatParent } from "../../platform/observability/tracing.ts";
+import { retryAfterMs } from "../../upstream/retry.ts";
+import { EvaluationError } from "../outcome.ts";
+import { jsonrepair } from "jsonrepair";
+import { LRUCache } from "lru-cache";
+import type { z } from "zod";
+import type { Complaint } from "./prompts.ts";
+
+/** One call to a model, by a judge or for a run, for the usage of the account. */
+export interface ModelUse {
+  accountId: string;
+  /** Undefined: for a request with a session, or a run that was started with none. */
+  keyId: string | undefined;
+  /** Undefined: it succeeded. */
+  failure: UsageFailure | undefined;
+  /** The name that was sent. */
+  model: string | undefined;
+  promptTokens: number;
+  completionTokens: number;
+  upstreamCachedTokens: number;
+}
+
+type Caller = Pick<ModelUse, "accountId" | "keyId">;
+
+export function useOfCompletion(
+  { accountId, keyId }: Caller,
+  { model, body: { usage } }: UpstreamCompletion,
+): ModelUse {
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
+  const upstreamCachedTokens = readUpstreamCachedTokens(usage);
+  const tokens = { promptTokens, completionTokens, upstreamCachedTokens };
+  return { accountId, keyId, failure: undefined, model, ...tokens };
+}
+
+export function useOfFailure(
+  { accountId, keyId }: Caller,
+  error: unknown,
+  { reason }: AbortSignal,
+): ModelUse {
+  const isDeadline = reason instanceof Error && "code" in reason && reason.code === "timeout";
+  const abandoned = isDeadline ? "timeout" : "other";
+  const failure = error instanceof UpstreamError ? error.category : abandoned;
+  const tokens = { promptTokens: 0, completionTokens: 0, upstreamCachedTokens: 0 };
+  return { accountId, keyId, failure, model: undefined, ...tokens };
+}
+
+const retries = 5;
+const minPauseMs = 250;
+/** A longer pause is not waited for. */
+const maxPauseMs = 60_000;
+
+/** The model, and the limit on concurrent calls to it. */
+export interface JudgeModel {
+  complete: Upstream["complete"];
+  slots: FairSlots;
+  /** Called after each call to the model, to count the account's usage. */
+  recordCall?: ((use: ModelUse) => void) | undefined;
+}
+
+/** On whose behalf a judge calls its model, and for how long. */
+export interface JudgeCall {
+  accountId: string;
+  profilePublicId: string;
+  /** Of the client's request; undefined if it was made with a session. */
+  keyId?: string | undefined;
+  /** Aborted at the evaluation's deadline, and when the client disconnects. */
+  signal: AbortSignal;
+  /** Says whether the whole request may call a model again after a failure, and counts it. */
+  mayRetry(): boolean;
+  /** The call is traced below it. */
+  span?: ChatParent | undefined;
+}
+
+/** Completes in the account's turn. Where the rate is limited, it waits as long as the upstream says and tries again. */
+export async function completeWithRetries(
+  { complete, slots, recordCall }: JudgeModel,
+  request: CompletionRequest,
+  { accountId, keyId, signal, mayRetry, span }: Omit<JudgeCall, "profilePublicId">,
+): Promise<UpstreamCompletion> {
+  let limited: UpstreamError | undefined;
+  // A pause occupies no slot, so that others can use it meanwhile.
+  const attempt = async () => {
+    const release = await slots.take(accountId, signal).catch(() => {
+      // The deadline passed, or the client disconnected, before the call had its turn.
+      throw (
+        limited ??
+        new EvaluationError(
+          "overloaded",
+          "Too many evaluations are waiting for the judge's model. Try again later, or raise PRESAGE_JUDGE_MAX_IN_FLIGHT.",
+        )
+      );
+    });
+    limited = undefined;
+    try {
+      const options = { mayRetry, purpose: "judges" as const };
+      const completion = await traceCompletion(complete, span, request, signal, options);
+      recordCall?.(useOfCompletion({ accountId, keyId }, completion));
+      return completion;
+    } catch (error) {
+      recordCall?.(useOfFailure({ accountId, keyId }, error, signal));
+      throw error;
+    } finally {
+      release();
+    }
+  };
+  try {
+    return await pRetry(attempt, {
+      retries,
+      signal,
+      minTimeout: minPauseMs,
+      randomize: true,
+      async shouldRetry({ error }) {
+        if (!(error instanceof UpstreamError) || error.category !== "rate_limit") return false;
+        const pauseMs = retryAfterMs(error.retryAfter);
+        if (pauseMs > maxPauseMs || !mayRetry()) return false;
+        limited = error;
+        await sleep(pauseMs, undefined, { signal });
+        return true;
+      },
+    });
+  } catch (error) {
+    throw limited ?? error;
+  }
+}
+
+/** More than any verdict needs; the end of the text counts. */
+const maxCharacters = 200_000;
+const objectStart = /\{\s*"/g;
+
+export interface FoundObject {
+  /** As the model wrote it. */
+  source: string;
+  value: unknown;
+}
+
+/**
+ * The objects that a model wrote among other text, the last first, repaired where they are broken. Nested objects are
+ * ignored, as the judged text may be quoted there. It stops at one that cannot be read, which may have been the real verdict.
+ */
+export function* jsonInText(answer: string, decidingKey: string): Generator<FoundObject> {
+  for (const source of outermostObjects(answer.slice(-maxCharacters)).toReversed()) {
+    const value = tryParse(source) ?? tryRepaired(source, decidingKey);
+    if (value === undefined) return;
+    yield { source, value };
+  }
+}
+
+/** The last one may be incomplete. */
+function outermostObjects(text: string): string[] {
+  const objects: string[] = [];
+  let end = 0;
+  for (const { index } of text.matchAll(objectStart)) {
+    if (index < end) continue;
+    end = endOfObject(text, index);
+    objects.push(text.slice(index, end));
+  }
+  return objects.length === 0 ? looseObject(text) : objects;
+}
+
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  let isInString = false;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at];
+    if (isInString) {
+      if (character === "\\") at += 1;
+      else if (character === '"') isInString = false;
+    } else if (character === '"') isInString = true;
+    else if (character === "{") depth += 1;
+    else if (character === "}") {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return text.length;
+}
+
+/** One in single quotes, or with unquoted keys. */
+function looseObject(text: string): string[] {
+  const start = text.indexOf("{");
+  const end = text.lastIndexOf("}");
+  return start === -1 ? [] : [text.slice(start, end > start ? end + 1 : undefined)];
+}
+
+export function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function tryRepaired(text: string, decidingKey: string): unknown {
+  try {
+    const repaired = jsonrepair(text);
+    // An unescaped quotation can become a key of its own; then it is unclear which of the two was meant.
+    const isClear = repaired.split(new RegExp(`"${decidingKey}"\\s*:`)).length === 2;
+    return isClear ? JSON.parse(repaired) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const maxProfiles = 1_000;
+/** Of one profile: a deployment rarely changes its model. */
+const maxModels = 10;
+/** The server may be replaced under the same name. */
+const knownForMs = 60 * 60 * 1000;
+
+/** What has been learned about a model, to ask it in a way that works. */
+export interface ModelCapabilities {
+  /** Empty if it has sent no name, or nothing is known of it. */
+  model: string;
+  format: ResponseFormatName;
+  /** Whether the model has given a verdict in this format before. */
+  isProven: boolean;
+  takesTemperature: boolean;
+  /** Whether it needs more tokens than a verdict has. */
+  needsRoom: boolean;
+  tokenLimitField: "max_tokens" | "max_completion_tokens";
+}
+
+const unknownModel: ModelCapabilities = {
+  model: "",
+  format: "json_schema",
+  isProven: false,
+  takesTemperature: true,
+  needsRoom: false,
+  tokenLimitField: "max_tokens",
+};
+
+export interface CapabilityMemory {
+  /** Those of the model that responded last: a deployment names its model only in a response. */
+  recall(): ModelCapabilities;
+  learn(model: string, capabilities: ModelCapabilities): void;
+  forget(model: string): void;
+}
+
+/** What each profile has found out by itself. After an eviction it is detected again. */
+export function rememberCapabilities(): (profile: string) => CapabilityMemory {
+  const byProfile = new LRUCache<string, CapabilityMemory>({ max: maxProfiles });
+  return (profile) => {
+    const known = byProfile.get(profile) ?? createCapabilityMemory();
+    byProfile.set(profile, known);
+    return known;
+  };
+}
+
+function createCapabilityMemory(): CapabilityMemory {
+  const byModel = new LRUCache<string, ModelCapabilities>({
+    max: maxModels,
+    ttl: knownForMs,
+    noUpdateTTL: true,
+  });
+  let lastModel = "";
+  return {
+    recall: () => byModel.get(lastModel) ?? unknownModel,
+    learn(model, capabilities) {
+      lastModel = model;
+      // A model that responds in place of another was asked in the other's way, and may support a better one.
+      if (capabilities.model === "" || capabilities.model === model)
+        byModel.set(model, { ...capabilities, model });
+    },
+    forget: (model) => byModel.delete(model),
+  };
+}
+
+/** Ways to get a verdict from a model, the most reliable first. */
+export const responseFormatNames = ["json_schema", "tool_call", "text"] as const;
+export type ResponseFormatName = (typeof responseFormatNames)[number];
+
+interface ResponseFormat {
+  /** What it adds to the request. */
+  fields(form: VerdictForm<unknown>): Record<string, unknown>;
+  /** What in the response may be the verdict, the likeliest first. */
+  candidates(choice: CompletionChoice, form: VerdictForm<unknown>, prompt: string): Iterable<unknown>;
+}
+
+export const responseFormats: Record<ResponseFormatName, ResponseFormat> = {
+  json_schema: {
+    fields: ({ name, jsonSchema }) => ({
+      response_format: { type: "json_schema", json_schema: { name, strict: true, schema: jsonSchema } },
+    }),
+    // A server that enforces the schema sends nothing else; one that sends more has ignored it.
+    candidates: (choice) => [tryParse(answerOf(choice))],
+  },
+  tool_call: {
+    fields: ({ name, jsonSchema }) => ({
+      tools: [
+        { type: "function", function: { name, description: "Gives the verdict.", parameters: jsonSchema } },
+      ],
+      tool_choice: { type: "function", function: { name } },
+    }),
+    candidates(choice, { name }) {
+      const given = toolArguments(choice, name);
+      return [typeof given === "string" ? tryParse(given) : given];
+    },
+  },
+  text: {
+    fields: () => ({}),
+    *candidates(choice, { decidingKey }, prompt) {
+      const sent = withoutSpace(prompt);
+      for (const { source, value } of jsonInText(answerOf(choice), decidingKey)) {
+        // What is already in the prompt is a quotation, and not an answer, no matter who put it there.
+        if (!sent.includes(withoutSpace(source))) yield value;
+      }
+    },
+  },
+};
+
+/** The model's answer without thoughts before it. Some servers send all of it as reasoning. */
+function answerOf(choice: CompletionChoice): string {
+  const { content, reasoning = "" } = readMessage(choice);
+  return withoutThinking(content) || withoutThinking(reasoning);
+}
+
+function withoutThinking(said: string): string {
+  const text = said.trim();
+  // An answer that has begun may mention such a block.
+  return text.startsWith("{") ? text : text.slice(endOfThinking(text) ?? 0).trim();
+}
+
+/** The arguments of the only call of a tool; undefined if the model did not call it, or called it more than once. */
+function toolArguments({ message }: CompletionChoice, tool: string): unknown {
+  const calls: unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  const functions = calls.map((call) => Object(Object(call).function) as Record<string, unknown>);
+  const [called, another] = functions.filter(({ name }) => name === tool);
+  return another === undefined ? called?.arguments : undefined;
+}
+
+function withoutSpace(text: string): string {
+  return text.replace(/\s+/g, "");
+}
+
+/** The form of a model's verdict: an object with its `reasoning` first and then the key that decides. */
+export interface VerdictForm<Value> {
+  /** Names the form to the model. */
+  name: string;
+  /** Sent to servers that can enforce it. */
+  jsonSchema: Record<string, unknown>;
+  decidingKey: string;
+  /** The values that a verdict may have. */
+  schema: z.ZodType<Value>;
+  /** The rule that a value breaks whose parts contradict each other. */
+  contradictionIn?(value: Value): string | undefined;
+}
+
+export type Reading<Value> = { kind: "verdict"; value: Value } | Complaint;
+
+/** Reads the first candidate that has the form. Only that one counts, even if its values are not allowed. */
+export function readVerdict<Value>(form: VerdictForm<Value>, candidates: Iterable<unknown>): Reading<Value> {
+  for (const candidate of candidates) {
+    if (typeof candidate !== "object" || candidate === null) continue;
+    if (!("reasoning" in candidate) || !(form.decidingKey in candidate)) continue;
+    const parsed = form.schema.safeParse(candidate);
+    if (!parsed.success) return { kind: "not_allowed" };
+    const rule = form.contradictionIn?.(parsed.data);
+    return rule === undefined ? { kind: "verdict", value: parsed.data } : { kind: "contradictory", rule };
+  }
+  return { kind: "unreadable" };
+}
