@@ -18,10 +18,9 @@ import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.t
 import type { OpenSockets } from "../http/open-sockets.ts";
 import type { Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
-import { deploymentRoutes } from "../predictions/deployments.ts";
-import { keptPredictionRoutes } from "../predictions/kept-predictions.ts";
-import { modelRoutes } from "../predictions/models.ts";
-import { predictionRoutes } from "../predictions/predictions.ts";
+import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";
+import { keptPredictionRoutes } from "../predictions/stored-predictions-route.ts";
+import { predictionRoutes } from "../predictions/predictions-route.ts";
 import { resultDeletionRoutes } from "../results/delete/result-deletions.ts";
 import { evaluateRoutes } from "../results/evaluate-evaluate.ts";
 import { evaluationResultRoutes } from "../results/evaluation-results.ts";

@@ -1,7 +1,7 @@
 import { openSqliteWriter } from "../platform/storage/open-sqlite-database.ts";
 import { serveWrites } from "../platform/storage/thread-requests.ts";
 import type { CapturedRows } from "../predictions/captured-rows.ts";
-import { insertCaptured } from "../predictions/kept-predictions-store.ts";
+import { insertCaptured } from "../predictions/stored-predictions-store.ts";
 
 // Runs in a worker: it writes captured predictions.
 serveWrites<string, void>(openSqliteWriter, (database, rows) =>

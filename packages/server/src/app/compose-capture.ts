@@ -6,7 +6,7 @@ import type { OpenedDatabase } from "../platform/storage/open-database.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type Capture, createCapture } from "../predictions/capture.ts";
 import { toCapturedRows } from "../predictions/captured-rows.ts";
-import { insertCaptured } from "../predictions/kept-predictions-store.ts";
+import { insertCaptured } from "../predictions/stored-predictions-store.ts";
 import { logFailure } from "./log-failure.ts";
 import { writeCapturedInThread } from "./write-captured-in-thread.ts";
 

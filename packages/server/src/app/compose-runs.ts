@@ -12,9 +12,7 @@ import { describeShortage, diskFloorOf } from "../platform/storage/disk-floor.ts
 import type { OpenedDatabase } from "../platform/storage/open-database.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { upstreamFields } from "../predictions/predict.ts";
-import { readAnswer } from "../predictions/read-answer.ts";
-import { refuseControlTokens } from "../predictions/refuse-unusable.ts";
+import { upstreamFields, readAnswer, refuseControlTokens } from "../predictions/predict.ts";
 import type { RunServices } from "../runs/run-services.ts";
 import type { PredictStep } from "../runs/runner/predict-step.ts";
 import type { Lease } from "../runs/runner/run-leases-store.ts";

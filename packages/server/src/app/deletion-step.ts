@@ -4,7 +4,7 @@ import type { EpisodePlace } from "../environments/episodes/old-episodes-store.t
 import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
 import type { Micros } from "../platform/storage/micros.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { deleteOldPredictions } from "../predictions/delete-old-predictions.ts";
+import { deleteOldPredictions } from "../predictions/delete-predictions.ts";
 import { type CountsPlace, deleteEmptyCounts } from "../results/delete/delete-empty-counts.ts";
 import { deleteMatchingResults } from "../results/delete/delete-matching-results.ts";
 import { deleteOldResults } from "../results/delete/delete-old-results.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { captureOf } from "./decide-capture.ts";
+import { captureOf } from "./captured-rows.ts";
 
 test("words decide for every request", () => {
   for (const setting of ["off", "failures", "all"] as const)

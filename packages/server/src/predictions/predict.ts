@@ -1,8 +1,13 @@
-import type { PromptMessage, WorldModelPrediction, WorldModelRequest } from "@presage/contract";
+import type { PromptMessage, WorldModelPrediction, WorldModelRequest, ChatCompletionRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
-import { endOfThinking, readMessage, readThought, readTokenCounts } from "../upstream/completion.ts";
+import { endOfThinking, readMessage, readThought, readTokenCounts, readUpstreamCachedTokens, findControlToken } from "../upstream/completion.ts";
 import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
+import { isCountedModelName } from "../platform/counted-model-name.ts";
+import type { Answer } from "../platform/storage/answer-columns.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
+import { UpstreamError } from "../platform/errors.ts";
+import type { Deployment } from "../upstream/deployments.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -90,4 +95,100 @@ function splitThinking(content: string): { content: string; reasoning: string | 
 function firstStop(...stops: unknown[]): number | string | null {
   const stop = stops.find((candidate) => typeof candidate === "string" || Number.isInteger(candidate));
   return typeof stop === "string" || typeof stop === "number" ? stop : null;
+}
+
+/** A chat as the contract has it, but its messages may also be of tools. */
+export interface ChatRequest
+  extends Record<string, unknown>,
+    Pick<ChatCompletionRequest, "model" | "context" | "interaction" | "params"> {
+  messages?: CompletionRequest["messages"] | undefined;
+}
+
+/** Requests a chat completion, for an interaction (structured mode) or for the client's own messages. */
+export function completeChat(
+  complete: Complete,
+  request: ChatRequest,
+  clientSignal: AbortSignal,
+): Promise<UpstreamCompletion> {
+  return complete(toCompletionRequest(request), clientSignal);
+}
+
+function toCompletionRequest(request: ChatRequest): CompletionRequest {
+  const { model, messages = [], context, interaction } = request;
+  return {
+    ...(model ? { model } : {}),
+    ...upstreamFields(setFields(request)),
+    messages: interaction ? composePrompt(context, interaction) : messages,
+  };
+}
+
+/** What a request sets beside the model and what the prompt is made of. `params` replaces the sampling fields at its top level. */
+export function setFields(request: ChatRequest): Record<string, unknown> {
+  const {
+    model: _,
+    messages: __,
+    context: ___,
+    interaction: ____,
+    params,
+    stream: _____,
+    ...topLevel
+  } = request;
+  const {
+    max_tokens: _max,
+    temperature: _temperature,
+    top_p: _topP,
+    top_k: _topK,
+    ...unknownFields
+  } = topLevel;
+  return params ? { ...unknownFields, ...params } : topLevel;
+}
+
+/** What is stored of a completion. */
+export function readAnswer({ body, cache, deployment, model, replica }: UpstreamCompletion): Answer {
+  const { response, reasoning, finish_reason, usage } = readPrediction(body);
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage;
+  const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
+  return {
+    output: response.content,
+    reasoning: reasoning ?? null,
+    finishReason: finish_reason ?? null,
+    deployment,
+    model: typeof body.model === "string" ? body.model : null,
+    sentModel: model !== undefined && isCountedModelName(model) ? model : null,
+    replica: replica === undefined ? null : replicaAddress(replica),
+    promptTokens: wasAsked ? prompt : 0,
+    cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : prompt + completion,
+    completionTokens: wasAsked ? completion : 0,
+  };
+}
+
+/** Finish reasons of a model that did something else than to say what comes next. */
+const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
+
+/** Throws an `UpstreamError` for an answer that cannot be an observation. */
+export function refuseUnusable({ output, finishReason }: Answer, acceptsTruncated: boolean): void {
+  const isCut = finishReason === "length";
+  if (otherEnds.has(finishReason)) throw unusable(`it ended with ${finishReason}`);
+  if (output.trim() === "" && isCut)
+    throw unusable("its tokens ran out before any text; raise `max_tokens`, or let it think less");
+  if (output.trim() === "") throw unusable("it has no text");
+  if (isCut && !acceptsTruncated)
+    throw unusable(
+      'it was cut off at `max_tokens`; raise that, or set `truncated_output` of the environment to "accept"',
+    );
+}
+
+/** Throws an `UpstreamError` for an answer that would feed control tokens of a chat template back to the model. */
+export function refuseControlTokens({ output }: Answer, { name, controlTokens }: Deployment): void {
+  const token = controlTokens === "accept" ? undefined : findControlToken(output);
+  if (token !== undefined)
+    throw unusable(
+      `it has the control token ${token}; mend the model's chat template or stop tokens, or set \`control_tokens\` of the deployment ${name} to accept`,
+    );
+}
+
+function unusable(why: string): UpstreamError {
+  return new UpstreamError("unusable_completion", `The model's answer cannot be used: ${why}.`, {
+    status: 200,
+  });
 }

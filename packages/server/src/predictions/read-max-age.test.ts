@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readMaxAge } from "./read-max-age.ts";
+import { readMaxAge } from "./predictions-route.ts";
 
 const forever = Number.POSITIVE_INFINITY;
 

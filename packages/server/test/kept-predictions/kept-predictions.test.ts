@@ -9,7 +9,7 @@ import {
 import { microsPerDay, nowMicros } from "../../src/platform/storage/micros.ts";
 import type { PredictionsTable } from "../../src/platform/storage/schema/predictions.ts";
 import type { CapturedRows } from "../../src/predictions/captured-rows.ts";
-import { insertCaptured } from "../../src/predictions/kept-predictions-store.ts";
+import { insertCaptured } from "../../src/predictions/stored-predictions-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { callWithKey, startPresage, testKey } from "../support/presage/presage.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";

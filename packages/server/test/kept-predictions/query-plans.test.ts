@@ -3,15 +3,9 @@ import { sql } from "kysely";
 import { insertRows } from "../../src/platform/storage/insert-rows.ts";
 import type { PredictionsTable } from "../../src/platform/storage/schema/predictions.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { countValues } from "../../src/predictions/count-values.ts";
-import { deleteOldest } from "../../src/predictions/deleted-predictions-store.ts";
-import {
-  countPredictions,
-  selectPayload,
-  selectPrediction,
-  selectPredictions,
-} from "../../src/predictions/kept-predictions-store.ts";
-import type { PredictionFilter } from "../../src/predictions/matching-predictions-store.ts";
+import { countValues } from "../../src/predictions/stored-predictions.ts";
+import { deleteOldest } from "../../src/predictions/delete-predictions.ts";
+import { countPredictions, selectPayload, selectPrediction, selectPredictions, type PredictionFilter } from "../../src/predictions/stored-predictions-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 

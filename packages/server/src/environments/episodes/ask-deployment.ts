@@ -2,9 +2,7 @@ import type { Services } from "../../app/services.ts";
 import type { CallWithCaller } from "../../http/route.ts";
 import { UpstreamError } from "../../platform/errors.ts";
 import { measureCompletion } from "../../predictions/measure-completion.ts";
-import { upstreamFields } from "../../predictions/predict.ts";
-import { readAnswer } from "../../predictions/read-answer.ts";
-import { refuseControlTokens, refuseUnusable } from "../../predictions/refuse-unusable.ts";
+import { upstreamFields, readAnswer, refuseControlTokens, refuseUnusable } from "../../predictions/predict.ts";
 import type { Sharing } from "../../upstream/upstream.ts";
 import type { Ask } from "./step-episode.ts";
 
