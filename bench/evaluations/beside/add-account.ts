@@ -1,4 +1,4 @@
-import { addApiKey } from "../../../packages/server/src/accounts/create-api-key.ts";
+import { addApiKey } from "../../../packages/server/src/accounts/api-keys.ts";
 import { insertUserWithAccount } from "../../../packages/server/src/accounts/users-store.ts";
 import { composeStore } from "../../../packages/server/src/app/compose-command-line.ts";
 import { readConfig } from "../../../packages/server/src/config/config.ts";

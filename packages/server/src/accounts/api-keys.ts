@@ -1,93 +1,316 @@
-import {
-  ApiKeyCreateRequest,
-  ApiKeyListQuery,
-  type ApiKeyListResponse,
-  ApiKeyPath,
-  ApiKeyUpdateRequest,
-  toKeyScopes,
-} from "@presage/contract";
-import type { Services } from "../app/services.ts";
-import { checkNewScopes } from "../http/access.ts";
-import { credentialOf } from "../http/authenticate.ts";
-import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
-import { readBody, readOnce, readPath, readQuery } from "../http/read-request.ts";
-import { accessChangerOf, requesterOf } from "../http/requester-of.ts";
-import { type Route, withCaller } from "../http/route.ts";
-import { InvalidRequestError } from "../http/validate.ts";
-import { defined } from "../platform/defined.ts";
-import { toApiKeyResponse } from "./api-key-response.ts";
-import { selectApiKeys } from "./api-keys-store.ts";
-import { changeKeySettings } from "./change-key-settings.ts";
-import { createApiKey } from "./create-api-key.ts";
-import { ignoredNames } from "./ignored-names.ts";
-import { ExpiryError, parseExpiry } from "./parse-expiry.ts";
-import { revokeApiKey } from "./revoke-api-key.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { selectHolder, type ApiKey, type ChangedSettings, updateSettings, countActiveKeys, insertApiKey, markRevoked } from "./api-keys-store.ts";
+import { type AccessChanger, accessWriter, lockCaller, auditOf, changeAccess } from "./change-access.ts";
+import type { IdentityServices } from "./identity-services.ts";
+import { lockUsers } from "./users-store.ts";
+import type { Changer } from "../platform/actor.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { type KeyScope, readInstant } from "@presage/contract";
+import { doOnce } from "../platform/storage/do-once.ts";
+import { nowMicros, toMicros } from "../platform/storage/micros.ts";
+import type { Once } from "../platform/storage/once.ts";
+import { generateKey, visibleParts, type KeyDigest } from "./verify-api-key.ts";
+import { claimOnce } from "../platform/storage/settings-store.ts";
 
-export function apiKeyRoutes(services: Services): Route[] {
-  const { store, sessionCookie } = services;
-  const { maxShortBodyBytes } = services.settings;
-  return [
-    withCaller("GET", "/v1/api-keys", "own-access", async (call) => {
-      const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
-      const { userId, accountId, role } = call.caller;
-      const of = role === "owner" ? { accountId } : { userId };
-      const { rows, next } = await selectApiKeys(store.briefReader(requesterOf(call)), of, page);
-      const response: ApiKeyListResponse = { data: rows.map(toApiKeyResponse), next: toCursor(next) };
-      return Response.json(response);
-    }),
-    withCaller("POST", "/v1/api-keys", "own-access", async (call) => {
-      const { caller, request } = call;
-      const body = await readBody(call, ApiKeyCreateRequest, maxShortBodyBytes);
-      const headers = ignoredNames(body);
-      const expiresAt = readExpiry(body.expires_at);
-      const scopes = body.scopes ? toKeyScopes(body.scopes) : null;
-      checkNewScopes(caller, scopes);
-      const newKey = {
-        userId: caller.userId,
-        name: body.name,
-        expiresAt,
-        scopes,
-        settings: settingsOf(body),
-      };
-      const once = readOnce(call, "create API key", body);
-      const credential = credentialOf(request.headers, sessionCookie);
-      const changer = { ...accessChangerOf(call), credential };
-      const { key, ...apiKey } = await createApiKey(services.identity, changer, newKey, once);
-      return Response.json({ ...toApiKeyResponse(apiKey), key }, { status: 201, headers });
-    }),
-    withCaller("PATCH", "/v1/api-keys/:key_id", "own-access", async (call) => {
-      const { key_id } = readPath(call, ApiKeyPath);
-      const body = await readBody(call, ApiKeyUpdateRequest, maxShortBodyBytes);
-      const settings = settingsOf(body);
-      const apiKey = await changeKeySettings(
-        services.identity,
-        accessChangerOf(call),
-        key_id.toLowerCase(),
-        settings,
+/**
+ * Changes one of the caller's keys or, for an owner, of the account's. `change` gets the user whose key it is, and returns its digest.
+ * All workers of this server know of it at once, other servers within 5 s.
+ */
+export async function changeKey<Changed extends { digest: string }>(
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
+  changer: AccessChanger,
+  keyId: string,
+  change: (transaction: Database, userId: string) => Promise<Changed>,
+): Promise<Changed> {
+  const { userId } = changer.caller;
+  const changed = await accessWriter(services, changer)
+    .transaction()
+    .execute(async (transaction) => {
+      const found = await selectHolder(transaction, userId, keyId);
+      // Both at once: owners who revoke each other's keys must not wait for each other.
+      await lockUsers(transaction, [userId, found ?? userId]);
+      await lockCaller(transaction, services.sessionRules, changer.caller);
+      // The caller may have been an owner until now.
+      const holder = await selectHolder(transaction, userId, keyId);
+      if (holder === undefined || holder !== found) throw noSuchKey();
+      return await change(transaction, holder);
+    });
+  services.keyVerifier.forget(changed.digest);
+  await services.forgetKeyElsewhere(changed.digest);
+  return changed;
+}
+
+export function noSuchKey(): ServiceError {
+  return new ServiceError("not_found", "There is no such API key.");
+}
+
+/** Changes the settings of one of the caller's keys or, for an owner, of the account's. */
+export async function changeKeySettings(
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
+  changer: AccessChanger,
+  keyId: string,
+  settings: ChangedSettings,
+): Promise<ApiKey> {
+  const { digest: _, ...apiKey } = await changeKey(services, changer, keyId, (transaction, userId) =>
+    setSettings(transaction, auditOf(changer), { userId, keyId, settings }),
+  );
+  return apiKey;
+}
+
+/** Changes the settings of a user's key for the command line. They apply in running servers within 5 s. */
+export async function changeKeySettingsOf(
+  database: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  change: SettingsChange,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await lockUsers(transaction, [change.userId]);
+    await setSettings(transaction, changer, change);
+  });
+}
+
+export interface SettingsChange {
+  userId: string;
+  keyId: string;
+  settings: ChangedSettings;
+}
+
+async function setSettings(
+  transaction: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  { userId, keyId, settings }: SettingsChange,
+) {
+  const apiKey = await updateSettings(transaction, userId, keyId, settings);
+  if (apiKey === undefined) throw noSuchKey();
+  if (Object.keys(settings).length > 0)
+    await recordChange(transaction, changer, {
+      action: "api_key.update",
+      objectId: keyId,
+      detail: { name: apiKey.name, ...settings },
+    });
+  return apiKey;
+}
+
+export type CreatedApiKey = ApiKey & { key: string };
+
+export interface NewKeySeal {
+  close(created: CreatedApiKey): Promise<string>;
+  /** Undefined if another credential closed it. */
+  open(sealed: string): Promise<CreatedApiKey | undefined>;
+}
+
+/**
+ * Encrypts a new key for its creator, so that a repeated request gets it again although it is not stored in plain text. The
+ * encryption key comes from the request's credential, of which the database only has a digest: a copy of the database does not
+ * reveal keys.
+ */
+export async function createNewKeySeal(credential: string, requestId: string): Promise<NewKeySeal> {
+  const { CompactEncrypt, compactDecrypt } = await import("jose");
+  const [alg, enc] = ["dir", "A256GCM"];
+  const secret = new Bun.CryptoHasher("sha256", credential).update(`new API key: ${requestId}`).digest();
+  return {
+    async close(created) {
+      return await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(created)))
+        .setProtectedHeader({ alg, enc })
+        .encrypt(secret);
+    },
+    async open(sealed) {
+      const options = { keyManagementAlgorithms: [alg], contentEncryptionAlgorithms: [enc] };
+      const opened = await compactDecrypt(sealed, secret, options).catch(() => undefined);
+      if (opened === undefined) return undefined;
+      // Authenticated encryption: it was written above.
+      return JSON.parse(new TextDecoder().decode(opened.plaintext)) as CreatedApiKey;
+    },
+  };
+}
+
+export interface NewApiKey {
+  userId: string;
+  name: string;
+  expiresAt: Date | null;
+  /** Absent or null: all that the user may. */
+  scopes?: KeyScope[] | null;
+  /** Absent: the server's. */
+  settings?: ChangedSettings;
+}
+
+/** No one needs this many, but each key has its own rate limit, so their number must be limited. */
+const maxActiveKeys = 1_000;
+
+/** Creates a key for the caller. A repeated request returns the same key if it has the same `credential`: key or session token. */
+export async function createApiKey(
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyDigest">,
+  changer: AccessChanger & { credential: string },
+  newKey: NewApiKey,
+  once: Once | undefined,
+): Promise<CreatedApiKey> {
+  const create = async (transaction: Database) => {
+    const created = await addApiKey(transaction, services.keyDigest, newKey);
+    await recordNewKey(transaction, auditOf(changer), newKey, created.id);
+    return created;
+  };
+  if (once === undefined) return await changeAccess(services, changer, create);
+  const seal = await createNewKeySeal(changer.credential, once.id);
+  return await doOnce(accessWriter(services, changer), once, {
+    async work(transaction) {
+      await lockCaller(transaction, services.sessionRules, changer.caller);
+      return await create(transaction);
+    },
+    toReceipt: async (created) => ({ sealed: await seal.close(created) }),
+    async recall({ sealed }) {
+      // A caller who may no longer create keys does not get an earlier one either.
+      const created = await changeAccess(services, changer, () => seal.open(sealed));
+      if (created !== undefined) return created;
+      throw new ServiceError(
+        "conflict",
+        "Another of your keys or sessions created an API key with this Idempotency-Key, and only that one can retrieve it. Use a new Idempotency-Key to create another.",
       );
-      return Response.json(toApiKeyResponse(apiKey));
-    }),
-    withCaller("DELETE", "/v1/api-keys/:key_id", "own-access", async (call) => {
-      const { key_id } = readPath(call, ApiKeyPath);
-      await revokeApiKey(services.identity, accessChangerOf(call), key_id.toLowerCase());
-      return new Response(null, { status: 204 });
-    }),
-  ];
+    },
+  });
 }
 
-function settingsOf({ rate_limit_rpm, max_in_flight, capture }: ApiKeyUpdateRequest) {
-  return defined({ rate_limit_rpm, max_in_flight, capture });
-}
-
-function readExpiry(text: string | null | undefined): Date | null {
-  if (text === null || text === undefined) return null;
-  try {
-    return parseExpiry(text);
-  } catch (error) {
-    if (!(error instanceof ExpiryError)) throw error;
-    const issue = error.isPast
-      ? { type: "datetime_future", msg: "Input should be in the future" }
-      : { type: "datetime_parsing", msg: "Input should be a valid datetime", ctx: { error: error.message } };
-    throw new InvalidRequestError([{ ...issue, loc: ["body", "expires_at"], input: text }]);
+/** Adds a key to a user. Only in a transaction that has locked the user is the limit of active keys exact. */
+export async function addApiKey(
+  transaction: Database,
+  digestOf: KeyDigest,
+  newKey: NewApiKey,
+): Promise<CreatedApiKey> {
+  const { userId } = newKey;
+  if ((await countActiveKeys(transaction, userId, nowMicros(), maxActiveKeys)) >= maxActiveKeys) {
+    throw new ServiceError(
+      "conflict",
+      `A user can have ${maxActiveKeys} active API keys. Revoke one that is no longer needed, and try again.`,
+    );
   }
+  const key = generateKey();
+  const apiKey = describeNewKey(key, newKey);
+  await insertApiKey(transaction, { ...apiKey, digest: digestOf(key) });
+  return { ...apiKey, key };
+}
+
+export async function recordNewKey(
+  transaction: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  { userId, name, scopes = null }: NewApiKey,
+  keyId: string,
+): Promise<void> {
+  await recordChange(transaction, changer, {
+    action: "api_key.create",
+    objectId: keyId,
+    detail: { name, scopes, user_id: userId },
+  });
+}
+
+export function describeNewKey(
+  key: string,
+  { userId, name, expiresAt, scopes = null, settings = {} }: NewApiKey,
+): ApiKey {
+  const { prefix, lastFour } = visibleParts(key);
+  return {
+    id: Bun.randomUUIDv7(),
+    user_id: userId,
+    name,
+    prefix,
+    last_four: lastFour,
+    created_at: nowMicros(),
+    expires_at: expiresAt === null ? null : toMicros(expiresAt),
+    revoked_at: null,
+    last_used_at: null,
+    rate_limit_rpm: settings.rate_limit_rpm ?? null,
+    max_in_flight: settings.max_in_flight ?? null,
+    capture: settings.capture ?? null,
+    scopes: scopes === null ? null : JSON.stringify(scopes),
+  };
+}
+
+/**
+ * Gives a user the bootstrap key, or a generated key if there is none and the database is new. Returns the generated key.
+ * Processes that start at once create one key; a bootstrap key that was revoked stays revoked.
+ */
+export async function ensureFirstKey(
+  database: Database,
+  digestOf: KeyDigest,
+  userId: string,
+  bootstrapKey: string | undefined,
+): Promise<string | undefined> {
+  if (bootstrapKey !== undefined) {
+    const apiKey = describeNewKey(bootstrapKey, { userId, name: "bootstrap", expiresAt: null });
+    await insertApiKey(database, { ...apiKey, digest: digestOf(bootstrapKey) });
+    return undefined;
+  }
+  return await database.transaction().execute(async (transaction) => {
+    if (!(await claimOnce(transaction, "first_key"))) return undefined;
+    await lockUsers(transaction, [userId]);
+    return (await addApiKey(transaction, digestOf, { userId, name: "first key", expiresAt: null })).key;
+  });
+}
+
+/** The last year with four digits; a date-time with an offset can be beyond it. */
+const maxYear = 9999;
+
+/** An expiry in the past or too far in the future. */
+export class ExpiryError extends Error {
+  readonly isPast: boolean;
+
+  constructor(isPast: boolean) {
+    super(isPast ? "the expiry is in the past" : `the expiry is after the year ${maxYear}`);
+    this.name = "ExpiryError";
+    this.isPast = isPast;
+  }
+}
+
+/** Parses an ISO 8601 date-time, which must be in the future; without an offset it is UTC. */
+export function parseExpiry(text: string): Date {
+  return checkExpiry(new Date(readInstant(text) / 1_000));
+}
+
+/** The expiry, which must be in the future and before the year 10000. */
+export function checkExpiry(expiresAt: Date): Date {
+  if (Number.isNaN(expiresAt.getTime()) || expiresAt.getUTCFullYear() > maxYear) throw new ExpiryError(false);
+  if (expiresAt.getTime() <= Date.now()) throw new ExpiryError(true);
+  return expiresAt;
+}
+
+/** Revokes one of the caller's keys or, for an owner, of the account's. */
+export async function revokeApiKey(
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
+  changer: AccessChanger,
+  keyId: string,
+): Promise<void> {
+  await changeKey(services, changer, keyId, (transaction, userId) =>
+    endKey(transaction, auditOf(changer), userId, keyId),
+  );
+}
+
+/** Revokes a user's key for the command line. Running servers refuse it within 5 s. */
+export async function revokeKeyOf(
+  database: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  userId: string,
+  keyId: string,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await lockUsers(transaction, [userId]);
+    await endKey(transaction, changer, userId, keyId);
+  });
+}
+
+async function endKey(
+  transaction: Database,
+  changer: Pick<Changer, "accountId" | "actor">,
+  userId: string,
+  keyId: string,
+): Promise<{ digest: string }> {
+  const now = nowMicros();
+  const key = await markRevoked(transaction, userId, keyId, now);
+  if (key === undefined) throw noSuchKey();
+  // Revoking it again changes nothing.
+  if (key.revoked_at === now)
+    await recordChange(transaction, changer, {
+      action: "api_key.revoke",
+      objectId: keyId,
+      detail: { name: key.name, user_id: userId },
+    });
+  return key;
 }

@@ -3,8 +3,7 @@ import type { Actor, Changer } from "../platform/actor.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isKeyLive } from "./api-keys-store.ts";
 import type { IdentityServices } from "./identity-services.ts";
-import { livenessNow, type SessionRules } from "./session-rules.ts";
-import { isSessionLive } from "./sessions-store.ts";
+import { livenessNow, type SessionRules, isSessionLive } from "./sessions-store.ts";
 import { lockUsers } from "./users-store.ts";
 
 /** Who changes a user's access, until they disconnect. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import type { Micros } from "../platform/storage/micros.ts";
-import { collectLastUses } from "./collect-last-uses.ts";
+import { collectLastUses } from "./verify-api-key.ts";
 
 type Batch = ReadonlyMap<string, Micros>;
 

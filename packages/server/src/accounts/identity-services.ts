@@ -1,9 +1,8 @@
 import type { Store } from "../platform/storage/store.ts";
-import type { CommandLineAccess } from "./command-line-key.ts";
-import type { OpenidProvider } from "./openid-provider.ts";
-import type { SessionRules } from "./session-rules.ts";
-import type { SessionTokens } from "./session-tokens.ts";
-import type { KeyDigest, KeyVerifier } from "./verify-api-key.ts";
+import type { CommandLineAccess, KeyDigest, KeyVerifier } from "./verify-api-key.ts";
+import type { OpenidProvider } from "./openid.ts";
+import type { SessionRules } from "./sessions-store.ts";
+import type { SessionTokens } from "./sessions.ts";
 
 /** Dependencies of the operations on users, keys and sessions. */
 export interface IdentityServices {

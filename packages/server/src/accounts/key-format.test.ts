@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import { generateKey, visibleParts } from "./key-format.ts";
+import { generateKey, visibleParts } from "./verify-api-key.ts";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { createAttemptSeal } from "./seal-attempt.ts";
+import { createAttemptSeal } from "./openid.ts";
 import { attemptLifetimeS } from "./sign-in-attempt.ts";
 
 const attempt = { state: "s-1", nonce: "n-1", codeVerifier: "v-1", returnTo: "/usage?day=1" };

@@ -1,9 +1,24 @@
+import { microsPerMs, nowMicros, type Micros } from "../platform/storage/micros.ts";
 import type { Role } from "@presage/contract";
 import type { Selectable } from "kysely";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/keyset.ts";
-import type { Micros } from "../platform/storage/micros.ts";
 import type { SessionsTable } from "../platform/storage/schema/identity.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+
+export interface SessionRules {
+  /** The configured issuer, or the local one. Sessions of other issuers are no longer valid. */
+  issuer: string;
+  /** Maximum time between uses. */
+  idleMs: number;
+  /** Absolute lifetime. */
+  maxMs: number;
+}
+
+/** The conditions of a session that is live now. */
+export function livenessNow({ issuer, idleMs }: Pick<SessionRules, "issuer" | "idleMs">): Liveness {
+  const now = nowMicros();
+  return { issuer, now, seenSince: now - idleMs * microsPerMs };
+}
 
 export type Session = Omit<
   Selectable<SessionsTable>,

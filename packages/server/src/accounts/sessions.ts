@@ -1,51 +1,185 @@
-import {
-  SessionListQuery,
-  type SessionListResponse,
-  SessionPath,
-  type SignOutResponse,
-} from "@presage/contract";
-import type { Services } from "../app/services.ts";
-import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
-import { readPath, readQuery } from "../http/read-request.ts";
-import { accessChangerOf, requesterOf } from "../http/requester-of.ts";
-import { type Route, withCaller } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { toIsoInstant } from "../platform/storage/micros.ts";
-import { endSession, signOut } from "./end-session.ts";
-import { listSessions } from "./list-sessions.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { nowMicros, type Micros, microsPerMs } from "../platform/storage/micros.ts";
+import { type AccessChanger, auditOf, changeAccess } from "./change-access.ts";
+import type { IdentityServices } from "./identity-services.ts";
+import { markEnded, selectIdToken, livenessNow, type Session, selectLiveSessions, deleteExpiredSessions, insertSession, markSeen, selectLiveSession } from "./sessions-store.ts";
+import type { KeysetPage, ListPart } from "../platform/storage/keyset.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import { randomBytes } from "node:crypto";
+import { createKeyDigest, type KeyDigest } from "./verify-api-key.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { lockUsers, selectUser } from "./users-store.ts";
+import type { Caller, Proof } from "../http/caller.ts";
 
-const signedOutPath = "/sign-in?signed_out";
+/** Ends one of the caller's sessions. All processes refuse it at once. */
+export async function endSession(
+  services: Pick<IdentityServices, "store" | "sessionRules">,
+  changer: AccessChanger,
+  sessionId: string,
+): Promise<void> {
+  const isEnded = await changeAccess(services, changer, async (transaction) => {
+    const endedAt = nowMicros();
+    const session = await markEnded(transaction, changer.caller.userId, sessionId, endedAt);
+    // Ending it again changes nothing.
+    if (session?.ended_at === endedAt)
+      await recordChange(transaction, auditOf(changer), { action: "session.end", objectId: sessionId });
+    return session !== undefined;
+  });
+  if (!isEnded) throw new ServiceError("not_found", "There is no such session.");
+}
 
-export function sessionRoutes(services: Services): Route[] {
-  return [
-    withCaller("GET", "/v1/sessions", "own-access", async (call) => {
-      const { userId, proof } = call.caller;
-      const page = readKeysetPage(readQuery(call, SessionListQuery));
-      const { rows, next } = await listSessions(services.identity, requesterOf(call), userId, page);
-      const data = rows.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
-        id,
-        user_agent,
-        created_at: toIsoInstant(created_at),
-        last_seen_at: toIsoInstant(last_seen_at),
-        expires_at: toIsoInstant(expires_at),
-        is_current: proof.kind === "session" && proof.sessionId === id,
-      }));
-      return Response.json({ data, next: toCursor(next) } satisfies SessionListResponse);
-    }),
-    withCaller("DELETE", "/v1/sessions/:session_id", "own-access", async (call) => {
-      const { session_id } = readPath(call, SessionPath);
-      await endSession(services.identity, accessChangerOf(call), session_id.toLowerCase());
-      return new Response(null, { status: 204 });
-    }),
-    withCaller("POST", "/auth/sign-out", "nothing", async (call) => {
-      const { proof } = call.caller;
-      if (proof.kind !== "session") {
-        throw new ServiceError("forbidden", "An API key cannot sign out. To stop its use, revoke it.");
-      }
-      const redirectTo = await signOut(services.identity, accessChangerOf(call), proof.sessionId);
-      const response: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
-      const headers = { "set-cookie": services.sessionCookie.clear(), "clear-site-data": '"cache"' };
-      return Response.json(response, { headers });
-    }),
-  ];
+/** Ends the caller's own session. Returns the identity provider's sign-out address, if it has one. */
+export async function signOut(
+  services: Pick<IdentityServices, "store" | "sessionRules" | "openidProvider">,
+  changer: AccessChanger,
+  sessionId: string,
+): Promise<string | undefined> {
+  const { store, openidProvider } = services;
+  const idToken = openidProvider && (await selectIdToken(store.database, sessionId));
+  await endSession(services, changer, sessionId);
+  return (await openidProvider?.endSessionAddress(idToken))?.href;
+}
+
+/** The browsers in which a user is signed in, newest first. */
+export async function listSessions(
+  { store, sessionRules }: Pick<IdentityServices, "store" | "sessionRules">,
+  requester: Requester,
+  userId: string,
+  page: KeysetPage,
+): Promise<ListPart<Session>> {
+  return await selectLiveSessions(store.briefReader(requester), userId, livenessNow(sessionRules), page);
+}
+
+const tokenBytes = 32;
+/** Tokens contain no colon, so no CSRF token equals a session's digest. */
+const csrfLabel = "csrf:";
+
+export interface SessionTokens {
+  /** 256 random bits. */
+  generate(): string;
+  /** The form in which a token is stored. */
+  digestOf: KeyDigest;
+  /** The token of the session's pages. It does not reveal the session's token, which pages cannot read. */
+  csrfTokenOf(token: string): string;
+}
+
+export function createSessionTokens(secret: string): SessionTokens {
+  const digestOf = createKeyDigest(secret);
+  return {
+    generate: () => randomBytes(tokenBytes).toString("base64url"),
+    digestOf,
+    csrfTokenOf: (token) => digestOf(csrfLabel + token),
+  };
+}
+
+const maxUserAgentLength = 200;
+/** More than one per sign-in, so that the table shrinks after a busy time. */
+const deletedAtOnce = 20;
+
+/** The browser that signs in. */
+export interface SessionBrowser {
+  userAgent: string | null;
+  /** Its previous session, which ends. */
+  earlier: { userId: string; sessionId: string } | undefined;
+  requestId: string;
+}
+
+/** Who signs in. */
+export interface SignedIn {
+  userId: string;
+  accountId: string;
+  idToken: string | null;
+}
+
+/** Signs a user in and returns the session's token, which is not stored. */
+export async function startSession(
+  services: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  signedIn: SignedIn,
+  browser: SessionBrowser,
+): Promise<string> {
+  return await admitSession(services, signedIn.userId, async () => signedIn, browser);
+}
+
+/** The same for the user that `admit` returns in the same transaction; it throws to refuse. Calls with the same `turn` run one at a time. */
+export async function admitSession(
+  { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  turn: string,
+  admit: (transaction: Database) => Promise<SignedIn>,
+  { userAgent, earlier, requestId }: SessionBrowser,
+): Promise<string> {
+  const token = sessionTokens.generate();
+  const now = nowMicros();
+  // Finished even if the browser disconnects, as browsers do when they load the next page.
+  const database = store.writer({ accountId: turn, signal: new AbortController().signal });
+  await database.transaction().execute(async (transaction) => {
+    const { userId, accountId, idToken } = await admit(transaction);
+    await lockUsers(transaction, earlier === undefined ? [userId] : [userId, earlier.userId]);
+    const id = Bun.randomUUIDv7();
+    await insertSession(transaction, {
+      id,
+      user_id: userId,
+      issuer: sessionRules.issuer,
+      digest: sessionTokens.digestOf(token),
+      user_agent: userAgent?.slice(0, maxUserAgentLength) ?? null,
+      id_token: idToken,
+      created_at: now,
+      last_seen_at: now,
+      expires_at: now + sessionRules.maxMs * microsPerMs,
+      ended_at: null,
+    });
+    const actor = { kind: "sign_in", userId, id, name: null, requestId } as const;
+    await recordChange(transaction, { accountId, actor }, { action: "session.start", objectId: id });
+    if (earlier !== undefined) await endEarlier(transaction, earlier, now, requestId);
+  });
+  // If it fails, a later sign-in deletes them.
+  await deleteExpiredSessions(database, now, deletedAtOnce).catch(() => {});
+  return token;
+}
+
+/** In the name and the account of its own user, who may be another one. */
+async function endEarlier(
+  transaction: Database,
+  { userId, sessionId }: NonNullable<SessionBrowser["earlier"]>,
+  now: Micros,
+  requestId: string,
+): Promise<void> {
+  const ended = await markEnded(transaction, userId, sessionId, now);
+  const user = await selectUser(transaction, userId);
+  if (ended?.ended_at !== now || user === undefined) return;
+  const actor = { kind: "session", userId, id: sessionId, name: null, requestId } as const;
+  const change = { action: "session.end", objectId: sessionId } as const;
+  await recordChange(transaction, { accountId: user.account_id, actor }, change);
+}
+
+/** `last_seen_at` is written again when it is older than this; less with a short idle limit, or sessions in use would end. */
+const seenPrecisionMs = 60_000;
+const seenPrecisionShare = 0.1;
+
+export interface VerifiedSession {
+  caller: Caller & { proof: Extract<Proof, { kind: "session" }> };
+  csrfToken: string;
+}
+
+/** The session of a token, or undefined. Looked up each time, so that ended sessions are refused at once. */
+export async function verifySession(
+  { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  token: string,
+): Promise<VerifiedSession | undefined> {
+  const live = livenessNow(sessionRules);
+  const record = await selectLiveSession(store.database, sessionTokens.digestOf(token), live);
+  if (record === undefined) return undefined;
+  const precisionMs = Math.min(seenPrecisionMs, sessionRules.idleMs * seenPrecisionShare);
+  if (record.last_seen_at <= live.now - precisionMs * microsPerMs) {
+    await markSeen(store.database, record.id, live.now);
+  }
+  return {
+    caller: {
+      userId: record.user_id,
+      accountId: record.account_id,
+      role: record.role,
+      proof: { kind: "session", sessionId: record.id },
+    },
+    csrfToken: sessionTokens.csrfTokenOf(token),
+  };
 }

@@ -1,8 +1,177 @@
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Role } from "@presage/contract";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/keyset.ts";
+import type { Micros } from "../platform/storage/micros.ts";
+import type { Liveness } from "./sessions-store.ts";
 import type { Selectable } from "kysely";
 import { isPostgres } from "../platform/storage/is-postgres.ts";
 import type { AccountsTable, UsersTable } from "../platform/storage/schema/identity.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
+
+/** How many other users a user's account has. */
+export async function countOtherUsers(
+  database: Database,
+  { id, account_id }: { id: string; account_id: string },
+): Promise<number> {
+  const { count } = await database
+    .selectFrom("users")
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where("account_id", "=", account_id)
+    .where("id", "!=", id)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+const ofUser = ["sign_in_tokens", "sessions", "api_keys"] as const;
+
+/** How much a user has that is theirs alone, by table. */
+export async function countRowsOfUser(database: Database, userId: string): Promise<Map<string, number>> {
+  const counted = new Map<string, number>();
+  for (const table of ofUser) {
+    const { count } = await database
+      .selectFrom(table)
+      .select((of) => of.fn.countAll<number>().as("count"))
+      .where("user_id", "=", userId)
+      .executeTakeFirstOrThrow();
+    counted.set(table, Number(count));
+  }
+  return counted;
+}
+
+/** Deletes a user with keys and sessions, and the account if `withAccount`. */
+export async function deleteUserRows(
+  transaction: Database,
+  { id, account_id }: { id: string; account_id: string },
+  withAccount: boolean,
+): Promise<Map<string, number>> {
+  const deleted = new Map<string, number>();
+  for (const table of ofUser) {
+    const { numDeletedRows } = await transaction
+      .deleteFrom(table)
+      .where("user_id", "=", id)
+      .executeTakeFirstOrThrow();
+    deleted.set(table, Number(numDeletedRows));
+  }
+  await transaction.deleteFrom("users").where("id", "=", id).execute();
+  deleted.set("users", 1);
+  if (withAccount) {
+    await transaction.deleteFrom("audit_events").where("account_id", "=", account_id).execute();
+    await transaction.deleteFrom("accounts").where("id", "=", account_id).execute();
+    deleted.set("accounts", 1);
+  }
+  return deleted;
+}
+
+export type Member = Pick<User, "id" | "email" | "name" | "role" | "created_at">;
+
+/** A page of an account's users, newest first. */
+export async function selectMembers(
+  reader: Database,
+  accountId: string,
+  page: KeysetPage,
+): Promise<ListPart<Member>> {
+  const query = reader
+    .selectFrom("users")
+    .select(["id", "email", "name", "role", "created_at"])
+    .where("account_id", "=", accountId);
+  return await selectNewestFirst(query, page);
+}
+
+export async function updateRole(transaction: Database, userId: string, role: Role): Promise<void> {
+  await transaction.updateTable("users").set({ role }).where("id", "=", userId).execute();
+}
+
+/** Whether an account has an owner besides a user, who can sign in now: those of another issuer than the configured one cannot. */
+export async function hasOtherOwner(
+  transaction: Database,
+  accountId: string,
+  userId: string,
+  issuer: string,
+): Promise<boolean> {
+  const owner = await transaction
+    .selectFrom("users")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("role", "=", "owner")
+    .where("id", "!=", userId)
+    .where("oidc_issuer", "=", issuer)
+    .limit(1)
+    .executeTakeFirst();
+  return owner !== undefined;
+}
+
+/** The digests of a user's keys that are not revoked. */
+export async function selectDigestsOf(database: Database, userId: string): Promise<string[]> {
+  const keys = await database
+    .selectFrom("api_keys")
+    .select("digest")
+    .where("user_id", "=", userId)
+    .where("revoked_at", "is", null)
+    .execute();
+  return keys.map(({ digest }) => digest);
+}
+
+/** A user with the number of their live sessions and active keys. */
+export interface UserAccess {
+  id: string;
+  email: string | null;
+  name: string | null;
+  oidc_issuer: string;
+  account_name: string;
+  role: Role;
+  created_at: Micros;
+  live_sessions: number;
+  active_keys: number;
+}
+
+/** All users, oldest first. */
+export async function selectUsersAccess(database: Database, live: Liveness): Promise<UserAccess[]> {
+  const users = await database
+    .selectFrom("users")
+    .innerJoin("accounts", "accounts.id", "users.account_id")
+    .select([
+      "users.id",
+      "users.email",
+      "users.name",
+      "users.oidc_issuer",
+      "accounts.name as account_name",
+      "users.created_at",
+      "users.role",
+    ])
+    .select(({ selectFrom, fn }) => [
+      selectFrom("sessions")
+        .select(fn.countAll().as("count"))
+        .whereRef("sessions.user_id", "=", "users.id")
+        .where("issuer", "=", live.issuer)
+        .where("ended_at", "is", null)
+        .where("expires_at", ">", live.now)
+        .where("last_seen_at", ">", live.seenSince)
+        .as("live_sessions"),
+      selectFrom("api_keys")
+        .select(fn.countAll().as("count"))
+        .whereRef("api_keys.user_id", "=", "users.id")
+        .where("revoked_at", "is", null)
+        .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", live.now)]))
+        .as("active_keys"),
+    ])
+    .orderBy("users.created_at")
+    .orderBy("users.id")
+    .execute();
+  return users.map(({ live_sessions, active_keys, ...user }) => ({
+    ...user,
+    live_sessions: Number(live_sessions),
+    active_keys: Number(active_keys),
+  }));
+}
+
+/** The users with this id or, in any letter case, this e-mail address. */
+export async function selectUsers(database: Database, idOrEmail: string): Promise<User[]> {
+  const wanted = idOrEmail.toLowerCase();
+  return await database
+    .selectFrom("users")
+    .selectAll()
+    .where((row) => row.or([row("id", "=", wanted), row(row.fn<string>("lower", ["email"]), "=", wanted)]))
+    .execute();
+}
 
 export type Account = Pick<AccountsTable, "id" | "name">;
 export type User = Selectable<UsersTable>;

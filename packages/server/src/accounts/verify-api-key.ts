@@ -1,10 +1,79 @@
+import { type Micros, nowMicros, microsPerMs } from "../platform/storage/micros.ts";
+import { writeInBatches } from "../platform/storage/write-in-batches.ts";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Caller } from "../http/caller.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import { lruLimit } from "../platform/lru-limit.ts";
-import { microsPerMs } from "../platform/storage/micros.ts";
 import { type KeyRecord, readScopes } from "./api-keys-store.ts";
+import type { User } from "./users-store.ts";
+
+export interface LastUseCollector {
+  /** Records that a key was used now. `isFirst` writes it at once, so that a new key's first use is visible. */
+  record(keyId: string, isFirst: boolean): void;
+  /** Writes what is pending and stops. */
+  stop(): Promise<void>;
+}
+
+/** Collects the times of keys' last uses and writes them in batches. What cannot be written is kept for the next batch. */
+export function collectLastUses(
+  write: (lastUses: ReadonlyMap<string, Micros>) => Promise<void>,
+  onFailure: (error: unknown, isFirst: boolean) => void,
+): LastUseCollector {
+  const { pending, writeNow, stop } = writeInBatches<Micros>({
+    write,
+    putBack(batch, newer) {
+      for (const [keyId, usedAt] of batch) if (!newer.has(keyId)) newer.set(keyId, usedAt);
+    },
+    onFailure,
+  });
+  return {
+    record(keyId, isFirst) {
+      pending().set(keyId, nowMicros());
+      if (isFirst) setImmediate(writeNow);
+    },
+    stop,
+  };
+}
+
+const scheme = "psg_";
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 32 base-62 digits have 190.5 random bits. */
+const secretLength = 32;
+const checksumLength = 6;
+/** The largest multiple of 62 in a byte; higher bytes are discarded so that all digits are equally likely. */
+const fairByteLimit = 248;
+
+/** `psg_`, random digits and a CRC-32 of both, by which secret scanners recognise a key. */
+export function generateKey(): string {
+  const body = scheme + randomDigits(secretLength);
+  return body + checksum(body);
+}
+
+export function visibleParts(key: string): { prefix: string; lastFour: string } {
+  return { prefix: key.slice(0, 8), lastFour: key.slice(-4) };
+}
+
+function randomDigits(count: number): string {
+  let digits = "";
+  while (digits.length < count) {
+    for (const byte of randomBytes(count)) {
+      if (byte < fairByteLimit && digits.length < count) digits += alphabet[byte % alphabet.length];
+    }
+  }
+  return digits;
+}
+
+function checksum(body: string): string {
+  let rest = Bun.hash.crc32(body);
+  let digits = "";
+  for (let place = 0; place < checksumLength; place++) {
+    digits = alphabet[rest % alphabet.length] + digits;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return digits;
+}
 
 /** Makes the only form in which a key is stored and looked up. */
 export type KeyDigest = (key: string) => string;
@@ -169,4 +238,28 @@ function toEntry(record: KeyRecord, previous: Entry | undefined, lookedUpAtMs: n
 
 function isExpired(record: KeyRecord): boolean {
   return record.expires_at !== null && record.expires_at <= Date.now() * microsPerMs;
+}
+
+const commandLineScheme = "psc_";
+
+/** A key of one start of a server, with which commands of its user call it. No database has it. */
+export function generateCommandLineKey(): string {
+  return commandLineScheme + randomBytes(32).toString("base64url");
+}
+
+export type CommandLineAccess = ReturnType<typeof createCommandLineAccess>;
+
+/** Lets commands with the key act as the owner, in what makes and reads runs. Only the key's digest stays in memory. */
+export function createCommandLineAccess(key: string | undefined, findOwner: () => Promise<User>) {
+  const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
+  const expected = key && digestOf(key);
+  return {
+    isKey: (given: string) =>
+      !!expected && given.startsWith(commandLineScheme) && timingSafeEqual(digestOf(given), expected),
+    async findCaller(): Promise<Caller> {
+      const { id: userId, account_id: accountId } = await findOwner();
+      const proof = { kind: "command_line", scopes: ["evaluate", "read"] } as const;
+      return { userId, accountId, role: "owner", proof };
+    },
+  };
 }

@@ -1,10 +1,8 @@
-import { apiKeyRoutes } from "../accounts/api-keys.ts";
-import { auditEventRoutes } from "../accounts/audit-events.ts";
-import { meRoutes } from "../accounts/me.ts";
-import { memberRoutes } from "../accounts/members.ts";
-import { sessionRoutes } from "../accounts/sessions.ts";
-import { signInRoutes } from "../accounts/sign-in.ts";
-import { whoAmIRoutes } from "../accounts/whoami.ts";
+import { apiKeyRoutes } from "../accounts/api-keys-route.ts";
+import { auditEventRoutes } from "../accounts/audit-log.ts";
+import { meRoutes, memberRoutes, whoAmIRoutes } from "../accounts/me-route.ts";
+import { sessionRoutes } from "../accounts/sessions-route.ts";
+import { signInRoutes } from "../accounts/sign-in-route.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
 import { environmentRoutes } from "../environments/environments.ts";
 import { episodeRoutes } from "../environments/episodes/episodes.ts";

@@ -1,4 +1,4 @@
-import { ensureOwner } from "../accounts/ensure-owner.ts";
+import { ensureOwner } from "../accounts/users.ts";
 import type { User } from "../accounts/users-store.ts";
 import { createKeyDigest, type KeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";

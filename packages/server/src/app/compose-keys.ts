@@ -1,7 +1,6 @@
 import { selectKeyRecord, writeLastUses } from "../accounts/api-keys-store.ts";
-import { collectLastUses } from "../accounts/collect-last-uses.ts";
-import { ensureFirstKey } from "../accounts/ensure-first-key.ts";
-import { createKeyVerifier, type KeyVerifier } from "../accounts/verify-api-key.ts";
+import { collectLastUses, createKeyVerifier, type KeyVerifier } from "../accounts/verify-api-key.ts";
+import { ensureFirstKey } from "../accounts/api-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";

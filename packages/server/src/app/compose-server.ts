@@ -1,5 +1,5 @@
-import { createCommandLineAccess } from "../accounts/command-line-key.ts";
-import { ensureOwner } from "../accounts/ensure-owner.ts";
+import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
+import { ensureOwner } from "../accounts/users.ts";
 import type { Config } from "../config/config.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";

@@ -1,9 +1,8 @@
-import { createAttemptCookie } from "../accounts/attempt-cookie.ts";
-import { createSignInToken } from "../accounts/create-sign-in-token.ts";
+import { createAttemptCookie, type OpenidSignIn, type SignIn } from "../accounts/sign-in-route.ts";
+import { createSignInToken } from "../accounts/sign-in-tokens.ts";
 import type { IdentityServices } from "../accounts/identity-services.ts";
-import type { SessionRules } from "../accounts/session-rules.ts";
-import { createSessionTokens } from "../accounts/session-tokens.ts";
-import type { OpenidSignIn, SignIn } from "../accounts/sign-in.ts";
+import type { SessionRules } from "../accounts/sessions-store.ts";
+import { createSessionTokens } from "../accounts/sessions.ts";
 import { localIssuer, type User } from "../accounts/users-store.ts";
 import { createKeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config, OidcConfig } from "../config/config.ts";
@@ -76,8 +75,8 @@ async function composeOpenidSignIn(
 ): Promise<OpenidSignIn> {
   // Loaded here because only this mode needs them.
   const [{ createOpenidProvider }, { createAttemptSeal }] = await Promise.all([
-    import("../accounts/openid-provider.ts"),
-    import("../accounts/seal-attempt.ts"),
+    import("../accounts/openid.ts"),
+    import("../accounts/openid.ts"),
   ]);
   const provider = createOpenidProvider({
     ...oidc,

@@ -1,4 +1,4 @@
-import { deleteOldAuditEvents } from "../accounts/delete-old-audit-events.ts";
+import { deleteOldAuditEvents } from "../accounts/audit-log.ts";
 import { deleteOldEpisodes } from "../environments/episodes/delete-old-episodes.ts";
 import type { EpisodePlace } from "../environments/episodes/old-episodes-store.ts";
 import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";

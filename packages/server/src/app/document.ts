@@ -1,9 +1,8 @@
 import { createDocument } from "zod-openapi";
-import { auditEventPaths } from "../accounts/audit-openapi.ts";
-import { mePaths } from "../accounts/me-openapi.ts";
-import { memberPaths } from "../accounts/members-openapi.ts";
-import { apiKeyPaths } from "../accounts/openapi.ts";
-import { sessionPaths } from "../accounts/sessions-openapi.ts";
+import { auditEventPaths } from "../accounts/audit-log.ts";
+import { mePaths, memberPaths } from "../accounts/me-route.ts";
+import { apiKeyPaths } from "../accounts/api-keys-route.ts";
+import { sessionPaths } from "../accounts/sessions-route.ts";
 import { datasetPaths } from "../datasets/datasets-route.ts";
 import { episodePaths } from "../environments/episodes/openapi.ts";
 import { environmentPaths } from "../environments/openapi.ts";

@@ -1,5 +1,5 @@
 import type { IdentityServices } from "../accounts/identity-services.ts";
-import type { SignIn } from "../accounts/sign-in.ts";
+import type { SignIn } from "../accounts/sign-in-route.ts";
 import type { EnvironmentServices } from "../environments/environment-services.ts";
 import type { OpenSockets } from "../http/open-sockets.ts";
 import type { SessionCookie } from "../http/session-cookie.ts";

@@ -1,4 +1,4 @@
-import { addLocalUser } from "../accounts/add-local-user.ts";
+import { addLocalUser } from "../accounts/users.ts";
 import type { Config } from "../config/config.ts";
 import { CommandError } from "./command-error.ts";
 import { changerFor } from "./command-line-actor.ts";

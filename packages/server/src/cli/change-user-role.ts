@@ -1,5 +1,4 @@
-import { changeRoleOf } from "../accounts/change-role.ts";
-import { findUser } from "../accounts/find-user.ts";
+import { changeRoleOf, findUser } from "../accounts/users.ts";
 import { sessionRules } from "../app/compose-sign-in.ts";
 import type { Config } from "../config/config.ts";
 import { changerFor } from "./command-line-actor.ts";

@@ -1,5 +1,5 @@
-import { createDiscovery } from "../accounts/discover-provider.ts";
-import { explainDiscoveryError } from "../accounts/explain-provider-error.ts";
+import { createDiscovery } from "../accounts/openid.ts";
+import { explainDiscoveryError } from "../accounts/openid-identity.ts";
 import type { Config } from "../config/config.ts";
 import type { Finding } from "./finding.ts";
 

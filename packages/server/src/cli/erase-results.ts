@@ -1,4 +1,4 @@
-import { eraseInBatches } from "../accounts/erase-rows.ts";
+import { eraseInBatches } from "../accounts/erase-account.ts";
 import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteResultRows } from "../results/delete/deleted-results-store.ts";

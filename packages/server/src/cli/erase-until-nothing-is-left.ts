@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { eraseRows } from "../accounts/erase-rows.ts";
+import { eraseRows } from "../accounts/erase-account.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { readInstances } from "../platform/storage/settings-store.ts";

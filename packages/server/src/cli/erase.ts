@@ -1,11 +1,7 @@
-import { countRowsOf } from "../accounts/account-rows-store.ts";
-import { endUserIn } from "../accounts/end-user.ts";
-import { ownerSubject } from "../accounts/ensure-owner.ts";
-import { countOtherUsers, countRowsOfUser, deleteUserRows } from "../accounts/erased-users-store.ts";
-import { findUser } from "../accounts/find-user.ts";
-import { hasOtherOwner } from "../accounts/members-store.ts";
-import { markAllUsed } from "../accounts/sign-in-tokens-store.ts";
-import { localIssuer, lockAccount, lockUsers, selectUser, type User } from "../accounts/users-store.ts";
+import { countRowsOf } from "../accounts/account-tables.ts";
+import { endUserIn, ownerSubject, findUser } from "../accounts/users.ts";
+import { countOtherUsers, countRowsOfUser, deleteUserRows, hasOtherOwner, localIssuer, lockAccount, lockUsers, selectUser, type User } from "../accounts/users-store.ts";
+import { markAllUsed } from "../accounts/sign-in-tokens.ts";
 import { sessionRules } from "../app/compose-sign-in.ts";
 import type { Config } from "../config/config.ts";
 import { countOf } from "../platform/count-of.ts";

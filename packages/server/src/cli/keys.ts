@@ -6,19 +6,16 @@ import {
   toKeyScopes,
 } from "@presage/contract";
 import { z } from "zod";
-import { toApiKeyResponse } from "../accounts/api-key-response.ts";
+import { toApiKeyResponse } from "../accounts/api-keys-route.ts";
 import {
   type ApiKey,
   type ChangedSettings,
   selectApiKeys,
   readScopes as storedScopes,
 } from "../accounts/api-keys-store.ts";
-import { changeKeySettingsOf } from "../accounts/change-key-settings.ts";
-import { addApiKey, recordNewKey } from "../accounts/create-api-key.ts";
-import { findUser } from "../accounts/find-user.ts";
-import { revokeKeyOf } from "../accounts/revoke-api-key.ts";
-import type { User } from "../accounts/users-store.ts";
-import { lockUsers } from "../accounts/users-store.ts";
+import { changeKeySettingsOf, addApiKey, recordNewKey, revokeKeyOf } from "../accounts/api-keys.ts";
+import { findUser } from "../accounts/users.ts";
+import { type User, lockUsers } from "../accounts/users-store.ts";
 import type { OpenedStore } from "../app/compose-command-line.ts";
 import type { Config } from "../config/config.ts";
 import { defined } from "../platform/defined.ts";

@@ -1,6 +1,6 @@
 import { AuditAction, AuditEventListQuery, readInstant } from "@presage/contract";
-import { toAuditEvent } from "../accounts/audit-events.ts";
-import { findUser } from "../accounts/find-user.ts";
+import { toAuditEvent } from "../accounts/audit-log.ts";
+import { findUser } from "../accounts/users.ts";
 import { selectAccountByName } from "../accounts/users-store.ts";
 import type { Config } from "../config/config.ts";
 import {

@@ -1,5 +1,5 @@
 import { ApiKeyCreateRequest } from "@presage/contract";
-import { checkExpiry, ExpiryError, parseExpiry } from "../accounts/parse-expiry.ts";
+import { checkExpiry, ExpiryError, parseExpiry } from "../accounts/api-keys.ts";
 import { CommandError } from "./command-error.ts";
 
 const minuteMs = 60_000;

@@ -1,7 +1,7 @@
 import { constants, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { generateCommandLineKey } from "../accounts/command-line-key.ts";
+import { generateCommandLineKey } from "../accounts/verify-api-key.ts";
 import { needsSandbox } from "../app/compose-deployments.ts";
 import type { Config } from "../config/config.ts";
 import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/open-database.ts";

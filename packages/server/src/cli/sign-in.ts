@@ -1,4 +1,4 @@
-import { findUser } from "../accounts/find-user.ts";
+import { findUser } from "../accounts/users.ts";
 import { localIssuer } from "../accounts/users-store.ts";
 import { createSignInPath } from "../app/compose-sign-in.ts";
 import { listenAddress } from "../app/listen.ts";

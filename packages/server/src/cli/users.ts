@@ -1,7 +1,6 @@
-import { endUser } from "../accounts/end-user.ts";
-import { findUser } from "../accounts/find-user.ts";
-import { livenessNow } from "../accounts/session-rules.ts";
-import { selectUsersAccess, type UserAccess } from "../accounts/users-access-store.ts";
+import { endUser, findUser } from "../accounts/users.ts";
+import { livenessNow } from "../accounts/sessions-store.ts";
+import { selectUsersAccess, type UserAccess } from "../accounts/users-store.ts";
 import { sessionRules } from "../app/compose-sign-in.ts";
 import type { Config } from "../config/config.ts";
 import { countOf } from "../platform/count-of.ts";

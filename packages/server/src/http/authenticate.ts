@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { type VerifiedSession, verifySession } from "../accounts/verify-session.ts";
+import { type VerifiedSession, verifySession } from "../accounts/sessions.ts";
 import type { Services } from "../app/services.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type Caller, notAuthenticated } from "./caller.ts";

@@ -1,5 +1,5 @@
 import { DeploymentListResponse, type DeploymentStatus, type ReplicaStatus } from "@presage/contract";
-import { isOperator } from "../accounts/is-operator.ts";
+import { isOperator } from "../accounts/users.ts";
 import type { Services } from "../app/services.ts";
 import { type Route, withCaller, type CallWithCaller, requestAddress } from "../http/route.ts";
 import type { Deployment } from "../upstream/deployments.ts";

@@ -3,7 +3,7 @@ import { parseJson } from "../http/read-json.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/micros.ts";
 import { type StoredPayload, type StoredPrediction, type Beginning, countPredictions, selectBeginnings, selectPredictions, type PredictionFilter, type CountedColumn } from "./stored-predictions-store.ts";
-import { isOperator } from "../accounts/is-operator.ts";
+import { isOperator } from "../accounts/users.ts";
 import type { Services } from "../app/services.ts";
 import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/find-episode-prompt.ts";
 import { jsonResponse } from "../http/json-response.ts";

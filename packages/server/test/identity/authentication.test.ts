@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MeResponse } from "@presage/contract";
-import { generateKey } from "../../src/accounts/key-format.ts";
+import { generateKey } from "../../src/accounts/verify-api-key.ts";
 import { composeServer } from "../../src/app/compose-server.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/platform/observability/logger.ts";

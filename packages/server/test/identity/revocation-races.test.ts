@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, type ApiKeyResponse } from "@presage/contract";
-import { addApiKey } from "../../src/accounts/create-api-key.ts";
-import { endUser } from "../../src/accounts/end-user.ts";
+import { addApiKey } from "../../src/accounts/api-keys.ts";
+import { endUser } from "../../src/accounts/users.ts";
 import { insertUserWithAccount } from "../../src/accounts/users-store.ts";
 import { createSignInPath } from "../../src/app/compose-sign-in.ts";
 import { nowMicros } from "../../src/platform/storage/micros.ts";

@@ -1,4 +1,4 @@
-import { addApiKey } from "../../../src/accounts/create-api-key.ts";
+import { addApiKey } from "../../../src/accounts/api-keys.ts";
 import { insertUserWithAccount } from "../../../src/accounts/users-store.ts";
 import { nowMicros } from "../../../src/platform/storage/micros.ts";
 import { openStore } from "../store/open-store.ts";

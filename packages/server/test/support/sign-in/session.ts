@@ -1,4 +1,4 @@
-import { createSessionTokens } from "../../../src/accounts/session-tokens.ts";
+import { createSessionTokens } from "../../../src/accounts/sessions.ts";
 import { sharedSecret } from "../../../src/platform/storage/settings-store.ts";
 import type { TestPresage } from "../presage/presage.ts";
 import { openStore } from "../store/open-store.ts";

@@ -1,0 +1,231 @@
+import { ApiKeyResponse, ApiKeyCreateRequest, ApiKeyListQuery, ApiKeyListResponse, ApiKeyPath, ApiKeyUpdateRequest, toKeyScopes, ApiKeyCreateResponse } from "@presage/contract";
+import { toIsoInstant } from "../platform/storage/micros.ts";
+import { type ApiKey, readScopes, selectApiKeys } from "./api-keys-store.ts";
+import { valueError } from "../http/pydantic-issues.ts";
+import { InvalidRequestError } from "../http/validate.ts";
+import { similarName } from "../platform/similar-name.ts";
+import type { Services } from "../app/services.ts";
+import { checkNewScopes } from "../http/access.ts";
+import { credentialOf } from "../http/authenticate.ts";
+import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
+import { readBody, readOnce, readPath, readQuery } from "../http/read-request.ts";
+import { accessChangerOf, requesterOf } from "../http/requester-of.ts";
+import { type Route, withCaller } from "../http/route.ts";
+import { defined } from "../platform/defined.ts";
+import { changeKeySettings, createApiKey, ExpiryError, parseExpiry, revokeApiKey } from "./api-keys.ts";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { body, errorResponse, idempotencyHeader, operation, page, response } from "../http/describe.ts";
+
+/** A key in a response, without its secret. */
+export function toApiKeyResponse({
+  created_at,
+  expires_at,
+  revoked_at,
+  last_used_at,
+  scopes,
+  ...rest
+}: ApiKey): ApiKeyResponse {
+  const orNull = (micros: number | null) => (micros === null ? null : toIsoInstant(micros));
+  return {
+    ...rest,
+    // A key that an earlier version of the server sealed has none.
+    scopes: scopes ? readScopes(scopes) : null,
+    created_at: toIsoInstant(created_at),
+    expires_at: orNull(expires_at),
+    revoked_at: orNull(revoked_at),
+    last_used_at: orNull(last_used_at),
+  };
+}
+
+/** What other services call what restricts a key, and what to say of it. */
+const hints = new Map([
+  ["permissions", "did you mean scopes?"],
+  ["role", "did you mean scopes?"],
+  ["expires", "did you mean expires_at?"],
+  ["expiry", "did you mean expires_at?"],
+  ["expiration", "did you mean expires_at?"],
+  ["ttl", "did you mean expires_at?"],
+  ["rate_limit", "did you mean rate_limit_rpm?"],
+  ["user_id", "a key acts as the user who creates it"],
+  ["account_id", "a key acts as the user who creates it"],
+]);
+
+/** A misspelt `name` is missing anyway, and many words are close to it. */
+const restricting = Object.keys(ApiKeyCreateRequest.shape).filter((field) => field !== "name");
+/** With three, `notes` would be close to `scopes`. */
+const maxEdits = 2;
+/** Plural, or without `_`. With two, `note` would be close to `role`. */
+const maxEditsOfHints = 1;
+const maxNames = 20;
+const maxCharacters = 100;
+
+/**
+ * A header with up to 20 names in a new key's body that have no effect; none if there are none. Refuses those that stand for a
+ * restriction: without it the key could do more than was meant.
+ */
+export function ignoredNames(body: object): Record<string, string> {
+  const unknown = Object.keys(body).filter((name) => !Object.hasOwn(ApiKeyCreateRequest.shape, name));
+  const issues = unknown.flatMap((name) => {
+    const hint = hintFor(name);
+    return hint === undefined ? [] : [valueError(["body", name], hint, Reflect.get(body, name))];
+  });
+  if (issues.length > 0) throw new InvalidRequestError(issues);
+  const named = unknown.slice(0, maxNames).map((name) => name.slice(0, maxCharacters).toWellFormed());
+  return named.length === 0 ? {} : { "x-presage-ignored": named.map(encodeURIComponent).join(", ") };
+}
+
+function hintFor(name: string): string | undefined {
+  const similar = similarName(name, restricting, maxEdits);
+  const hinted = similarName(name, [...hints.keys()], maxEditsOfHints);
+  return hints.get(hinted ?? "") ?? (similar && `did you mean ${similar}?`);
+}
+
+export function apiKeyRoutes(services: Services): Route[] {
+  const { store, sessionCookie } = services;
+  const { maxShortBodyBytes } = services.settings;
+  return [
+    withCaller("GET", "/v1/api-keys", "own-access", async (call) => {
+      const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
+      const { userId, accountId, role } = call.caller;
+      const of = role === "owner" ? { accountId } : { userId };
+      const { rows, next } = await selectApiKeys(store.briefReader(requesterOf(call)), of, page);
+      const response: ApiKeyListResponse = { data: rows.map(toApiKeyResponse), next: toCursor(next) };
+      return Response.json(response);
+    }),
+    withCaller("POST", "/v1/api-keys", "own-access", async (call) => {
+      const { caller, request } = call;
+      const body = await readBody(call, ApiKeyCreateRequest, maxShortBodyBytes);
+      const headers = ignoredNames(body);
+      const expiresAt = readExpiry(body.expires_at);
+      const scopes = body.scopes ? toKeyScopes(body.scopes) : null;
+      checkNewScopes(caller, scopes);
+      const newKey = {
+        userId: caller.userId,
+        name: body.name,
+        expiresAt,
+        scopes,
+        settings: settingsOf(body),
+      };
+      const once = readOnce(call, "create API key", body);
+      const credential = credentialOf(request.headers, sessionCookie);
+      const changer = { ...accessChangerOf(call), credential };
+      const { key, ...apiKey } = await createApiKey(services.identity, changer, newKey, once);
+      return Response.json({ ...toApiKeyResponse(apiKey), key }, { status: 201, headers });
+    }),
+    withCaller("PATCH", "/v1/api-keys/:key_id", "own-access", async (call) => {
+      const { key_id } = readPath(call, ApiKeyPath);
+      const body = await readBody(call, ApiKeyUpdateRequest, maxShortBodyBytes);
+      const settings = settingsOf(body);
+      const apiKey = await changeKeySettings(
+        services.identity,
+        accessChangerOf(call),
+        key_id.toLowerCase(),
+        settings,
+      );
+      return Response.json(toApiKeyResponse(apiKey));
+    }),
+    withCaller("DELETE", "/v1/api-keys/:key_id", "own-access", async (call) => {
+      const { key_id } = readPath(call, ApiKeyPath);
+      await revokeApiKey(services.identity, accessChangerOf(call), key_id.toLowerCase());
+      return new Response(null, { status: 204 });
+    }),
+  ];
+}
+
+function settingsOf({ rate_limit_rpm, max_in_flight, capture }: ApiKeyUpdateRequest) {
+  return defined({ rate_limit_rpm, max_in_flight, capture });
+}
+
+function readExpiry(text: string | null | undefined): Date | null {
+  if (text === null || text === undefined) return null;
+  try {
+    return parseExpiry(text);
+  } catch (error) {
+    if (!(error instanceof ExpiryError)) throw error;
+    const issue = error.isPast
+      ? { type: "datetime_future", msg: "Input should be in the future" }
+      : { type: "datetime_parsing", msg: "Input should be a valid datetime", ctx: { error: error.message } };
+    throw new InvalidRequestError([{ ...issue, loc: ["body", "expires_at"], input: text }]);
+  }
+}
+
+const exampleKey: ApiKeyResponse = {
+  id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
+  name: "training cluster",
+  prefix: "psg_lQSp",
+  last_four: "6sTQ",
+  created_at: "2026-11-22T03:46:47.926Z",
+  expires_at: "2035-01-01T00:00:00.000Z",
+  revoked_at: null,
+  last_used_at: null,
+  rate_limit_rpm: 600,
+  max_in_flight: 64,
+  capture: null,
+  scopes: ["predict", "read"],
+};
+
+const noSuchKey = errorResponse(
+  "There is no such key, or it is another user's and the caller is no owner",
+  "There is no such API key.",
+);
+
+export const apiKeyPaths: ZodOpenApiPathsObject = {
+  "/v1/api-keys": {
+    get: operation("listApiKeys", "dashboard", "List keys", {
+      description:
+        "Lists the calling user's keys, for an owner those of all users of the account, without their secrets, revoked and expired ones included.",
+      requestParams: { query: ApiKeyListQuery },
+      responses: {
+        "200": response("The keys, newest first", ApiKeyListResponse, page(exampleKey)),
+      },
+    }),
+    post: operation("createApiKey", "dashboard", "Create a key", {
+      description:
+        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
+      requestParams: { header: idempotencyHeader },
+      requestBody: body(ApiKeyCreateRequest, {
+        name: exampleKey.name,
+        expires_at: "2035-01-01T00:00:00Z",
+        rate_limit_rpm: 600,
+        max_in_flight: 64,
+        scopes: ["predict", "read"],
+      }),
+      responses: {
+        "201": response("The key; it is shown only once", ApiKeyCreateResponse, {
+          ...exampleKey,
+          key: "psg_lQSp…6sTQ",
+        }),
+        "409": errorResponse(
+          "The user already has 1,000 active keys, or created a key under this Idempotency-Key with another key or session",
+          "A user can have 1000 active API keys. Revoke one that is no longer needed, and try again.",
+        ),
+      },
+    }),
+  },
+  "/v1/api-keys/{key_id}": {
+    patch: operation("updateApiKey", "dashboard", "Change the settings of a key", {
+      description:
+        "Changes the limits of one of the calling user's keys, for an owner of any of the account, and which of its predictions are kept; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
+      requestParams: { path: ApiKeyPath },
+      requestBody: body(ApiKeyUpdateRequest, { rate_limit_rpm: 600, max_in_flight: null, capture: "0.01" }),
+      responses: {
+        "200": response("The key", ApiKeyResponse, {
+          ...exampleKey,
+          max_in_flight: null,
+          capture: "0.01",
+        }),
+        "404": noSuchKey,
+      },
+    }),
+    delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
+      description:
+        "Revokes one of the calling user's keys, for an owner any of the account, permanently. Requests with it are refused from now on.",
+      requestParams: { path: ApiKeyPath },
+      responses: {
+        "204": { description: "The key is revoked; revoking a revoked key changes nothing" },
+        "404": noSuchKey,
+      },
+    }),
+  },
+};

@@ -1,0 +1,216 @@
+import { type CookieSettings, cookieName, readCookies, writeCookie } from "../http/session-cookie.ts";
+import type { AttemptSeal, OpenidProvider } from "./openid.ts";
+import { attemptLifetimeS, type SignInAttempt, provisionUser } from "./sign-in-attempt.ts";
+import { findSession, type SessionServices, isSameOrigin } from "../http/authenticate.ts";
+import { type Call, open, openPage, type Route, requestAddress, openRedirect, openFile } from "../http/route.ts";
+import { type SessionBrowser, startSession } from "./sessions.ts";
+import { pageResponse, scriptPath, stylesPath } from "../http/page-response.ts";
+import { commandName } from "../platform/command-name.ts";
+import type { Services } from "../app/services.ts";
+import { readJsonBody } from "../http/read-json.ts";
+import { readReturnTo } from "../http/sign-in-address.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { useSignInToken } from "./sign-in-tokens.ts";
+import { SignInError } from "../platform/sign-in-error.ts";
+import type { Role } from "@presage/contract";
+import fonts from "../http/fonts.css" with { type: "text" };
+import styles from "../http/pages.css" with { type: "text" };
+import script from "../http/sign-in.js" with { type: "text" };
+import type { KeyDigest } from "./verify-api-key.ts";
+
+/** Enough of a state to tell the tabs of one browser apart. */
+const statePartLength = 16;
+/**
+ * A browser that never returns from the provider must not collect more cookies than a server accepts: Bun refuses 16 KB of
+ * headers, and an attempt that leads to a long address has 3 KB.
+ */
+const maxAttempts = 3;
+
+/** Stores a sign-in attempt in the browser; each tab has its own cookie. */
+export interface AttemptCookie {
+  /** `Set-Cookie`s that store an attempt, and delete the old ones if there are too many. */
+  set(headers: Headers, attempt: SignInAttempt): Promise<string[]>;
+  read(headers: Headers, state: string): Promise<SignInAttempt | undefined>;
+  clear(state: string): string;
+}
+
+export function createAttemptCookie(settings: CookieSettings, seal: AttemptSeal): AttemptCookie {
+  const stem = cookieName("presage_sign_in", settings);
+  const nameFor = (state: string) => `${stem}_${state.slice(0, statePartLength)}`;
+  const clearByName = (name: string) => writeCookie({ name, value: "", maxAge: 0 }, settings);
+  return {
+    async set(headers, attempt) {
+      const stored = [...readCookies(headers).keys()].filter((name) => name.startsWith(stem));
+      const name = nameFor(attempt.state);
+      const cookie = writeCookie(
+        { name, value: await seal.close(attempt), maxAge: attemptLifetimeS },
+        settings,
+      );
+      return [cookie, ...(stored.length < maxAttempts ? [] : stored.map(clearByName))];
+    },
+    async read(headers, state) {
+      const sealed = readCookies(headers).get(nameFor(state));
+      return sealed === null ? undefined : await seal.open(sealed);
+    },
+    clear: (state) => clearByName(nameFor(state)),
+  };
+}
+
+/** Starts a new session for a browser and ends its previous one. Returns the cookie to set. */
+export async function rotateSession(
+  services: SessionServices,
+  { request: { headers }, exchange }: Pick<Call, "request" | "exchange">,
+  start: (browser: SessionBrowser) => Promise<string>,
+): Promise<string> {
+  const caller = (await findSession(services, headers))?.caller;
+  const earlier = caller && { userId: caller.userId, sessionId: caller.proof.sessionId };
+  return services.sessionCookie.set(
+    await start({ userAgent: headers.get("user-agent"), earlier, requestId: exchange.requestId }),
+  );
+}
+
+/** The page for the link that the server printed. Its script does the work, because only it can see the token. */
+export function localSignInPage(): Response {
+  const body = `<h1>Sign in</h1>
+<p id="status" role="status">Open the link that the server printed when it started. It works once.</p>
+<div id="help">
+<p>To get a new link, run this where the server runs:</p>
+<div class="command">
+<pre><code id="command">${commandName} sign-in</code></pre>
+<button id="copy" type="button" hidden>Copy</button>
+</div>
+</div>
+<noscript><p>Signing in needs JavaScript.</p></noscript>`;
+  return pageResponse({ title: "Sign in", body, hasScript: true });
+}
+
+export interface OpenidSignInPage {
+  /** Of the identity provider. */
+  issuer: string;
+  /** Of the button. */
+  href: string;
+  isSignedOut: boolean;
+}
+
+/** The page that leads to the identity provider. */
+export function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Response {
+  const title = isSignedOut ? "You are signed out" : "Sign in";
+  const body = `<h1>${title}</h1>
+<p>With your account at <strong>${Bun.escapeHTML(new URL(issuer).host)}</strong>.</p>
+<p><a class="button" href="${Bun.escapeHTML(href)}">${isSignedOut ? "Sign in again" : "Sign in"}</a></p>`;
+  return pageResponse({ title, body });
+}
+
+/** A token is 43 characters. */
+const maxBodyBytes = 1_000;
+
+/** Sign-in with the address that the server prints. The page's script sends the token, which is in the address's fragment. */
+export function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
+  return [
+    openPage("/sign-in", () => localSignInPage()),
+    open("POST", "/auth/local", async ({ request, exchange }) => {
+      if (!isSameOrigin(request.headers)) {
+        throw new ServiceError("forbidden", "Only the sign-in page may send this request.");
+      }
+      const token = tokenOf((await readJsonBody(request, maxBodyBytes)).plain) ?? "";
+      const body = { redirect_to: readReturnTo(requestAddress(request)) };
+      const headers = { "cache-control": "no-store" };
+      try {
+        const setCookie = await rotateSession(services, { request, exchange }, (browser) =>
+          useSignInToken(services.identity, tokenDigest, token, browser),
+        );
+        return Response.json(body, { headers: { ...headers, "set-cookie": setCookie } });
+      } catch (error) {
+        const isRefused = error instanceof ServiceError && error.code === "unauthenticated";
+        // Opening the address again in a browser that is signed in just continues.
+        if (!isRefused || (await findSession(services, request.headers)) === undefined) throw error;
+        return Response.json(body, { headers });
+      }
+    }),
+  ];
+}
+
+function tokenOf(body: unknown): string | undefined {
+  if (typeof body !== "object" || body === null || !("token" in body)) return undefined;
+  return typeof body.token === "string" ? body.token : undefined;
+}
+
+/** Sign-in with an OpenID provider: `/auth/sign-in` redirects the browser there, and it returns to `/auth/callback`. */
+export function openidSignInRoutes(
+  services: Services,
+  { issuer, newUserRole, publicUrl, attempts, provider }: OpenidSignIn,
+): Route[] {
+  return [
+    openPage("/sign-in", ({ request }) => {
+      const url = requestAddress(request);
+      // A browser that used another name of this host would return without its cookie.
+      const href = `${publicUrl}/auth/sign-in?return_to=${encodeURIComponent(readReturnTo(url))}`;
+      return openidSignInPage({ issuer, href, isSignedOut: url.searchParams.has("signed_out") });
+    }),
+    openRedirect("/auth/sign-in", async ({ request }) => {
+      const { address, attempt } = await provider.begin(readReturnTo(requestAddress(request)));
+      return redirect(address.href, await attempts.set(request.headers, attempt));
+    }),
+    openRedirect("/auth/callback", async ({ request, exchange }) => {
+      const { search, searchParams } = requestAddress(request);
+      const state = searchParams.get("state") ?? "";
+      const attempt = await attempts.read(request.headers, state);
+      if (attempt === undefined) {
+        throw new SignInError(
+          "broken_attempt",
+          "unknown_attempt",
+          "This sign-in was not started in this browser, was already used, or took longer than ten minutes.",
+        );
+      }
+      const { identity, idToken } = await provider.complete(attempt, search);
+      const { requestId } = exchange;
+      const user = await provisionUser(services.store.database, identity, { newUserRole, requestId });
+      const setCookie = await rotateSession(services, { request, exchange }, (browser) =>
+        startSession(services.identity, { ...user, idToken }, browser),
+      );
+      return redirect(attempt.returnTo, [setCookie, attempts.clear(state)]);
+    }),
+  ];
+}
+
+function redirect(location: string, cookies: string[]): Response {
+  const headers = new Headers({ location, "cache-control": "no-store" });
+  for (const cookie of cookies) headers.append("set-cookie", cookie);
+  return new Response(null, { status: 303, headers });
+}
+
+/** How people sign in: with a printed address, or with their identity provider. */
+export type SignIn = LocalSignIn | OpenidSignIn;
+
+export interface LocalSignIn {
+  kind: "local";
+  tokenDigest: KeyDigest;
+}
+
+export interface OpenidSignIn {
+  kind: "openid";
+  issuer: string;
+  /** Of users who sign in for the first time. */
+  newUserRole: Role;
+  /** The origin to which the provider redirects browsers. */
+  publicUrl: string;
+  provider: OpenidProvider;
+  attempts: AttemptCookie;
+}
+
+export function signInRoutes(services: Services): Route[] {
+  const { signIn } = services;
+  return [
+    openFile(stylesPath, () => asset(fonts + styles, "text/css")),
+    openFile(scriptPath, () => asset(script, "text/javascript")),
+    ...(signIn.kind === "local" ? localSignInRoutes(services, signIn) : openidSignInRoutes(services, signIn)),
+  ];
+}
+
+function asset(content: string, contentType: string): Response {
+  const headers = {
+    "content-type": `${contentType}; charset=utf-8`,
+    "cache-control": "public, max-age=3600",
+  };
+  return new Response(content, { headers });
+}

@@ -1,0 +1,102 @@
+import { type Micros, microsPerMs, nowMicros } from "../platform/storage/micros.ts";
+import type { SignInTokensTable } from "../platform/storage/schema/identity.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { randomBytes } from "node:crypto";
+import type { KeyDigest } from "./verify-api-key.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { IdentityServices } from "./identity-services.ts";
+import { admitSession, type SessionBrowser } from "./sessions.ts";
+import { selectUser } from "./users-store.ts";
+
+export async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
+  await database.insertInto("sign_in_tokens").values(row).execute();
+}
+
+/** Uses up a token and returns its user's id; undefined if it is unknown, used or expired. */
+export async function markUsed(
+  database: Database,
+  digest: string,
+  usedAt: Micros,
+): Promise<string | undefined> {
+  const used = await database
+    .updateTable("sign_in_tokens")
+    .set({ used_at: usedAt })
+    .where("digest", "=", digest)
+    .where("used_at", "is", null)
+    .where("expires_at", ">", usedAt)
+    .returning("user_id")
+    .executeTakeFirst();
+  return used?.user_id;
+}
+
+/** Uses up every token of a user. */
+export async function markAllUsed(database: Database, userId: string, usedAt: Micros): Promise<void> {
+  await database
+    .updateTable("sign_in_tokens")
+    .set({ used_at: usedAt })
+    .where("user_id", "=", userId)
+    .where("used_at", "is", null)
+    .execute();
+}
+
+/** Deletes some expired tokens, the oldest first. */
+export async function deleteExpiredTokens(database: Database, now: Micros, limit: number): Promise<void> {
+  await database
+    .deleteFrom("sign_in_tokens")
+    .where("digest", "in", (expired) =>
+      expired
+        .selectFrom("sign_in_tokens")
+        .select("digest")
+        .where("expires_at", "<=", now)
+        .orderBy("expires_at")
+        .limit(limit),
+    )
+    .execute();
+}
+
+const tokenBytes = 32;
+const validForMs = 12 * 60 * 60_000;
+const deletedAtOnce = 20;
+
+/** Creates a token that signs in one browser as this user, once. It is not stored. */
+export async function createSignInToken(
+  database: Database,
+  digestOf: KeyDigest,
+  userId: string,
+): Promise<string> {
+  const token = randomBytes(tokenBytes).toString("base64url");
+  const now = nowMicros();
+  await insertSignInToken(database, {
+    digest: digestOf(token),
+    user_id: userId,
+    created_at: now,
+    expires_at: now + validForMs * microsPerMs,
+    used_at: null,
+  });
+  // If it fails, a later token deletes them.
+  await deleteExpiredTokens(database, now, deletedAtOnce).catch(() => {});
+  return token;
+}
+
+/** Uses up a sign-in link's token and signs in its user. Returns the session's token. */
+export async function useSignInToken(
+  services: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  digestOf: KeyDigest,
+  token: string,
+  browser: SessionBrowser,
+): Promise<string> {
+  return await admitSession(
+    services,
+    "local sign-in",
+    async (transaction) => {
+      const userId = await markUsed(transaction, digestOf(token), nowMicros());
+      const user = userId === undefined ? undefined : await selectUser(transaction, userId);
+      if (user !== undefined) return { userId: user.id, accountId: user.account_id, idToken: null };
+      throw new ServiceError(
+        "unauthenticated",
+        "This sign-in link was already used or is older than 12 hours.",
+      );
+    },
+    browser,
+  );
+}
