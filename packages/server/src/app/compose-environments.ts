@@ -6,13 +6,11 @@ import type {
   JudgedStep,
   RewardOutcome,
 } from "../environments/environment-services.ts";
-import { applyWrites, type EpisodeWrite } from "../environments/episodes/apply-writes.ts";
-import { createKnownEpisodes } from "../environments/episodes/known-episodes.ts";
-import { progressReader } from "../environments/episodes/read-progress.ts";
+import { applyWrites, type EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
+import { createKnownEpisodes } from "../environments/episodes/episode.ts";
+import { progressReader } from "../environments/episodes/figures.ts";
 import { createStartTurns } from "../environments/episodes/start-episode.ts";
-import { createKnownSessions } from "../environments/ors/known-sessions.ts";
-import { createSessionIds } from "../environments/ors/session-ids.ts";
-import { sweepSessions } from "../environments/ors/sweep-sessions.ts";
+import { createKnownSessions, createSessionIds, sweepSessions } from "../environments/ors/ors-sessions.ts";
 import { InvalidEvaluatorsError, findEvaluatorIssues, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
 import { regex } from "../evaluators/rules/regex.ts";
 import { ServiceError } from "../platform/errors.ts";

@@ -1,6 +1,5 @@
 import { deleteOldAuditEvents } from "../accounts/audit-log.ts";
-import { deleteOldEpisodes } from "../environments/episodes/delete-old-episodes.ts";
-import type { EpisodePlace } from "../environments/episodes/old-episodes-store.ts";
+import { deleteOldEpisodes, type EpisodePlace } from "../environments/episodes/delete-episodes.ts";
 import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
 import type { Micros } from "../platform/storage/micros.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";

@@ -1,4 +1,4 @@
-import { applyWrites, type EpisodeWrite } from "../environments/episodes/apply-writes.ts";
+import { applyWrites, type EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
 import { openSqliteWriter } from "../platform/storage/open-sqlite-database.ts";
 import { serveWrites } from "../platform/storage/thread-requests.ts";
 

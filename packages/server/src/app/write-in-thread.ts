@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { EpisodeWrite } from "../environments/episodes/apply-writes.ts";
+import type { EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
 import { writerThread } from "../platform/storage/thread-requests.ts";
 
 /** Makes changes together. Says of each whether it was made. */

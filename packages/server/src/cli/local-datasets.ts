@@ -4,8 +4,7 @@ import { createDataset, deleteDataset, listDatasets, listRevisions } from "../da
 import { toDataset, toDatasetRevision } from "../datasets/datasets-route.ts";
 import { sweepRevisions } from "../datasets/revisions-store.ts";
 import { uploadRevision } from "../datasets/upload/upload-revision.ts";
-import { readEpisodeLines } from "../environments/read-episode-lines.ts";
-import { noEpisodes, toWantedEpisodes } from "../environments/revise-from-episodes.ts";
+import { readEpisodeLines, noEpisodes, toWantedEpisodes } from "../environments/make-dataset.ts";
 import { diskFloorOf } from "../platform/storage/disk-floor.ts";
 import type { Keyset } from "../platform/storage/keyset.ts";
 import { UploadError } from "../platform/upload-error.ts";

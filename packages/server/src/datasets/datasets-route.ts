@@ -8,7 +8,7 @@ import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { UploadedRevision } from "./upload/upload-revision.ts";
 import type { Services } from "../app/services.ts";
-import { reviseFromEpisodes } from "../environments/revise-from-episodes.ts";
+import { reviseFromEpisodes } from "../environments/make-dataset.ts";
 import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
 import { readBody, readKnownQuery, readOnce, readPath } from "../http/read-request.ts";
 import { sampleRoutes } from "./samples-route.ts";

@@ -2,10 +2,10 @@ import type { Context } from "@presage/contract";
 import type { FairSlots } from "../platform/limits/fair-slots.ts";
 import type { Requester } from "../platform/storage/reader.ts";
 import type { Store } from "../platform/storage/store.ts";
-import type { KnownEpisodes } from "./episodes/known-episodes.ts";
-import type { NewEpisodeRow } from "./episodes/new-episodes-store.ts";
+import type { KnownEpisodes } from "./episodes/episode.ts";
+import type { NewEpisodeRow } from "./episodes/episodes-store.ts";
 import type { NewStep } from "./episodes/new-steps-store.ts";
-import type { ReadProgress } from "./episodes/read-progress.ts";
+import type { ReadProgress } from "./episodes/figures.ts";
 import type { OrsServices } from "./ors/ors-services.ts";
 
 /** What an evaluator sees of a step. */

@@ -1,127 +1,290 @@
-import {
-  defaultRevisionLimit,
-  defaultTaskLimit,
-  EnvironmentConfig,
-  EnvironmentCreateRequest,
-  EnvironmentDeleteQuery,
-  EnvironmentListQuery,
-  type EnvironmentListResponse,
-  EnvironmentPath,
-  EnvironmentRevisionListQuery,
-  type EnvironmentRevisionListResponse,
-  isTrueWord,
-  TaskListQuery,
-  type TaskListResponse,
-  type TasksAdded,
-} from "@presage/contract";
-import type { Services } from "../app/services.ts";
-import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
-import { valueError } from "../http/pydantic-issues.ts";
-import { readBody, readKnownQuery, readOnce, readPath } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { reserveStored } from "../http/reserve-memory.ts";
-import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { streamList } from "../http/stream-list.ts";
-import { InvalidRequestError } from "../http/validate.ts";
-import { addTasks } from "./add-tasks.ts";
-import { InvalidEnvironmentError } from "./check-config.ts";
-import { createEnvironment } from "./create-environment.ts";
-import { deleteEnvironment } from "./delete-environment.ts";
-import { toEnvironment, toEnvironmentTask } from "./environment-response.ts";
-import { findEnvironment } from "./find-environment.ts";
-import { listEnvironmentRevisions, measureEnvironmentRevisions } from "./list-environment-revisions.ts";
-import { listEnvironments, measureEnvironments } from "./list-environments.ts";
-import { readTasks } from "./read-tasks.ts";
-import { listTaskPage } from "./read-tasks-in-pieces.ts";
-import { reviseEnvironment } from "./revise-environment.ts";
+import { type EnvironmentConfig, isReservedName, type EnvironmentRevision as importedEnvironmentRevision } from "@presage/contract";
+import type { EnvironmentServices } from "./environment-services.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { EnvironmentRevision } from "./environment.ts";
+import { selectEnvironment, insertEnvironment, insertEnvironmentRevision, deleteEnvironmentRows, lockEnvironment, type RevisionPage, selectEnvironmentRevisions, selectRevisionSizes, selectEnvironmentSizes, selectEnvironments, updateLastRevision } from "./environments-store.ts";
+import { sandboxEnvironment, sandboxName } from "./sandbox-environment.ts";
+import type { Changer } from "../platform/actor.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { doOnce } from "../platform/storage/do-once.ts";
+import { nowMicros, toIsoInstant } from "../platform/storage/micros.ts";
+import type { Once } from "../platform/storage/once.ts";
+import { updateAuditDetail } from "../platform/audit-events-store.ts";
+import { countOf } from "../platform/count-of.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
+import { refuseLargePage } from "../platform/storage/read-in-pieces.ts";
+import type { Keyset, KeysetPage } from "../platform/storage/keyset.ts";
 
-const path = "/v1/environments";
+/** A field of an environment that cannot be used, and why. */
+export class InvalidEnvironmentError extends Error {
+  readonly path: readonly (string | number)[];
 
-export function environmentRoutes(services: Services): Route[] {
-  const { environments, settings } = services;
-  const { maxBodyBytes, maxShortBodyBytes } = settings;
-  const nameOf = (call: CallWithCaller) => readPath(call, EnvironmentPath).name;
-
-  return [
-    withCaller("GET", path, "read", async (call) => {
-      const page = readKeysetPage(readKnownQuery(call, EnvironmentListQuery));
-      reserveStored(call.exchange, await measureEnvironments(environments, requesterOf(call), page));
-      const { environments: found, next } = await listEnvironments(environments, requesterOf(call), page);
-      const response: EnvironmentListResponse = { data: found.map(toEnvironment), next: toCursor(next) };
-      return Response.json(response);
-    }),
-    withCaller("POST", path, "evaluate", async (call) => {
-      const body = await readBody(call, EnvironmentCreateRequest, maxShortBodyBytes);
-      const { name, ...config } = body;
-      const wanted = { name, config, userId: call.caller.userId };
-      const once = readOnce(call, "create environment", body);
-      const environment = await createEnvironment(environments, requesterOf(call), wanted, once).catch(
-        toInvalidRequest,
-      );
-      return Response.json(toEnvironment(environment), { status: 201 });
-    }),
-    withCaller("GET", `${path}/:name`, "read", async (call) =>
-      Response.json(toEnvironment(await findEnvironment(environments, requesterOf(call), nameOf(call)))),
-    ),
-    withCaller("PATCH", `${path}/:name`, "evaluate", async (call) => {
-      const changes = await readBody(call, EnvironmentConfig, maxShortBodyBytes);
-      const revised = reviseEnvironment(environments, requesterOf(call), nameOf(call), changes);
-      return Response.json(toEnvironment(await revised.catch(toInvalidRequest)));
-    }),
-    withCaller("DELETE", `${path}/:name`, "evaluate", async (call) => {
-      const name = nameOf(call);
-      const query = readKnownQuery(call, EnvironmentDeleteQuery);
-      const withEpisodes = isTrueWord(query.with_episodes ?? "false");
-      await deleteEnvironment(environments, requesterOf(call), { name, withEpisodes });
-      return new Response(null, { status: 204 });
-    }),
-    withCaller("GET", `${path}/:name/revisions`, "read", async (call) => {
-      const { limit, after } = readKnownQuery(call, EnvironmentRevisionListQuery);
-      const page = {
-        limit: Number(limit ?? defaultRevisionLimit),
-        below: after === undefined ? undefined : Number(after),
-      };
-      const [requester, name] = [requesterOf(call), nameOf(call)];
-      const bytes = await measureEnvironmentRevisions(environments, requester, name, page);
-      reserveStored(call.exchange, bytes);
-      const { revisions, next } = await listEnvironmentRevisions(environments, requester, name, page);
-      const response: EnvironmentRevisionListResponse = {
-        data: revisions,
-        next: next === undefined ? null : String(next),
-      };
-      return Response.json(response);
-    }),
-    withCaller("GET", `${path}/:name/tasks`, "read", async (call) => {
-      const { split = "train", limit, after } = readKnownQuery(call, TaskListQuery);
-      const from = Number(after ?? 0);
-      const count = Number(limit ?? defaultTaskLimit);
-      const wanted = { name: nameOf(call), split };
-      const part = { from, limit: count };
-      const { tasks, next } = await listTaskPage(environments, requesterOf(call), wanted, part);
-      const name: keyof TaskListResponse = "data";
-      return await streamList(
-        services,
-        call,
-        name,
-        tasks,
-        (task) => JSON.stringify(toEnvironmentTask(split, task)),
-        {
-          next: next === undefined ? null : String(next),
-        },
-      );
-    }),
-    withCaller("POST", `${path}/:name/tasks`, "evaluate", async (call) => {
-      const name = nameOf(call);
-      const tasks = await readTasks(environments, call, maxBodyBytes);
-      const once = readOnce(call, "add tasks", tasks);
-      const { added, tasks: counts } = await addTasks(environments, requesterOf(call), name, tasks, once);
-      const response: TasksAdded = { added: { ...added }, tasks: { ...counts } };
-      return Response.json(response, { status: 201 });
-    }),
-  ];
+  constructor(path: readonly (string | number)[], message: string) {
+    super(message);
+    this.name = "InvalidEnvironmentError";
+    this.path = path;
+  }
 }
 
-function toInvalidRequest(error: unknown): never {
-  if (!(error instanceof InvalidEnvironmentError)) throw error;
-  throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
+/** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
+export async function checkConfig(
+  services: Pick<EnvironmentServices, "hasDeployment" | "findPatternIssue" | "findEvaluatorIssue">,
+  accountId: string,
+  { deployment, params, stop, reward }: EnvironmentConfig,
+): Promise<void> {
+  if (typeof deployment === "string" && !services.hasDeployment(deployment))
+    throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
+  if (params?.stream === true)
+    throw new InvalidEnvironmentError(["params", "stream"], "Streaming is not supported");
+  for (const [name, value] of Object.entries(params ?? {})) {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value))
+      throw new InvalidEnvironmentError(["params", name], "An integer this large would lose digits");
+  }
+  for (const [index, rule] of (stop ?? []).entries()) {
+    for (const [field, pattern] of Object.entries(rule)) {
+      const issue = field.endsWith("_matches") ? services.findPatternIssue(pattern) : undefined;
+      if (issue !== undefined) throw new InvalidEnvironmentError(["stop", index, field], issue);
+    }
+  }
+  if (reward) {
+    const wanted = { evaluator: reward.evaluator, profileName: reward.profile_name ?? undefined };
+    const issue = await services.findEvaluatorIssue(accountId, wanted);
+    if (issue !== undefined) throw new InvalidEnvironmentError(["reward", issue.field], issue.message);
+  }
+}
+
+/** An environment of the account in its latest revision, or the built-in one. */
+export async function findEnvironment(
+  { store }: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  name: string,
+): Promise<EnvironmentRevision> {
+  if (name === sandboxName) return sandboxEnvironment;
+  const found = await selectEnvironment(store.briefReader(requester), requester.accountId, { name });
+  if (found === undefined) throw noSuchEnvironment();
+  return found;
+}
+
+export function noSuchEnvironment(): ServiceError {
+  return new ServiceError("not_found", "There is no such environment.");
+}
+
+/** Throws if an environment comes with Presage. */
+export function refuseBuiltIn(name: string): void {
+  if (name === sandboxName)
+    throw new ServiceError("conflict", `The environment ${name} is built in and cannot be changed.`);
+}
+
+export interface NewEnvironment {
+  name: string;
+  config: EnvironmentConfig;
+  userId: string;
+}
+
+/** Makes an environment with its first revision. Throws an `InvalidEnvironmentError` for what cannot be used. */
+export async function createEnvironment(
+  services: EnvironmentServices,
+  requester: Changer,
+  { name, config, userId }: NewEnvironment,
+  once?: Once,
+): Promise<EnvironmentRevision> {
+  const { accountId } = requester;
+  if (isReservedName(name))
+    throw new ServiceError(
+      "bad_request",
+      `The name ${name} is reserved: paths of Presage begin with it. Choose another one.`,
+    );
+  await checkConfig(services, accountId, config);
+  return await doOnce(services.store.writer(requester), once, {
+    async work(transaction): Promise<EnvironmentRevision> {
+      const now = nowMicros();
+      const id = Bun.randomUUIDv7();
+      const row = {
+        id,
+        account_id: accountId,
+        name,
+        last_revision: 1,
+        tasks: "{}",
+        created_by: userId,
+        created_at: now,
+      };
+      if (name === sandboxName || !(await insertEnvironment(transaction, row)))
+        throw new ServiceError("conflict", `There is already an environment named ${JSON.stringify(name)}.`);
+      const revision = { environment_id: id, revision: 1, config: JSON.stringify(config), created_at: now };
+      await insertEnvironmentRevision(transaction, revision);
+      await recordChange(transaction, requester, {
+        action: "environment.create",
+        objectId: id,
+        detail: { name },
+      });
+      return { id, name, revision: 1, config, tasks: {}, times: { createdAt: now, revisedAt: now } };
+    },
+    toReceipt: (environment) => ({ name: environment.name }),
+    async recall(receipt) {
+      const wanted = { name: receipt.name, revision: 1 };
+      const found = await selectEnvironment(services.store.database, accountId, wanted);
+      if (found === undefined) throw noSuchEnvironment();
+      // It may have tasks by now. A repeated request has the response of the first.
+      return { ...found, tasks: {} };
+    },
+  });
+}
+
+/** What one transaction deletes: others write meanwhile. */
+const episodesAtOnce = 20;
+/** How often episodes that began meanwhile are deleted as well. */
+const maxRounds = 10;
+
+/** Deletes an environment with its tasks, and its episodes if wanted. If it is cut short, it can be repeated. */
+export async function deleteEnvironment(
+  { store, knownEpisodes }: Pick<EnvironmentServices, "store" | "knownEpisodes">,
+  requester: Changer,
+  { name, withEpisodes }: { name: string; withEpisodes: boolean },
+): Promise<void> {
+  refuseBuiltIn(name);
+  const { accountId } = requester;
+  const { id } = await findEnvironment({ store }, requester, name);
+  const writer = store.writer(requester);
+  let deleted = 0;
+  let eventId: string | undefined;
+
+  /** One event for all episodes, also if the request is cut short before the environment is gone. */
+  async function deleteSome(transaction: Database, ids: readonly string[]): Promise<void> {
+    await deleteEpisodeRows(transaction, ids);
+    deleted += ids.length;
+    const detail = { environment: name, deleted };
+    if (eventId !== undefined) await updateAuditDetail(transaction, eventId, detail);
+    else
+      eventId = await recordChange(transaction, requester, {
+        action: "episode.delete",
+        objectId: "many",
+        detail,
+      });
+  }
+
+  /** Returns false if episodes were started meanwhile that are to be deleted first. */
+  async function deleteRest(transaction: Database): Promise<boolean> {
+    const locked = await lockEnvironment(transaction, accountId, name, "forUpdate");
+    if (locked?.id !== id) throw noSuchEnvironment();
+    const episodes = await countEpisodesOf(transaction, accountId, id);
+    if (episodes > 0 && withEpisodes) return false;
+    if (episodes > 0)
+      throw new ServiceError(
+        "conflict",
+        `${countOf(episodes, "episode")} of the environment would lose what they are about. Delete them first, or send with_episodes=true.`,
+      );
+    await deleteEnvironmentRows(transaction, id);
+    await recordChange(transaction, requester, {
+      action: "environment.delete",
+      objectId: id,
+      detail: { name, with_episodes: withEpisodes },
+    });
+    return true;
+  }
+
+  for (let round = 0; round < maxRounds; round += 1) {
+    while (withEpisodes) {
+      const ids = await selectEpisodeIds(store.database, accountId, id, episodesAtOnce);
+      if (ids.length === 0) break;
+      await writer.transaction().execute((transaction) => deleteSome(transaction, ids));
+      for (const episode of ids) knownEpisodes.forget(episode);
+    }
+    if (await writer.transaction().execute(deleteRest)) return;
+  }
+  throw new ServiceError(
+    "conflict",
+    "Episodes keep beginning in the environment. Stop their clients, then delete it.",
+  );
+}
+
+/** How many bytes a page of an environment's revisions has. Throws if they are too many. */
+export async function measureEnvironmentRevisions(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  name: string,
+  page: RevisionPage,
+): Promise<number> {
+  const { id } = await findEnvironment(services, requester, name);
+  const sizes = await selectRevisionSizes(services.store.briefReader(requester), id, page);
+  return refuseLargePage(sizes, "revisions", "Ask for fewer revisions with limit.");
+}
+
+/** One page of an environment's revisions below a number, the highest first. */
+export async function listEnvironmentRevisions(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  name: string,
+  { limit, below }: RevisionPage,
+): Promise<{ revisions: importedEnvironmentRevision[]; next: number | undefined }> {
+  const { id, revision, config } = await findEnvironment(services, requester, name);
+  if (name === sandboxName) return { revisions: [{ revision, config, created_at: null }], next: undefined };
+  const reader = services.store.briefReader(requester);
+  const found = await selectEnvironmentRevisions(reader, id, { limit: limit + 1, below });
+  const revisions = found
+    .slice(0, limit)
+    .map(({ at, ...same }) => ({ ...same, created_at: toIsoInstant(at) }));
+  return { revisions, next: found.length > limit ? revisions.at(-1)?.revision : undefined };
+}
+
+/** How many bytes a page of an account's environments has. Throws if they are too many. */
+export async function measureEnvironments(
+  { store }: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  page: KeysetPage,
+): Promise<number> {
+  const sizes = await selectEnvironmentSizes(store.briefReader(requester), requester.accountId, page);
+  return refuseLargePage(sizes, "environments", "Ask for fewer environments with limit.");
+}
+
+/** One page of an account's environments, newest first. The built-in one is the last of all. */
+export async function listEnvironments(
+  { store }: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  page: KeysetPage,
+): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
+  const { environments, next } = await selectEnvironments(
+    store.briefReader(requester),
+    requester.accountId,
+    page,
+  );
+  return { environments: next === undefined ? [...environments, sandboxEnvironment] : environments, next };
+}
+
+/** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */
+export async function reviseEnvironment(
+  services: EnvironmentServices,
+  requester: Changer,
+  name: string,
+  changes: EnvironmentConfig,
+): Promise<EnvironmentRevision> {
+  refuseBuiltIn(name);
+  const { accountId } = requester;
+  await checkConfig(services, accountId, changes);
+  return await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      // Locks it against other revisions until the transaction ends.
+      if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
+      const last = await selectEnvironment(transaction, accountId, { name });
+      if (last?.times === undefined) throw noSuchEnvironment();
+      const config = withoutNulls({ ...last.config, ...changes });
+      const now = nowMicros();
+      const revision = last.revision + 1;
+      const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };
+      await insertEnvironmentRevision(transaction, row);
+      await updateLastRevision(transaction, last.id, revision);
+      await recordChange(transaction, requester, {
+        action: "environment.revise",
+        objectId: last.id,
+        detail: { name, revision, fields: Object.keys(changes) },
+      });
+      return { ...last, revision, config, times: { ...last.times, revisedAt: now } };
+    });
+}
+
+function withoutNulls(config: EnvironmentConfig): EnvironmentConfig {
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { onEachDatabase } from "../../test/support/store/databases.ts";
 import { openStore } from "../../test/support/store/open-store.ts";
 import { anyRequester } from "../../test/support/store/requester.ts";
-import { readTasksInPieces } from "./read-tasks-in-pieces.ts";
+import { readTasksInPieces } from "./tasks.ts";
 import { insertTasks } from "./tasks-store.ts";
 
 onEachDatabase(({ create }) => {

@@ -5,7 +5,7 @@ import { microsPerMs, toIsoInstant } from "../platform/storage/micros.ts";
 import { type StoredPayload, type StoredPrediction, type Beginning, countPredictions, selectBeginnings, selectPredictions, type PredictionFilter, type CountedColumn } from "./stored-predictions-store.ts";
 import { isOperator } from "../accounts/users.ts";
 import type { Services } from "../app/services.ts";
-import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/find-episode-prompt.ts";
+import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/step-episode.ts";
 import { jsonResponse } from "../http/json-response.ts";
 import { keepOpen } from "../http/keep-open.ts";
 import { readKeysetPage, toCursor } from "../http/list-cursor.ts";

@@ -1,14 +1,8 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { selectEnvironmentRevisions } from "../../src/environments/environments-store.ts";
-import { selectEpisodeCounts } from "../../src/environments/episodes/episode-figures-store.ts";
-import {
-  countCharacters,
-  selectEpisodes,
-  selectMatchingIds,
-  selectSteps,
-} from "../../src/environments/episodes/episodes-store.ts";
-import { selectProgressOfOne, selectProgressOfSome } from "../../src/environments/episodes/progress-store.ts";
+import { selectEpisodeCounts, selectProgressOfOne, selectProgressOfSome } from "../../src/environments/episodes/figures.ts";
+import { countCharacters, selectEpisodes, selectMatchingIds, selectSteps } from "../../src/environments/episodes/episodes-store.ts";
 import { isPostgres } from "../../src/platform/storage/is-postgres.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

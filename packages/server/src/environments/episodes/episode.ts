@@ -6,7 +6,12 @@ import type { EpisodesTable } from "../../platform/storage/schema/environments.t
 import type { Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { sandboxEnvironment } from "../sandbox-environment.ts";
-import { selectEpisode } from "./episodes-store.ts";
+import { selectEpisode, selectSteps, type EpisodeFilter, type EpisodeRow, selectEpisodes } from "./episodes-store.ts";
+import { promptFormOf, type Turn, lookBackOf } from "./turns.ts";
+import type { NewStep } from "./new-steps-store.ts";
+import { LRUCache } from "lru-cache";
+import type { KeysetPage, ListPart } from "../../platform/storage/keyset.ts";
+import { findEnvironment } from "../environments.ts";
 
 /** The position of a task that its environment does not have. */
 export const noPosition = -1;
@@ -56,4 +61,143 @@ export function expiredBefore(): Micros {
 
 export function noSuchEpisode(): ServiceError {
   return new ServiceError("not_found", "There is no such episode.");
+}
+
+type StateServices = Pick<EnvironmentServices, "store" | "knownEpisodes" | "readProgress">;
+
+/** An episode of the account as it is stored, with the turns that its next step needs if it is open. */
+export async function readState(
+  services: StateServices,
+  requester: Requester,
+  id: string,
+): Promise<EpisodeState> {
+  const known = await findKnown(services, requester, id);
+  if (known !== undefined) return known;
+  const episode = await findEpisode(services, requester, id);
+  if (statusOf(episode.row) !== "open") return { episode, turns: [] };
+  const steps = Number(episode.row.steps);
+  const wanted = Math.min(steps, turnsFor(episode.config, steps));
+  const rows = wanted === 0 ? [] : await selectSteps(services.store.database, id, steps - wanted);
+  return { episode, turns: rows.map(({ action, observation }) => ({ action, observation })) };
+}
+
+/** What this process knows of an episode, if no other one has changed it since as far as `readProgress` says. */
+async function findKnown(
+  { readProgress, knownEpisodes }: StateServices,
+  { accountId }: Requester,
+  id: string,
+): Promise<EpisodeState | undefined> {
+  const known = knownEpisodes.find(id);
+  if (known === undefined || known.episode.row.account_id !== accountId) return undefined;
+  const { row } = known.episode;
+  const progress = await readProgress(row);
+  const isCurrent =
+    progress?.status === "open" &&
+    Number(progress.steps) === Number(row.steps) &&
+    // A session's id can be used again once its episode is deleted.
+    Number(progress.created_at) === Number(row.created_at);
+  if (!isCurrent) {
+    knownEpisodes.forget(id);
+    return undefined;
+  }
+  return progress === row ? known : { ...known, episode: { ...known.episode, row: { ...row, ...progress } } };
+}
+
+/** Forgets a state that was taken from memory, unasked and for the latest. Returns whether it was. */
+export function forgetRemembered({ knownEpisodes }: StateServices, state: EpisodeState): boolean {
+  const { id } = state.episode.row;
+  if (knownEpisodes.find(id) !== state) return false;
+  knownEpisodes.forget(id);
+  return true;
+}
+
+/** Remembers an episode after a step that was stored. */
+export function keepState(
+  { knownEpisodes }: StateServices,
+  { episode, turns }: EpisodeState,
+  { step, payload, end, at }: NewStep,
+): void {
+  const { row, config } = episode;
+  if (end !== undefined) {
+    knownEpisodes.forget(row.id);
+    return;
+  }
+  const next: Turn[] = [...turns, { action: step.action, observation: payload.output ?? "" }];
+  knownEpisodes.keep({
+    episode: { ...episode, row: { ...row, steps: step.step, last_active_at: at } },
+    turns: next.slice(-turnsFor(config, step.step)),
+  });
+}
+
+/** How many turns the prompt and the rules of the next step look at. */
+function turnsFor(config: EnvironmentConfig, steps: number): number {
+  return promptFormOf(config) === "chat" ? steps : lookBackOf(config);
+}
+
+/** An episode as it is stored, with the turns that its next step needs. */
+export interface EpisodeState {
+  episode: Episode;
+  turns: readonly Turn[];
+}
+
+/** The episodes in which this process took the last steps. Others may have taken further ones meanwhile. */
+export type KnownEpisodes = ReturnType<typeof createKnownEpisodes>;
+
+const maxCharacters = 16_000_000;
+/** Of an episode without texts. */
+const charactersEach = 1_000;
+
+export function createKnownEpisodes() {
+  const states = new LRUCache<string, EpisodeState>({
+    maxSize: maxCharacters,
+    sizeCalculation: ({ episode, turns }) =>
+      turns.reduce(
+        (sum, { action, observation }) => sum + action.length + observation.length,
+        charactersEach + 2 * episode.row.task.length + lengthOf(episode.config),
+      ),
+  });
+  /** Each episode has its own copy. */
+  const lengths = new WeakMap<object, number>();
+  function lengthOf(config: Episode["config"]): number {
+    const length = lengths.get(config) ?? JSON.stringify(config).length;
+    lengths.set(config, length);
+    return length;
+  }
+
+  return {
+    find: (id: string): EpisodeState | undefined => states.get(id),
+    keep: (state: EpisodeState): void => {
+      states.set(state.episode.row.id, state);
+    },
+    forget: (id: string): void => {
+      states.delete(id);
+    },
+  };
+}
+
+/** Which episodes, with the name of their environment. */
+export interface WantedEpisodes extends Omit<EpisodeFilter, "environment_id" | "expiredBefore"> {
+  environment?: string;
+}
+
+/** One page of an account's episodes, newest first. */
+export async function listEpisodes(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  wanted: WantedEpisodes,
+  page: KeysetPage,
+): Promise<ListPart<EpisodeRow>> {
+  const filter = await toFilter(services, requester, wanted);
+  return await selectEpisodes(services.store.briefReader(requester), requester.accountId, filter, page);
+}
+
+/** Throws if there is no environment of the name. */
+export async function toFilter(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  { environment, ...filter }: WantedEpisodes,
+): Promise<EpisodeFilter> {
+  if (environment === undefined) return { ...filter, expiredBefore: expiredBefore() };
+  const { id } = await findEnvironment(services, requester, environment);
+  return { ...filter, environment_id: id, expiredBefore: expiredBefore() };
 }

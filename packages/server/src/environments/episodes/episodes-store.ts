@@ -1,17 +1,17 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { CompiledQuery, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import {
-  type KeysetPage,
-  type ListPart,
-  selectNewestFirst,
-  toListPart,
-} from "../../platform/storage/keyset.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst, toListPart } from "../../platform/storage/keyset.ts";
 import type { Micros } from "../../platform/storage/micros.ts";
 import { prepareStatement } from "../../platform/storage/prepare-statement.ts";
 import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/environments.ts";
 import type { PredictionsTable } from "../../platform/storage/schema/predictions.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
+import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
+import { recordRequests } from "../../platform/storage/idempotent-requests-store.ts";
+import { insertRows } from "../../platform/storage/insert-rows.ts";
+import type { Once } from "../../platform/storage/once.ts";
+import { holdEnvironments } from "../environments-store.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {
   await database.insertInto("episodes").values(row).execute();
@@ -290,4 +290,33 @@ export async function deleteEpisodeRows(transaction: Database, ids: readonly str
     .executeTakeFirstOrThrow();
   await transaction.deleteFrom("ors_sessions").where("id", "in", ids).execute();
   return Number(numDeletedRows);
+}
+
+/** An episode at its start, and the request for it if that has a key. Plain data: it crosses threads. */
+export interface NewEpisodeRow {
+  row: EpisodesTable;
+  request: (Once & { receipt: string }) | undefined;
+}
+
+/**
+ * Stores episodes, each unless its account is closed, its environment was deleted or its request was made before. Returns those that
+ * were stored.
+ */
+export async function insertEpisodes(
+  transaction: Database,
+  episodes: readonly NewEpisodeRow[],
+): Promise<ReadonlySet<NewEpisodeRow>> {
+  if (episodes.length === 0) return new Set();
+  const rows = episodes.map(({ row }) => row);
+  const accountIds = rows.map((row) => row.account_id);
+  const closed = await selectClosed(transaction, accountIds);
+  const environmentIds = rows.map((row) => row.environment_id);
+  const held = await holdEnvironments(transaction, environmentIds);
+  const possible = episodes.filter(({ row }) => !closed.has(row.account_id) && held.has(row.environment_id));
+  const requests = possible.flatMap(({ request }) => request ?? []);
+  const recorded = await recordRequests(transaction, requests);
+  const stored = possible.filter(({ request }) => request === undefined || recorded.has(request));
+  const storedRows = stored.map(({ row }) => row);
+  await insertRows(transaction, "episodes", storedRows);
+  return new Set(stored);
 }

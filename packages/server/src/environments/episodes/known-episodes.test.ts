@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createKnownEpisodes, type EpisodeState } from "./known-episodes.ts";
+import { createKnownEpisodes, type EpisodeState } from "./episode.ts";
 
 function episode(id: string, context: string): EpisodeState {
   const row = { id, task: "{}" } as EpisodeState["episode"]["row"];

@@ -1,4 +1,4 @@
-import type { EnvironmentConfig } from "@presage/contract";
+import type { EnvironmentConfig, Context, Interaction } from "@presage/contract";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { toFlag } from "../../platform/storage/flag.ts";
@@ -7,11 +7,9 @@ import { ReusedKeyError } from "../../platform/storage/once.ts";
 import type { Requester } from "../../platform/storage/reader.ts";
 import { toStorableText } from "../../platform/storage/storable-text.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { composeMessages, type EpisodeMessage, type Turn } from "./compose-messages.ts";
-import { type Episode, findEpisode, statusOf } from "./episode.ts";
-import { forgetRemembered, keepState, readState } from "./episode-state.ts";
-import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
-import { type End, findEnd } from "./find-end.ts";
+import { composeMessages, type EpisodeMessage, type Turn, type End, findEnd, promptFormOf } from "./turns.ts";
+import { type Episode, findEpisode, statusOf, forgetRemembered, keepState, readState } from "./episode.ts";
+import { countFailedStep, type StepRow, selectStepByKey, countCharacters, selectSteps } from "./episodes-store.ts";
 import type { NewStep } from "./new-steps-store.ts";
 
 /** A deployment's answer, and how long it took. */
@@ -264,4 +262,61 @@ function toStepRow({ step, prediction, payload }: NewStep): StepRow {
   const answer = { finish_reason, prompt_tokens, cached_tokens, completion_tokens, latency_micros };
   const observation = payload.output ?? "";
   return { ...step, prediction_id: prediction.id, deployment, model, replica, ...answer, observation };
+}
+
+/** What was asked for a step of an episode. */
+interface EpisodePrompt {
+  context: Context | null;
+  interaction: Interaction | null;
+  messages: Record<string, unknown>[] | null;
+  params: Record<string, unknown> | null;
+  requested_model: string | null;
+}
+
+/** A step of an episode with the steps that its prompt is made of. */
+export interface EpisodePromptSource {
+  episode: Episode;
+  step: number;
+  /** The steps behind this one. */
+  after: number;
+  characters: number;
+}
+
+/** Where the prompt of an episode's prediction is to be read from, and how long it is. */
+export async function findEpisodePromptSource(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  { run_id, position }: { run_id: string | null; position: number | null },
+): Promise<EpisodePromptSource | undefined> {
+  if (run_id === null || position === null) return undefined;
+  const episode = await findEpisode(services, requester, run_id);
+  const after = promptFormOf(episode.config) === "chat" ? 0 : Math.max(0, position - 2);
+  const reader = services.store.briefReader(requester);
+  const characters = await countCharacters(reader, run_id, { after, upTo: position });
+  return { episode, step: position, after, characters: characters + episode.row.task.length };
+}
+
+/** What was asked for a step. */
+export async function readEpisodePrompt(
+  { store }: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  { episode, step, after }: EpisodePromptSource,
+): Promise<EpisodePrompt | undefined> {
+  const { row, config, task } = episode;
+  const steps = await selectSteps(store.briefReader(requester), row.id, after, step);
+  const turns = steps.filter((one) => Number(one.step) < step);
+  const action = steps.find((one) => Number(one.step) === step)?.action;
+  if (action === undefined) return undefined;
+  const same = { params: paramsOf(episode), requested_model: null };
+  if (promptFormOf(config) === "chat") {
+    const messages = composeMessages(config, task, turns, action);
+    return { ...same, context: null, interaction: null, messages: messages.map((turn) => ({ ...turn })) };
+  }
+  const state = turns.at(-1)?.observation ?? task.initial_state;
+  return {
+    ...same,
+    context: { ...config.context, ...task.context },
+    interaction: { state, action },
+    messages: null,
+  };
 }

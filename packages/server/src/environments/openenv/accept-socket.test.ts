@@ -3,7 +3,7 @@ import type { Services } from "../../app/services.ts";
 import { createOpenSockets } from "../../http/open-sockets.ts";
 import type { CallWithCaller } from "../../http/route.ts";
 import { closeCode, type SocketEvents, socketHandler } from "../../http/socket.ts";
-import { acceptSocket } from "./accept-socket.ts";
+import { acceptSocket } from "./openenv-socket.ts";
 
 // What it takes of a server and of a call; opening thousands of sockets would take too long.
 const services = { phase: () => "serving", sockets: createOpenSockets(4) } as unknown as Services;

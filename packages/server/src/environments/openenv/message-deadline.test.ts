@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClientDisconnectedError, UpstreamError } from "../../platform/errors.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
-import { orLate, untilDeadline } from "./message-deadline.ts";
+import { orLate, untilDeadline } from "./openenv-socket.ts";
 
 test("at the deadline the work is aborted, with an error that says so", async () => {
   const { signal } = new AbortController();

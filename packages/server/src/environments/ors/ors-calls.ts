@@ -1,5 +1,7 @@
+import { type OrsCallResult, orsText, ErrorCategory, OrsCallRequest } from "@presage/contract";
+import { toStep } from "../episodes/episodes-route.ts";
+import { type CallOutcome, type CallError, type FoundCall, findCall, takeCall } from "./take-call.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ErrorCategory, OrsCallRequest } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
 import { limitHolders } from "../../http/caller.ts";
 import { eventStreamHeaders } from "../../http/event-stream-headers.ts";
@@ -11,14 +13,32 @@ import type { CallWithCaller, Route } from "../../http/route.ts";
 import { streamTexts } from "../../http/stream-texts.ts";
 import { reserveBytesAnyway } from "../../platform/limits/byte-budget.ts";
 import { nowMicros } from "../../platform/storage/micros.ts";
-import { askDeployment } from "../episodes/ask-deployment.ts";
-import type { CallOutcome } from "./call-outcome.ts";
-import { toCallResult } from "./call-result.ts";
-import { type FoundCall, findCall } from "./find-call.ts";
-import { type OpenSession, openSession } from "./open-session.ts";
-import { apiKeyIdOf, readEnvironmentName, readSessionId, withEnvironment } from "./read-ors-request.ts";
-import { comment, toChunks, toEvent } from "./result-events.ts";
-import { type CallError, takeCall } from "./take-call.ts";
+import { askDeployment } from "../episodes/ask.ts";
+import { type OpenSession, openSession } from "./ors-sessions.ts";
+import { apiKeyIdOf, readEnvironmentName, readSessionId, withEnvironment, comment, toChunks, toEvent } from "./protocol.ts";
+
+/** What became of a call, in the words of the Open Reward Standard. */
+export function toCallResult(outcome: CallOutcome): OrsCallResult {
+  if (outcome.kind === "refused") return { ok: false, error: outcome.message };
+  if (outcome.kind === "step") {
+    const { observation, reward, terminated, truncated, info } = toStep(outcome.result);
+    const { episode_id } = outcome.result.step;
+    const metadata = { episode_id, terminated, truncated, ...info };
+    const finished = terminated || truncated;
+    return { ok: true, output: { blocks: [orsText(observation)], metadata, reward, finished } };
+  }
+  const { id, outcome: end, stop_reason, error } = outcome.episode;
+  const metadata = {
+    episode_id: id,
+    terminated: false,
+    truncated: true,
+    outcome: end,
+    stop_reason,
+    error: JSON.parse(error ?? "null") as CallError | null,
+  };
+  // Nothing was observed, so there is nothing to show.
+  return { ok: true, output: { blocks: [], metadata, reward: null, finished: true } };
+}
 
 /** The client gives up on a connection without a byte for 30 s. */
 const commentEveryMs = 10_000;

@@ -1,9 +1,8 @@
 import { microsPerMs, nowMicros } from "../../platform/storage/micros.ts";
 import type { OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
-import type { RunningCall } from "./call-outcome.ts";
-import type { KnownSessions } from "./known-sessions.ts";
+import type { RunningCall } from "./take-call.ts";
+import type { KnownSessions, SessionIds } from "./ors-sessions.ts";
 import type { Delivery, NewSession, SessionStart } from "./ors-sessions-store.ts";
-import type { SessionIds } from "./session-ids.ts";
 
 /** What the Open Reward Standard needs beside environments and episodes. */
 export interface OrsServices {

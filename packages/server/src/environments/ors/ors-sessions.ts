@@ -1,65 +1,370 @@
-import { orsText } from "@presage/contract";
-import type { Services } from "../../app/services.ts";
-import { eventStreamHeaders } from "../../http/event-stream-headers.ts";
-import { requesterOf } from "../../http/requester-of.ts";
-import type { CallWithCaller, Route } from "../../http/route.ts";
-import { createSession } from "./create-session.ts";
-import { deleteSession, pingSession, storedIdOf } from "./find-session.ts";
-import { openSession } from "./open-session.ts";
-import { toTools } from "./ors-catalog.ts";
-import {
-  apiKeyIdOf,
-  readEnvironmentName,
-  readSessionId,
-  readWantedSession,
-  toPlay,
-  withEnvironment,
-} from "./read-ors-request.ts";
-import { toEvent } from "./result-events.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { hasEnded } from "./ors-services.ts";
+import { deleteSessionRow, selectSession, type Uses, deleteOldSessions } from "./ors-sessions-store.ts";
+import type { Keyset } from "../../platform/storage/keyset.ts";
+import type { EnvironmentRevision } from "../environment.ts";
+import { listEnvironments, findEnvironment } from "../environments.ts";
+import { sandboxEnvironment, sandboxName } from "../sandbox-environment.ts";
+import { TaskSplitName } from "@presage/contract";
+import { countOf } from "../../platform/count-of.ts";
+import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
+import { microsPerMs, nowMicros, type Micros } from "../../platform/storage/micros.ts";
+import { type Episode, findEpisode } from "../episodes/episode.ts";
+import { composeEpisode } from "../episodes/start-episode.ts";
+import { LRUCache } from "lru-cache";
+import { lruLimit } from "../../platform/lru-limit.ts";
+import { writeInBatches } from "../../platform/storage/write-in-batches.ts";
+import { timingSafeEqual } from "node:crypto";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 
-/** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
-export function orsSessionRoutes({ environments, settings }: Services): Route[] {
-  const open = (call: CallWithCaller) =>
-    openSession(environments, requesterOf(call), {
-      sessionId: readSessionId(call),
-      environment: readEnvironmentName(call),
-      apiKeyId: apiKeyIdOf(call),
+type Services = Pick<EnvironmentServices, "store" | "ors">;
+
+/** A live session of the account, which is used with this. */
+export async function findSession(
+  services: Services,
+  requester: Requester,
+  sessionId: string,
+): Promise<OrsSessionsTable> {
+  const { store, ors } = services;
+  const id = storedIdOf(services, requester, sessionId);
+  const row = await selectSession(store.database, requester.accountId, id);
+  if (row === undefined || hasEnded(row)) {
+    ors.known.forget(id);
+    throw noSuchSession();
+  }
+  ors.known.note(id);
+  return row;
+}
+
+/** Keeps a session alive. Mostly it costs neither a read nor a write. */
+export async function pingSession(
+  services: Services,
+  requester: Requester,
+  sessionId: string,
+): Promise<void> {
+  if (services.ors.known.has(storedIdOf(services, requester, sessionId))) return;
+  await findSession(services, requester, sessionId);
+}
+
+/** Ends a session, if it was used. Its episode stays. */
+export async function deleteSession(
+  services: Services,
+  requester: Requester,
+  sessionId: string,
+): Promise<void> {
+  const id = storedIdOf(services, requester, sessionId);
+  services.ors.known.forget(id);
+  await deleteSessionRow(services.store.database, requester.accountId, id);
+}
+
+/** The id under which a session is stored once it is used. Throws if it is not the account's. */
+export function storedIdOf({ ors }: Services, { accountId }: Requester, sessionId: string): string {
+  const id = ors.ids.storedIdOf(accountId, sessionId);
+  if (id === undefined) throw noSuchSession();
+  return id;
+}
+
+function noSuchSession(): ServiceError {
+  return new ServiceError("not_found", "There is no such session, or it has ended.");
+}
+
+/** Each may have a megabyte. */
+const environmentsAtOnce = 50;
+
+/** All environments of an account: the built-in one, then its own, newest first. */
+export async function* listAllEnvironments(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+): AsyncGenerator<EnvironmentRevision, void> {
+  yield sandboxEnvironment;
+  let after: Keyset | undefined;
+  do {
+    const page = { limit: environmentsAtOnce, after };
+    const { environments, next } = await listEnvironments(services, requester, page);
+    yield* environments.filter(({ name }) => name !== sandboxName);
+    after = next;
+  } while (after !== undefined);
+}
+
+/** The splits of an environment that have tasks. */
+export function splitsOf({ tasks }: Pick<EnvironmentRevision, "tasks">): TaskSplitName[] {
+  return TaskSplitName.options.filter((split) => (tasks[split] ?? 0) > 0);
+}
+
+/** A split of an environment by its name. */
+export function readSplit(
+  environment: Pick<EnvironmentRevision, "name" | "tasks">,
+  name: string,
+): { split: TaskSplitName; count: number } {
+  const splits = splitsOf(environment);
+  const split = splits.find((each) => each === name);
+  if (split !== undefined) return { split, count: environment.tasks[split] ?? 0 };
+  const known = splits.length === 0 ? "no tasks" : `the splits ${splits.join(", ")}`;
+  throw new ServiceError("bad_request", `Invalid split: the environment ${environment.name} has ${known}.`);
+}
+
+/** The split and the index of a task. Throws if the environment has no such task. */
+export function readTaskIndex(
+  environment: Pick<EnvironmentRevision, "name" | "tasks">,
+  wanted: { split: string; index: number },
+): { split: TaskSplitName; index: number } {
+  const { split, count } = readSplit(environment, wanted.split);
+  if (wanted.index >= 0 && wanted.index < count) return { split, index: wanted.index };
+  throw noSuchTask(environment, split);
+}
+
+/** Also of a task that was deleted after the environment was read. */
+export function noSuchTask(
+  { name, tasks }: Pick<EnvironmentRevision, "name" | "tasks">,
+  split: TaskSplitName,
+): ServiceError {
+  return new ServiceError(
+    "bad_request",
+    `Invalid index: the split ${split} of the environment ${name} has ${countOf(tasks[split] ?? 0, "task")}, counted from 0.`,
+  );
+}
+
+/** A client whose connection was cut repeats the request, not sooner and not later than this. */
+const repeatFromMs = 500;
+const repeatToMs = 60_000;
+
+export interface WantedSession {
+  sessionId: string;
+  /** Undefined: the first call that names one decides. */
+  environment: string | undefined;
+  split: string;
+  index: number;
+  apiKeyId: string | undefined;
+}
+
+/** Stores a session with its task. Its episode starts at once, or when the environment is known. */
+export async function createSession(
+  services: Services,
+  requester: Requester,
+  wanted: WantedSession,
+): Promise<void> {
+  const { ors } = services;
+  const id = storedIdOf(services, requester, wanted.sessionId);
+  const { environment, split, index } = wanted;
+  const episode =
+    environment === undefined
+      ? await refuseUnknownTask(services, requester, wanted)
+      : await composeSessionEpisode(services, requester, { ...wanted, id, environment });
+  const now = nowMicros();
+  const row: OrsSessionsTable = {
+    id,
+    account_id: requester.accountId,
+    wanted: JSON.stringify({ environment, split, index }),
+    environment: environment ?? null,
+    delivered_steps: 0,
+    created_at: now,
+    last_used_at: now,
+  };
+  if (!(await ors.storeSession({ row, episode: episode?.row }))) {
+    if (environment !== undefined) await findEnvironment(services, requester, environment);
+    await refuseUnlessRepeated(services, row);
+  }
+  // A client that is gone repeats the request.
+  if (!requester.signal.aborted) ors.known.noteCreated(id);
+}
+
+/** An episode with the id of its session, not stored. */
+export async function composeSessionEpisode(
+  services: Services,
+  requester: Requester,
+  wanted: { id: string; environment: string; split: string; index: number; apiKeyId: string | undefined },
+): Promise<Episode> {
+  const environment = await findEnvironment(services, requester, wanted.environment);
+  const task = readTaskIndex(environment, wanted);
+  return await composeEpisode(services, requester, { ...wanted, ...task, seed: undefined });
+}
+
+async function refuseUnknownTask(
+  services: Services,
+  requester: Requester,
+  { split, index }: { split: string; index: number },
+): Promise<undefined> {
+  for await (const { tasks } of listAllEnvironments(services, requester)) {
+    const count = new Map<string, number>(Object.entries(tasks)).get(split) ?? 0;
+    if (index >= 0 && index < count) return;
+  }
+  throw new ServiceError(
+    "bad_request",
+    `Invalid split or index: no environment has a task ${index} in a split ${split.slice(0, 100)}.`,
+  );
+}
+
+/**
+ * A session is made once. But a client that lost the response repeats the request, perhaps to another process: that succeeds as long
+ * as no step was taken. At once, where this process has answered the first request, it is no repetition.
+ */
+async function refuseUnlessRepeated({ store, ors }: Services, row: OrsSessionsTable): Promise<void> {
+  const made = await selectSession(store.database, row.account_id, row.id);
+  if (made === undefined) await refuseClosedAccounts(store.database, [row.account_id]);
+  const isSame = made?.wanted === row.wanted && Number(made.delivered_steps) === 0;
+  const ageMs = (row.created_at - Number(made?.created_at ?? 0)) / microsPerMs;
+  const isTimely = ageMs < repeatToMs && (ageMs >= repeatFromMs || !ors.known.has(row.id));
+  if (!isSame || !isTimely) throw new ServiceError("bad_request", "Session already exists.");
+}
+
+/** How long a process trusts that a session has not ended in another one. */
+const trustForMs = 60_000;
+/** A use is written this often at most, which is far less than the time after which a session ends. */
+const writeEveryMs = 60_000;
+const maxSessions = 50_000;
+
+/** What a process knows of the sessions in use, so that a ping neither reads nor writes the database each time. */
+export interface KnownSessions {
+  /** Whether the session was there a short time ago. */
+  has(id: string): boolean;
+  /** The session exists and is in use. */
+  note(id: string): void;
+  /** The session was stored just now. */
+  noteCreated(id: string): void;
+  forget(id: string): void;
+  /** Writes what is pending and stops. */
+  stop(): Promise<void>;
+}
+
+interface Known {
+  seenAtMs: number;
+  writtenAtMs: number;
+}
+
+export function createKnownSessions(
+  write: (uses: Uses) => Promise<void>,
+  onFailure: (error: unknown, isFirst: boolean) => void,
+): KnownSessions {
+  const sessions = new LRUCache<string, Known>(lruLimit(maxSessions));
+  const { pending, stop } = writeInBatches<Micros>({
+    write: (batch) => write({ ids: [...batch.keys()].sort(), at: Math.max(...batch.values()) }),
+    putBack(batch, newer) {
+      for (const [id, usedAt] of batch) if (!newer.has(id)) newer.set(id, usedAt);
+    },
+    onFailure,
+  });
+
+  return {
+    has(id) {
+      const known = sessions.get(id);
+      if (known === undefined || performance.now() - known.seenAtMs > trustForMs) return false;
+      use(id, known);
+      return true;
+    },
+    note(id) {
+      const known = sessions.get(id) ?? { seenAtMs: 0, writtenAtMs: Number.NEGATIVE_INFINITY };
+      known.seenAtMs = performance.now();
+      sessions.set(id, known);
+      use(id, known);
+    },
+    noteCreated(id) {
+      const nowMs = performance.now();
+      sessions.set(id, { seenAtMs: nowMs, writtenAtMs: nowMs });
+    },
+    forget(id) {
+      sessions.delete(id);
+      pending().delete(id);
+    },
+    stop,
+  };
+
+  function use(id: string, known: Known): void {
+    const nowMs = performance.now();
+    if (nowMs - known.writtenAtMs < writeEveryMs) return;
+    known.writtenAtMs = nowMs;
+    pending().set(id, nowMicros());
+  }
+}
+
+export interface OpenSession {
+  session: OrsSessionsTable;
+  episode: Episode;
+}
+
+/** A session that is used in an environment, with its episode, which starts now if the session had no environment yet. */
+export async function openSession(
+  services: Pick<EnvironmentServices, "store" | "ors">,
+  requester: Requester,
+  wanted: { sessionId: string; environment: string; apiKeyId: string | undefined },
+): Promise<OpenSession> {
+  const session = await findSession(services, requester, wanted.sessionId);
+  const { environment, apiKeyId } = wanted;
+  if (session.environment === null) {
+    const place = JSON.parse(session.wanted) as { split: string; index: number };
+    const episode = await composeSessionEpisode(services, requester, {
+      ...place,
+      id: session.id,
+      environment,
+      apiKeyId,
     });
+    if (await services.ors.startSession({ environment, episode: episode.row }))
+      return { session: { ...session, environment }, episode };
+    return await openSession(services, requester, wanted);
+  }
+  if (session.environment !== environment)
+    throw new ServiceError("bad_request", `The session is of the environment ${session.environment}.`);
+  return { session, episode: await findEpisode(services, requester, session.id) };
+}
 
-  return [
-    // Nothing is stored: clients make a session for every question about tasks, and most are never created.
-    toPlay("POST", "/create_session", ({ caller }) => {
-      const id = environments.ors.ids.newSession(caller.accountId);
-      return new Response(toEvent("task_id", id) + toEvent("end", ""), { headers: eventStreamHeaders });
-    }),
-    toPlay("POST", "/delete_session", (call) => {
-      const sid = readSessionId(call);
-      storedIdOf(environments, requesterOf(call), sid);
-      return Response.json({ sid });
-    }),
-    toPlay("POST", "/create", async (call) => {
-      const sid = readSessionId(call);
-      const wanted = await readWantedSession(call, settings.maxShortBodyBytes);
-      const apiKeyId = apiKeyIdOf(call);
-      await createSession(environments, requesterOf(call), { sessionId: sid, apiKeyId, ...wanted });
-      return Response.json({ sid });
-    }),
-    toPlay("POST", "/delete", async (call) => {
-      const sid = readSessionId(call);
-      await deleteSession(environments, requesterOf(call), sid);
-      return Response.json({ sid });
-    }),
-    toPlay("POST", "/ping", async (call) => {
-      await pingSession(environments, requesterOf(call), readSessionId(call));
-      return Response.json({ status: "ok" });
-    }),
-    ...withEnvironment("GET", "/prompt", async (call) => {
-      const { task } = (await open(call)).episode;
-      const text = task.prompt ? `${task.prompt}\n\n${task.initial_state}` : task.initial_state;
-      return Response.json([orsText(text)]);
-    }),
-    ...withEnvironment("GET", "/task_tools", async (call) =>
-      Response.json(toTools((await open(call)).episode)),
-    ),
-  ];
+const idPattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{22})$/;
+const taskPattern = /^(\d{1,9})-([0-9a-f-]{36})\.([\w-]{22})$/;
+
+/** Makes and checks the ids of sessions and of their calls, so that neither is stored before it is used. */
+export interface SessionIds {
+  /** A new session of an account. */
+  newSession(accountId: string): string;
+  /** The id under which a session is stored; undefined if it is not this account's. */
+  storedIdOf(accountId: string, sessionId: string): string | undefined;
+  /** A new call that takes this step of a session. */
+  newTask(storedId: string, step: number): string;
+  /** The step that a call takes; undefined if it is not this session's. */
+  stepOf(storedId: string, taskId: string): number | undefined;
+}
+
+/** Ids are random, with a MAC by a secret that all processes on the database share. */
+export function createSessionIds(secret: string): SessionIds {
+  /** 128 bits of it. */
+  function macOf(...parts: readonly string[]): string {
+    const hasher = new Bun.CryptoHasher("sha256", secret).update(JSON.stringify(parts));
+    return hasher.digest("base64url").slice(0, 22);
+  }
+
+  function isMac(given: string, ...parts: readonly string[]): boolean {
+    return timingSafeEqual(Buffer.from(given), Buffer.from(macOf(...parts)));
+  }
+
+  return {
+    newSession(accountId) {
+      const id = Bun.randomUUIDv7();
+      return `${id}.${macOf("session", accountId, id)}`;
+    },
+    storedIdOf(accountId, sessionId) {
+      const [, id, mac] = idPattern.exec(sessionId) ?? [];
+      if (id === undefined || mac === undefined) return undefined;
+      return isMac(mac, "session", accountId, id) ? id : undefined;
+    },
+    newTask(storedId, step) {
+      const name = crypto.randomUUID();
+      return `${step}-${name}.${macOf("task", storedId, String(step), name)}`;
+    },
+    stepOf(storedId, taskId) {
+      const [, step, name, mac] = taskPattern.exec(taskId) ?? [];
+      if (step === undefined || name === undefined || mac === undefined) return undefined;
+      return isMac(mac, "task", storedId, step, name) ? Number(step) : undefined;
+    },
+  };
+}
+
+/** Long after it has ended. */
+const keptMs = 24 * 3_600_000;
+/** What one statement deletes: others write meanwhile. */
+const sessionsAtOnce = 1_000;
+
+/** Deletes sessions that ended long ago. Their episodes stay. */
+export async function sweepSessions(database: Database, signal: AbortSignal): Promise<void> {
+  const before = nowMicros() - keptMs * microsPerMs;
+  while (!signal.aborted && (await deleteOldSessions(database, before, sessionsAtOnce)));
 }

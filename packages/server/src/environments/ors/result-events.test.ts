@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { stripLeft } from "../../../test/support/environments/ors-client.ts";
-import { toChunks } from "./result-events.ts";
+import { toChunks } from "./protocol.ts";
 
 const asReceived = (text: string) => JSON.parse(toChunks(JSON.stringify(text)).map(stripLeft).join(""));
 const whiteSpace = [..." \t\n\v\f\r\u001c\u001f\u0085\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff"];

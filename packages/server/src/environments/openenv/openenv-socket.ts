@@ -1,21 +1,100 @@
+import { ClientDisconnectedError, UpstreamError, ServiceError } from "../../platform/errors.ts";
+import { withDeadline } from "../../platform/limits/deadline.ts";
+import { readJsonBytes } from "../../http/read-json.ts";
+import { InvalidRequestError } from "../../http/validate.ts";
 import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
 import { checkAccess } from "../../http/access.ts";
-import type { Reply } from "../../http/answer-in-order.ts";
+import { type Reply, answerInOrder } from "../../http/answer-in-order.ts";
 import { type Caller, notAuthenticated } from "../../http/caller.ts";
 import { errorResponse } from "../../http/errors.ts";
 import { type Exchange, openExchange, recordWork } from "../../http/exchange.ts";
 import { closeCode } from "../../http/socket.ts";
-import { InvalidRequestError } from "../../http/validate.ts";
-import { ClientDisconnectedError } from "../../platform/errors.ts";
 import { reserveBytesAnyway } from "../../platform/limits/byte-budget.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
 import type { Conversation, MessageCall } from "./conversation.ts";
-import { deadlineMs, orLate, untilDeadline } from "./message-deadline.ts";
-import { type Message, readMessage, UnknownMessageError } from "./read-message.ts";
-import { resetEpisode } from "./reset-episode.ts";
-import { showState } from "./show-state.ts";
-import { takeStep } from "./take-step.ts";
+import { resetEpisode, showState, takeStep } from "./operations.ts";
+import { keyOfProgram } from "../../http/authenticate.ts";
+import type { CallWithCaller } from "../../http/route.ts";
+import { idleMs } from "../episodes/episode.ts";
+
+/** OpenEnv's client gives up after 60 s. Older ones would then take a later answer for that of their next message. */
+export const deadlineMs = 50_000;
+const latestMs = 57_000;
+
+/** Handles a message until its deadline, when the work's signal is aborted. */
+export function untilDeadline<Value>(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Value>,
+  timeoutMs = deadlineMs,
+): Promise<Value> {
+  return withDeadline({ timeoutMs, timeoutError, signal }, async (aborted) => {
+    try {
+      return await work(aborted);
+    } catch (error) {
+      // Calls take every abort for that of their client.
+      throw error instanceof ClientDisconnectedError && aborted.aborted ? aborted.reason : error;
+    }
+  });
+}
+
+function timeoutError(timeoutMs: number): UpstreamError {
+  return new UpstreamError(
+    "timeout",
+    `There was no answer within ${timeoutMs / 1000} s. Send the message again.`,
+  );
+}
+
+/**
+ * The answer, or what stands for it if there is none by now. Only a database that stalls takes longer than the deadline: whether the step
+ * is stored is not known until the client is back.
+ */
+export async function orLate<Answer>(
+  answer: Promise<Answer>,
+  late: Answer,
+  timeoutMs = latestMs,
+): Promise<Answer> {
+  const timeout = Promise.withResolvers<Answer>();
+  const timer = setTimeout(() => timeout.resolve(late), timeoutMs);
+  try {
+    return await Promise.race([answer, timeout.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A client's message. Its data are not validated yet. */
+export type Message =
+  | { type: "reset"; data: unknown }
+  | { type: "step"; data: unknown; bytes: number }
+  | { type: "state" }
+  | { type: "close" };
+
+/** A message that OpenEnv does not have, or Presage does not. */
+export class UnknownMessageError extends ServiceError {
+  constructor(type: unknown) {
+    const named = typeof type === "string" ? JSON.stringify(type.slice(0, 100)) : "none";
+    super("unsupported", `Unknown message type: ${named}. Send reset, step, state or close.`);
+  }
+}
+
+/** A message as its frame has it. Throws if it is no JSON object of a known type. */
+export async function readMessage(frame: string | Buffer): Promise<Message> {
+  if (typeof frame !== "string") throw invalid("json_invalid", "Messages are text, not bytes");
+  const bytes = Buffer.from(frame);
+  const { plain: message } = await readJsonBytes(bytes);
+  if (typeof message !== "object" || message === null || Array.isArray(message))
+    throw invalid("model_attributes_type", "A message is a JSON object");
+  const { type, data } = message as { type?: unknown; data?: unknown };
+  if (type === "reset") return { type, data };
+  if (type === "step") return { type, data, bytes: bytes.length };
+  if (type === "state" || type === "close") return { type };
+  throw new UnknownMessageError(type);
+}
+
+function invalid(type: string, msg: string): InvalidRequestError {
+  return new InvalidRequestError([{ type, loc: ["body"], msg }]);
+}
 
 const unknown: Reply = {
   close: { code: closeCode.failed, reason: "It is not known whether the step was stored." },
@@ -152,4 +231,59 @@ function wordsOf({ loc, msg, ctx }: ValidationError): string {
   const reason = typeof error === "string" && !msg.endsWith(error) ? `${msg}: ${error}` : msg;
   const place = loc.slice(1).join(".");
   return place === "" ? reason : `${place}: ${reason}`;
+}
+
+const traceHeaders = ["traceparent", "tracestate"];
+
+/** Switches the connection to a WebSocket, on which one episode at a time is played. */
+export function acceptSocket(
+  services: Services,
+  { request, server, caller }: CallWithCaller,
+  { environment, path }: Pick<Conversation, "environment" | "path">,
+): Response {
+  const { headers } = request;
+  if (headers.get("upgrade")?.toLowerCase() !== "websocket")
+    throw new ServiceError(
+      "unsupported",
+      "This address is a WebSocket; connect to it with a client of OpenEnv.",
+    );
+  if (services.phase() === "stopping") throw new ServiceError("overloaded", "The server is stopping.");
+  const conversation: Conversation = {
+    environment,
+    path,
+    key: keyOfProgram(headers),
+    headers: only(headers, traceHeaders),
+    episode: undefined,
+  };
+  let leave = () => {};
+  let refusal: string | undefined;
+  const socket = answerInOrder({
+    answer: (message, signal) => answerMessage(services, conversation, message, signal),
+    idleMs,
+    // As OpenEnv's server does it: its client shows what was said before the socket was closed.
+    onOpen: () =>
+      refusal === undefined
+        ? undefined
+        : { text: refusal, close: { code: closeCode.tryAgainLater, reason: "Too many sockets." } },
+    onClose: () => leave(),
+  });
+  try {
+    leave = services.sockets.add(caller.accountId, socket);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    refusal = toError({ code: "CAPACITY_REACHED", message: error.message });
+  }
+  if (server.upgrade(request, { data: socket })) return new Response(null, { status: 101 });
+  socket.closed();
+  throw new ServiceError("unsupported", "The request is not one of RFC 6455 for a WebSocket.");
+}
+
+/** A request's headers would keep the request in memory. */
+function only(headers: Headers, names: readonly string[]): Headers {
+  const kept = new Headers();
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value !== null) kept.set(name, value);
+  }
+  return kept;
 }

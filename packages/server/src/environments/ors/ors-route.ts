@@ -1,17 +1,20 @@
-import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName } from "@presage/contract";
+import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName, orsText } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
 import { keepOpenForEach } from "../../http/keep-open.ts";
 import { logBrokenResponse } from "../../http/log-broken-response.ts";
 import { readBody } from "../../http/read-request.ts";
 import { requesterOf } from "../../http/requester-of.ts";
 import { reservePiece } from "../../http/reserve-memory.ts";
-import type { CallWithCaller } from "../../http/route.ts";
+import type { CallWithCaller, Route } from "../../http/route.ts";
 import { streamTexts } from "../../http/stream-texts.ts";
 import type { EnvironmentRevision } from "../environment.ts";
-import { listTasks } from "../list-tasks.ts";
-import { readTasksInPieces } from "../read-tasks-in-pieces.ts";
+import { listTasks, readTasksInPieces } from "../tasks.ts";
 import type { IndexedTask } from "../tasks-store.ts";
-import { noSuchTask, readSplit, readTaskIndex, splitsOf } from "./splits.ts";
+import { noSuchTask, readSplit, readTaskIndex, splitsOf, listAllEnvironments, createSession, deleteSession, pingSession, storedIdOf, openSession } from "./ors-sessions.ts";
+import { findEnvironment } from "../environments.ts";
+import { toolOf } from "./take-call.ts";
+import { readEnvironmentName, toPlay, withEnvironment, apiKeyIdOf, readSessionId, readWantedSession, toEvent } from "./protocol.ts";
+import { eventStreamHeaders } from "../../http/event-stream-headers.ts";
 
 const tasksAtOnce = 500;
 
@@ -112,4 +115,78 @@ function toTaskSpec(split: TaskSplitName, { index, task: { prompt, goal, metadat
 /** A bound of a range as Python reads it: from the end if negative. */
 function within(bound: number, count: number): number {
   return Math.min(Math.max(bound < 0 ? count + bound : bound, 0), count);
+}
+
+/** What there is to play, for clients of the Open Reward Standard. */
+export function orsCatalogRoutes(services: Services): Route[] {
+  const { environments } = services;
+  const environmentOf = (call: CallWithCaller) =>
+    findEnvironment(environments, requesterOf(call), readEnvironmentName(call));
+
+  return [
+    toPlay("GET", "/list_environments", async (call) => {
+      const names: string[] = [];
+      for await (const { name } of listAllEnvironments(environments, requesterOf(call))) names.push(name);
+      return Response.json(names);
+    }),
+    ...withEnvironment("GET", "/tools", async (call) => Response.json(toTools(await environmentOf(call)))),
+    ...taskHandlers(services, environmentOf).flatMap(({ method, path, handle }) =>
+      withEnvironment(method, path, handle),
+    ),
+  ];
+}
+
+/** The tool that agents act with. A task has none of its own. */
+export function toTools({ config }: Pick<EnvironmentRevision, "config">) {
+  const { name, description, argument } = toolOf(config);
+  const properties = { [argument]: { type: "string", description: "What to do, in words." } };
+  const input_schema = { type: "object", properties, required: [argument], additionalProperties: false };
+  return { tools: [{ name, description, input_schema }] };
+}
+
+/** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
+export function orsSessionRoutes({ environments, settings }: Services): Route[] {
+  const open = (call: CallWithCaller) =>
+    openSession(environments, requesterOf(call), {
+      sessionId: readSessionId(call),
+      environment: readEnvironmentName(call),
+      apiKeyId: apiKeyIdOf(call),
+    });
+
+  return [
+    // Nothing is stored: clients make a session for every question about tasks, and most are never created.
+    toPlay("POST", "/create_session", ({ caller }) => {
+      const id = environments.ors.ids.newSession(caller.accountId);
+      return new Response(toEvent("task_id", id) + toEvent("end", ""), { headers: eventStreamHeaders });
+    }),
+    toPlay("POST", "/delete_session", (call) => {
+      const sid = readSessionId(call);
+      storedIdOf(environments, requesterOf(call), sid);
+      return Response.json({ sid });
+    }),
+    toPlay("POST", "/create", async (call) => {
+      const sid = readSessionId(call);
+      const wanted = await readWantedSession(call, settings.maxShortBodyBytes);
+      const apiKeyId = apiKeyIdOf(call);
+      await createSession(environments, requesterOf(call), { sessionId: sid, apiKeyId, ...wanted });
+      return Response.json({ sid });
+    }),
+    toPlay("POST", "/delete", async (call) => {
+      const sid = readSessionId(call);
+      await deleteSession(environments, requesterOf(call), sid);
+      return Response.json({ sid });
+    }),
+    toPlay("POST", "/ping", async (call) => {
+      await pingSession(environments, requesterOf(call), readSessionId(call));
+      return Response.json({ status: "ok" });
+    }),
+    ...withEnvironment("GET", "/prompt", async (call) => {
+      const { task } = (await open(call)).episode;
+      const text = task.prompt ? `${task.prompt}\n\n${task.initial_state}` : task.initial_state;
+      return Response.json([orsText(text)]);
+    }),
+    ...withEnvironment("GET", "/task_tools", async (call) =>
+      Response.json(toTools((await open(call)).episode)),
+    ),
+  ];
 }

@@ -1,23 +1,61 @@
-import {
-  EnvironmentPath,
-  OpenEnvAction,
-  type OpenEnvMcpResponse,
-  type OpenEnvMetadataResponse,
-  type OpenEnvNamesResponse,
-  OpenEnvObservation,
-  type OpenEnvSchemaResponse,
-  OpenEnvState,
-  OpenEnvTaskPath,
-} from "@presage/contract";
+import { EnvironmentPath, OpenEnvAction, type OpenEnvMcpResponse, type OpenEnvMetadataResponse, type OpenEnvNamesResponse, OpenEnvObservation, type OpenEnvSchemaResponse, OpenEnvState, OpenEnvTaskPath } from "@presage/contract";
+import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import { errorResponse, noSuch, operation } from "../../http/describe.ts";
 import { z } from "zod";
 import type { Services } from "../../app/services.ts";
 import { readPath } from "../../http/read-request.ts";
 import { requesterOf } from "../../http/requester-of.ts";
 import { type CallWithCaller, forPrograms, type Route } from "../../http/route.ts";
-import { findEnvironment, noSuchEnvironment } from "../find-environment.ts";
-import { taskHandlers } from "../ors/task-handlers.ts";
-import { acceptSocket } from "./accept-socket.ts";
-import { serverDescription } from "./server-description.ts";
+import { findEnvironment, noSuchEnvironment } from "../environments.ts";
+import { taskHandlers } from "../ors/ors-route.ts";
+import { acceptSocket } from "./openenv-socket.ts";
+
+const key =
+  "The key may also be the password of Basic authentication, which it becomes in `http://any:KEY@HOST/…`. Sessions and web pages are not let in.";
+const failures = {
+  "403": errorResponse("The request has an `Origin`", "Web pages may not call this address."),
+  ...noSuch("environment"),
+} satisfies ZodOpenApiResponsesObject;
+
+interface Described extends Pick<ZodOpenApiOperationObject, "requestParams" | "requestBody"> {
+  description: string;
+  responses: ZodOpenApiResponsesObject;
+}
+
+/** An operation of OpenEnv's clients, which have a way of their own to send the key. */
+export function describeOpenEnv(
+  operationId: string,
+  summary: string,
+  { description, responses, ...rest }: Described,
+): ZodOpenApiOperationObject {
+  return {
+    ...operation(operationId, "OpenEnv", summary, {
+      description: `${description} ${key}`,
+      requestParams: { path: EnvironmentPath },
+      ...rest,
+      responses: { ...responses, ...failures },
+    }),
+    security: [{ apiKey: [] }, { bearer: [] }, { basic: [] }],
+  };
+}
+
+/** What `openenv validate` reads: the paths of OpenEnv's own server that this one has. Steps are taken over the WebSocket only. */
+export const serverDescription = {
+  openapi: "3.1.0",
+  info: { title: "OpenEnv Environment HTTP API", version: "1.0.0" },
+  paths: {
+    "/health": { get: { summary: "Health check" } },
+    "/metadata": { get: { summary: "Name and description of the environment" } },
+    "/schema": { get: { summary: "JSON schemas of actions, observations and the state" } },
+    "/list_environments": { get: { summary: "The environment's name" } },
+    "/{env_name}/splits": { get: { summary: "Splits of tasks" } },
+    "/{env_name}/tasks": { post: { summary: "Tasks of a split" } },
+    "/{env_name}/num_tasks": { post: { summary: "Number of tasks in a split" } },
+    "/{env_name}/task": { post: { summary: "A task of a split" } },
+    "/{env_name}/task_range": { post: { summary: "Part of the tasks of a split" } },
+    "/mcp": { post: { summary: "JSON-RPC without methods" } },
+  },
+};
 
 const path = "/v1/environments/:name/openenv";
 

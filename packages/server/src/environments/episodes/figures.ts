@@ -1,7 +1,15 @@
 import type { EpisodeGrouping } from "@presage/contract";
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 import type { Micros } from "../../platform/storage/micros.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { findEnvironment } from "../environments.ts";
+import { expiredBefore, statusOf } from "./episode.ts";
+import { prepareStatement } from "../../platform/storage/prepare-statement.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/environments.ts";
+import { doTogether } from "../../platform/storage/do-together.ts";
+import { isPostgres } from "../../platform/storage/is-postgres.ts";
 
 /** Which episodes are counted. */
 export interface CountedEpisodes {
@@ -124,4 +132,74 @@ function partOf(by: EpisodeGrouping): RawBuilder<string | number | null> {
   if (by === "split") return sql`episode.split`;
   if (by === "deployment") return sql`first.deployment`;
   return sql`cast(null as text)`;
+}
+
+export interface WantedFigures {
+  by: EpisodeGrouping;
+  environment: string | undefined;
+  from: Micros | undefined;
+  to: Micros | undefined;
+}
+
+/** How an account's episodes went, by environment and one thing more. */
+export async function countEpisodes(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  { by, environment, ...times }: WantedFigures,
+): Promise<EpisodeCounts[]> {
+  const found =
+    environment === undefined ? undefined : await findEnvironment(services, requester, environment);
+  const counted = { ...times, environmentId: found?.id, expiredBefore: expiredBefore() };
+  return await selectEpisodeCounts(services.store.reader(requester), requester.accountId, by, counted);
+}
+
+export type EpisodeProgress = Pick<
+  EpisodesTable,
+  "id" | "status" | "steps" | "created_at" | "last_active_at"
+>;
+
+/** How far an episode is; undefined: there is none. */
+export async function selectProgressOfOne(
+  database: Database,
+  id: string,
+): Promise<EpisodeProgress | undefined> {
+  return (await progressOfOne(database, [id])).at(0);
+}
+
+/** How far each of these episodes is, in one statement; undefined: there is none. PostgreSQL only. */
+export async function selectProgressOfSome(
+  database: Database,
+  ids: readonly string[],
+): Promise<(EpisodeProgress | undefined)[]> {
+  const found = await progressOfSome(database, [ids]);
+  const byId = new Map(found.map((one) => [one.id, one]));
+  return ids.map((id) => byId.get(id));
+}
+
+const progressColumns = ["id", "status", "steps", "created_at", "last_active_at"] as const;
+
+const progressOfOne = prepareStatement((database) =>
+  database.selectFrom("episodes").select(progressColumns).where("id", "=", ""),
+);
+
+const progressOfSome = prepareStatement((database) =>
+  database.selectFrom("episodes").select(progressColumns).where(sql<SqlBool>`id = any(${""})`),
+);
+
+/** How far an episode is that this process knows; undefined: it was deleted. */
+export type ReadProgress = (known: EpisodeProgress) => Promise<EpisodeProgress | undefined>;
+
+/**
+ * On PostgreSQL another process may have taken the last step, so the database is asked, for many episodes in one round trip. On SQLite
+ * another process is there during a restart at most; if it took a step, the next one here cannot be stored, and is taken again.
+ */
+export function progressReader(database: Database): ReadProgress {
+  if (isPostgres(database)) {
+    const read = doTogether((ids: readonly string[]) => selectProgressOfSome(database, ids));
+    return ({ id }) => read(id);
+  }
+  return async (known) => {
+    // A session's pings keep its episode open.
+    return statusOf(known) === "open" ? known : await selectProgressOfOne(database, known.id);
+  };
 }

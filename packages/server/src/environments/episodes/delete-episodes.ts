@@ -1,0 +1,105 @@
+import type { Changer } from "../../platform/actor.ts";
+import { recordChange } from "../../platform/record-change.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { noSuchEpisode, expiredBefore } from "./episode.ts";
+import { deleteEpisodeRows, selectEpisode } from "./episodes-store.ts";
+import { type SqlBool, sql } from "kysely";
+import type { Micros } from "../../platform/storage/micros.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
+
+/** Deletes an episode with its steps. */
+export async function deleteEpisode(
+  services: Pick<EnvironmentServices, "store" | "knownEpisodes">,
+  requester: Changer,
+  id: string,
+): Promise<void> {
+  if ((await selectEpisode(services.store.database, requester.accountId, id)) === undefined)
+    throw noSuchEpisode();
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      // Somebody else may have deleted it since.
+      if ((await deleteEpisodeRows(transaction, [id])) === 0) throw noSuchEpisode();
+      await recordChange(transaction, requester, { action: "episode.delete", objectId: id });
+    });
+  services.knownEpisodes.forget(id);
+}
+
+/** A place in the order of an account's episodes. */
+export interface EpisodePlace {
+  createdAt: Micros;
+  id: string;
+}
+
+/** A dataset has its steps as a trajectory. */
+const isInDataset = sql<SqlBool | number>`exists (select 1 from dataset_revisions as revision
+  where revision.account_id = episodes.account_id and revision.state <> 'deleted' and exists (
+    select 1 from dataset_samples as sample
+    where sample.revision_id = revision.id and sample.trajectory_id = episodes.id))`;
+
+/** The oldest episodes of an account that were last used before a time, after a place. */
+export async function selectOldEpisodes(
+  database: Database,
+  accountId: string,
+  before: Micros,
+  after: EpisodePlace,
+  limit: number,
+): Promise<(EpisodePlace & { isInDataset: boolean; steps: number })[]> {
+  const rows = await database
+    .selectFrom("episodes")
+    .select(["id", "created_at", "steps", isInDataset.as("is_in_dataset")])
+    .where("account_id", "=", accountId)
+    .where(sql<SqlBool>`(created_at, id) > (${after.createdAt}, ${after.id})`)
+    .where("created_at", "<", before)
+    .where("last_active_at", "<", before)
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map(({ id, created_at, steps, is_in_dataset }) => ({
+    id,
+    createdAt: created_at,
+    steps: Number(steps),
+    isInDataset: Boolean(is_in_dataset),
+  }));
+}
+
+const start: EpisodePlace = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
+/** To look at episodes that stay takes microseconds each. */
+const candidatesAtOnce = 200;
+
+/**
+ * Deletes some episodes of an account that nobody has used since a time, but for those that a dataset was made from. Open ones have
+ * expired by then. `limit` is in steps: one episode has more than another.
+ */
+export async function deleteOldEpisodes(
+  database: Database,
+  { accountId, before }: { accountId: string; before: Micros },
+  place: EpisodePlace | undefined,
+  limit: number,
+): Promise<DeletedBatch<EpisodePlace>> {
+  const unused = Math.min(before, expiredBefore());
+  const candidates = await selectOldEpisodes(database, accountId, unused, place ?? start, candidatesAtOnce);
+  let steps = 0;
+  const wanted: EpisodePlace[] = [];
+  for (const episode of candidates) {
+    if (episode.isInDataset) continue;
+    steps += episode.steps + 1;
+    if (wanted.length > 0 && steps > limit) break;
+    wanted.push(episode);
+  }
+  const deletable = candidates.filter((episode) => !episode.isInDataset);
+  const isCut = wanted.length < deletable.length;
+  const last = isCut ? wanted.at(-1) : candidates.at(-1);
+  const next = isCut || candidates.length === candidatesAtOnce ? last : undefined;
+  if (wanted.length === 0) return { deleted: 0, heldMs: 0, next };
+  const { heldMs } = await inTimedTransaction(database, (transaction) =>
+    deleteEpisodeRows(
+      transaction,
+      wanted.map(({ id }) => id),
+    ),
+  );
+  return { deleted: wanted.length, size: Math.min(steps, limit), heldMs, next };
+}

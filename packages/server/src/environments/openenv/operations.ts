@@ -1,0 +1,147 @@
+import { type Episode, findEpisode, statusOf } from "../episodes/episode.ts";
+import { toEpisodeStart, toStep, toEpisodeSummary } from "../episodes/episodes-route.ts";
+import { type StepResult, endOf, stepEpisode } from "../episodes/step-episode.ts";
+import { OpenEnvReset, OpenEnvAction } from "@presage/contract";
+import { z } from "zod";
+import type { Services } from "../../app/services.ts";
+import { validate } from "../../http/validate.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { selectSteps } from "../episodes/episodes-store.ts";
+import { startEpisode } from "../episodes/start-episode.ts";
+import { type Conversation, type MessageCall, retryUntilAdmitted } from "./conversation.ts";
+import { admit, countUsage } from "../../http/exchange.ts";
+import { reserveBody } from "../../http/reserve-memory.ts";
+import { askDeployment } from "../episodes/ask.ts";
+
+/** The start of an episode, as OpenEnv's clients read it. */
+export function showStart(episode: Episode): object {
+  const { episode_id, observation, info } = toEpisodeStart(episode);
+  const { prompt } = info;
+  return {
+    observation: {
+      prompt: prompt === null ? observation : `${prompt}\n\n${observation}`,
+      truncated: false,
+      metadata: { episode_id, step: 0 },
+    },
+    reward: null,
+    done: false,
+    metadata: { episode_id, step: 0, ...info },
+  };
+}
+
+/**
+ * A step of an episode. Trainers may show an agent the whole observation, so what it need not see is beside it, where newer clients
+ * read it.
+ */
+export function showStep(episodeId: string, result: StepResult): object {
+  const { observation, reward, terminated, truncated, info } = toStep(result);
+  return {
+    observation: {
+      prompt: observation,
+      truncated,
+      metadata: { episode_id: episodeId, step: info.step },
+    },
+    reward,
+    done: terminated || truncated,
+    metadata: { episode_id: episodeId, ...info },
+  };
+}
+
+/** Starts an episode, or resumes one whose id the client has from before its socket was cut. */
+export async function resetEpisode(
+  services: Services,
+  conversation: Conversation,
+  data: unknown,
+  call: MessageCall,
+): Promise<object> {
+  const { environments, store } = services;
+  const { caller, requester } = call;
+  const wanted = validate(OpenEnvReset, data ?? {}, "body");
+  const name = wanted.episode_id ?? undefined;
+  const known = name === undefined ? undefined : await findKnown(services, requester, name);
+  if (known !== undefined) {
+    refuseOther(known, conversation);
+    const steps = Number(known.row.steps);
+    conversation.episode = { id: known.row.id, name: undefined, steps };
+    const [step] = steps === 0 ? [] : await selectSteps(store.database, known.row.id, steps - 1);
+    if (step === undefined) return showStart(known);
+    return showStep(known.row.id, { step, end: endOf(known.row, step) });
+  }
+  const { proof } = caller;
+  // Trainers begin all episodes of a batch at once, more than may wait to be stored.
+  const episode = await retryUntilAdmitted(call, () =>
+    startEpisode(environments, requester, {
+      environment: conversation.environment,
+      split: wanted.split ?? "train",
+      index: wanted.index ?? undefined,
+      seed: wanted.seed ?? undefined,
+      apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
+    }),
+  );
+  conversation.episode = { id: episode.row.id, name, steps: 0 };
+  return showStart(episode);
+}
+
+const uuid = z.uuid();
+
+/** Undefined for a name that the client made up, which may have characters that no database takes. */
+async function findKnown(
+  { environments }: Services,
+  requester: MessageCall["requester"],
+  id: string,
+): Promise<Episode | undefined> {
+  if (!uuid.safeParse(id).success) return undefined;
+  return await findEpisode(environments, requester, id).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === "not_found") return undefined;
+    throw error;
+  });
+}
+
+function refuseOther({ row }: Episode, { environment }: Conversation): void {
+  if (row.environment !== environment)
+    throw new ServiceError("conflict", `The episode is of the environment ${row.environment}.`);
+  if (statusOf(row) === "expired")
+    throw new ServiceError(
+      "conflict",
+      "The episode has expired: nothing happened for 15 minutes. Reset without its episode_id.",
+    );
+}
+
+/** OpenEnv's state, with what else is known of the episode. */
+export async function showState(
+  { environments }: Services,
+  { episode }: Conversation,
+  { requester }: MessageCall,
+): Promise<object> {
+  if (episode === undefined) return { episode_id: null, step_count: 0 };
+  const { row } = await findEpisode(environments, requester, episode.id);
+  const { id, steps_taken, ...summary } = toEpisodeSummary(row);
+  return { episode_id: episode.name ?? id, step_count: steps_taken, ...summary };
+}
+
+/** Takes a step of the socket's episode, within the limits of predictions. */
+export async function takeStep(
+  services: Services,
+  { episode }: Conversation,
+  { data, bytes }: { data: unknown; bytes: number },
+  call: MessageCall,
+): Promise<object> {
+  const { message } = validate(OpenEnvAction, data, "body");
+  if (episode === undefined)
+    throw new ServiceError(
+      "conflict",
+      "This socket has no episode. Send reset, with the episode_id of an open episode to continue it.",
+    );
+  countUsage(call, "predict");
+  await retryUntilAdmitted(call, () => reserveBody(call.exchange, bytes));
+  await retryUntilAdmitted(call, () => admit(services.admission, call));
+  const wanted = { episodeId: episode.id, action: message, requestKey: undefined, seen: episode.steps };
+  const taken = await stepEpisode(
+    services.environments,
+    call.requester,
+    wanted,
+    askDeployment(services, call),
+  );
+  episode.steps = Number(taken.step.step);
+  return showStep(episode.id, taken);
+}

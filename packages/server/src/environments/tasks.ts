@@ -1,0 +1,228 @@
+import { type TaskSplitName, TaskLine, TasksFromDataset } from "@presage/contract";
+import type { Changer } from "../platform/actor.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { doOnce } from "../platform/storage/do-once.ts";
+import type { Once } from "../platform/storage/once.ts";
+import type { TaskCounts, EnvironmentRevision, Task } from "./environment.ts";
+import type { EnvironmentServices, FirstState } from "./environment-services.ts";
+import { lockEnvironment } from "./environments-store.ts";
+import { noSuchEnvironment, refuseBuiltIn, findEnvironment } from "./environments.ts";
+import { insertTasks, updateTaskCounts, type IndexedTask, selectTasks, selectTaskSizes } from "./tasks-store.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import { sandboxName, sandboxTasks } from "./sandbox-environment.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/read-in-pieces.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { keepOpen } from "../http/keep-open.ts";
+import { valueError } from "../http/pydantic-issues.ts";
+import { readJsonBytes } from "../http/read-json.ts";
+import { readBodyBytes } from "../http/read-request.ts";
+import { requesterOf } from "../http/requester-of.ts";
+import type { CallWithCaller } from "../http/route.ts";
+import { InvalidRequestError, validate } from "../http/validate.ts";
+
+/** A split of many tasks is drawn from, not listed. */
+const maxTasks = 1_000_000;
+
+export interface NewTask {
+  split: TaskSplitName;
+  /** As JSON: its objects would take a hundred times the memory of their text. */
+  task: string;
+}
+
+export interface AddedTasks {
+  added: TaskCounts;
+  tasks: TaskCounts;
+}
+
+/** Appends tasks to the splits of an environment: all of them, or none. */
+export async function addTasks(
+  { store }: Pick<EnvironmentServices, "store">,
+  requester: Changer,
+  name: string,
+  newTasks: readonly NewTask[],
+  once?: Once,
+): Promise<AddedTasks> {
+  refuseBuiltIn(name);
+  return await doOnce(store.writer(requester), once, {
+    async work(transaction) {
+      const environment = await lockEnvironment(transaction, requester.accountId, name);
+      if (environment === undefined) throw noSuchEnvironment();
+      const tasks = JSON.parse(environment.tasks) as TaskCounts;
+      const added: TaskCounts = {};
+      const rows = newTasks.map(({ split, task }) => {
+        const position = tasks[split] ?? 0;
+        tasks[split] = position + 1;
+        added[split] = (added[split] ?? 0) + 1;
+        return { environment_id: environment.id, split, position, task };
+      });
+      if (Object.values(tasks).some((count) => count > maxTasks))
+        throw new ServiceError("quota_exceeded", `A split of an environment has at most ${maxTasks} tasks.`);
+      await insertTasks(transaction, rows);
+      await updateTaskCounts(transaction, environment.id, tasks);
+      await recordChange(transaction, requester, {
+        action: "environment.add_tasks",
+        objectId: environment.id,
+        detail: { name, ...added },
+      });
+      return { added, tasks };
+    },
+    toReceipt: (done) => done,
+    recall: async (done) => done,
+  });
+}
+
+/** Tasks of a split from a place on, in their order. */
+export async function listTasks(
+  services: Pick<EnvironmentServices, "store">,
+  requester: Requester,
+  { environment, split }: { environment: EnvironmentRevision; split: TaskSplitName },
+  part: { from: number; limit: number },
+): Promise<IndexedTask[]> {
+  if (environment.name === sandboxName) return sandboxTasks(split).slice(part.from, part.from + part.limit);
+  return await selectTasks(services.store.briefReader(requester), environment.id, split, part);
+}
+
+interface Part {
+  from: number;
+  limit: number;
+}
+
+type Services = Pick<EnvironmentServices, "store">;
+
+/** One page of the tasks of a split, and the place of the next one. */
+export async function listTaskPage(
+  services: Services,
+  requester: Requester,
+  { name, split }: { name: string; split: TaskSplitName },
+  part: Part,
+): Promise<{ tasks: Pieces<IndexedTask>; next: number | undefined }> {
+  const environment = await findEnvironment(services, requester, name);
+  const tasks = await readTasksInPieces(services, requester, { environment, split }, part, refuseLargeTasks);
+  const end = part.from + part.limit;
+  return { tasks, next: end < (environment.tasks[split] ?? 0) ? end : undefined };
+}
+
+function refuseLargeTasks(bytes: readonly number[]): void {
+  refuseLargePage(bytes, "tasks", "Ask for fewer tasks with limit.");
+}
+
+/** Tasks of a split from a place on, in their order: each may have megabytes. Throws if their environment is deleted meanwhile. */
+export async function readTasksInPieces(
+  { store }: Services,
+  requester: Requester,
+  { environment, split }: { environment: Pick<EnvironmentRevision, "id" | "tasks">; split: TaskSplitName },
+  { from, limit }: Part,
+  check: (bytes: readonly number[]) => void = () => {},
+): Promise<Pieces<IndexedTask>> {
+  const { id } = environment;
+  if (id === sandboxName) {
+    const tasks = sandboxTasks(split).slice(from, from + limit);
+    return readInPieces(tasks, new Map(), async (some) => [...some]);
+  }
+  const reader = store.briefReader(requester);
+  const sizes = await selectTaskSizes(reader, id, split, { from, limit });
+  const expected = Math.min(limit, Math.max((environment.tasks[split] ?? 0) - from, 0));
+  if (sizes.length < expected) throw noSuchEnvironment();
+  check(sizes.map(({ bytes }) => bytes));
+  const bytesOf = new Map(sizes.map(({ index, bytes }) => [index, bytes]));
+  return readInPieces([...bytesOf.keys()], bytesOf, async (some) => {
+    const tasks = await selectTasks(reader, id, split, { from: some[0] ?? from, limit: some.length });
+    if (tasks.length < some.length) throw noSuchEnvironment();
+    return tasks;
+  });
+}
+
+const defaultSplit = "train";
+/** A body of empty lines must not take long. */
+const maxLines = 100_000;
+/** That much is read within milliseconds, whatever it contains; then other requests are served. */
+const charactersAtOnce = 64 * 1024;
+
+/** The tasks in a request's body: a task on each line, or a dataset whose trajectories become tasks. */
+export async function readTasks(
+  services: Pick<EnvironmentServices, "readFirstStates">,
+  call: CallWithCaller,
+  maxBodyBytes: number,
+): Promise<NewTask[]> {
+  const lines = (await readText(call, maxBodyBytes)).trimEnd().split("\n", maxLines + 1);
+  const isAlone = lines.filter((line) => line.trim() !== "").length === 1;
+  if (lines.length > maxLines)
+    throw new InvalidRequestError([valueError(["body"], `Send at most ${maxLines} lines at once`)]);
+  const tasks: NewTask[] = [];
+  let characters = 0;
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === "") continue;
+    const { plain, exact } = await readJsonBytes(Buffer.from(line)).catch(atLine(index + 1));
+    if (isAlone && isDataset(plain))
+      return await readFromDataset(services, call, validate(TasksFromDataset, plain, "body"));
+    tasks.push(readTask(plain, exact, index + 1));
+    characters += line.length;
+    if (characters < charactersAtOnce) continue;
+    characters = 0;
+    await nextTurn();
+  }
+  if (tasks.length === 0)
+    throw new InvalidRequestError([valueError(["body"], "Send a task on each line, as JSON")]);
+  return tasks;
+}
+
+async function readFromDataset(
+  { readFirstStates }: Pick<EnvironmentServices, "readFirstStates">,
+  call: CallWithCaller,
+  { dataset_id: id, revision, split }: TasksFromDataset,
+): Promise<NewTask[]> {
+  const tasks: NewTask[] = [];
+  for await (const some of readFirstStates(requesterOf(call), { id, revision: revision ?? undefined })) {
+    for (const one of some) tasks.push(toNewTask({ split, ...toTask(one) }));
+  }
+  if (tasks.length === 0) {
+    const reason = "No trajectory begins with a state: a conversation has none";
+    throw new InvalidRequestError([valueError(["body", "dataset_id"], reason)]);
+  }
+  return tasks;
+}
+
+function toTask({ trajectoryId, state, context }: FirstState): Task {
+  return { initial_state: state, context, metadata: { trajectory_id: trajectoryId } };
+}
+
+function isDataset(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "dataset_id" in value;
+}
+
+async function readText(call: CallWithCaller, maxBodyBytes: number): Promise<string> {
+  const bytes = await readBodyBytes(call, maxBodyBytes);
+  keepOpen(call);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new InvalidRequestError([valueError(["body"], "The body is not UTF-8")]);
+  }
+}
+
+function readTask(plain: unknown, exact: unknown, line: number): NewTask {
+  try {
+    validate(TaskLine, plain ?? null, "body");
+  } catch (error) {
+    atLine(line)(error);
+  }
+  return toNewTask(exact as TaskLine);
+}
+
+function toNewTask({ split, ...task }: TaskLine): NewTask {
+  return { split: split ?? defaultSplit, task: JSON.stringify(task) };
+}
+
+function atLine(number: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof InvalidRequestError)) throw error;
+    throw new InvalidRequestError(
+      error.issues.map((issue) =>
+        issue.type === "json_invalid"
+          ? valueError(["body", "line", number], `Not JSON: ${issue.ctx?.error}`)
+          : { ...issue, loc: ["body", "line", number, ...issue.loc.slice(1)] },
+      ),
+    );
+  };
+}
