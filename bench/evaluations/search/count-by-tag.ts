@@ -1,5 +1,5 @@
 import { openThreadDatabase } from "../../../packages/server/src/platform/storage/open-database.ts";
-import { rollUpSomeTags } from "../../../packages/server/src/results/summary/roll-up-tags-store.ts";
+import { rollUpSomeTags } from "../../../packages/server/src/results/summary/tags.ts";
 
 const resultsAtOnce = 20_000;
 

@@ -3,7 +3,7 @@ import {
   resultNumbers,
 } from "../../../packages/server/src/platform/storage/result-numbers.ts";
 import type { EvaluationSeriesTable } from "../../../packages/server/src/platform/storage/schema/evaluation-rollup.ts";
-import { seriesIdOf } from "../../../packages/server/src/results/write/result-counts-store.ts";
+import { seriesIdOf } from "../../../packages/server/src/results/write/counts-store.ts";
 import { endMicros } from "./distribution.ts";
 import type { DatabaseName } from "./fill-and-start.ts";
 

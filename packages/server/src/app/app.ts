@@ -18,13 +18,12 @@ import { type RequestCounter, type ServePath, servePath } from "../http/serve-pa
 import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";
 import { keptPredictionRoutes } from "../predictions/stored-predictions-route.ts";
 import { predictionRoutes } from "../predictions/predictions-route.ts";
-import { resultDeletionRoutes } from "../results/delete/result-deletions.ts";
-import { evaluateRoutes } from "../results/evaluate-evaluate.ts";
-import { evaluationResultRoutes } from "../results/evaluation-results.ts";
+import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
+import { evaluateRoutes } from "../results/evaluate-route.ts";
+import { evaluationResultRoutes } from "../results/results-route.ts";
 import { projectRoutes } from "../results/projects.ts";
-import { resultImportRoutes } from "../results/result-imports.ts";
-import { appRoutes } from "../results/search/apps.ts";
-import { resultSearchRoutes } from "../results/search/result-searches.ts";
+import { resultImportRoutes } from "../results/imports.ts";
+import { appRoutes, resultSearchRoutes } from "../results/search/search-route.ts";
 import { comparisonRoutes } from "../runs/compare/comparisons.ts";
 import { experimentRoutes } from "../runs/experiments.ts";
 import { runReportRoutes } from "../runs/report/report-routes.ts";

@@ -7,7 +7,7 @@ import { toIsoInstant } from "../platform/storage/micros.ts";
 import type { OpenedDatabase } from "../platform/storage/open-database.ts";
 import { startSweeper } from "../platform/storage/sweeper.ts";
 import { withLease } from "../platform/storage/with-lease.ts";
-import { selectNextDeletion } from "../results/delete/result-deletions-store.ts";
+import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { deleteInThread } from "./delete-in-thread.ts";
 import { takeDeletionStep } from "./deletion-step.ts";
 import { logFailure } from "./log-failure.ts";

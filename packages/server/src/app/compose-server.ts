@@ -16,7 +16,7 @@ import type { PriceList } from "../platform/price-list.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { watchClocks } from "../results/watch-clocks.ts";
+import { watchClocks } from "../results/times.ts";
 import { createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable } from "../upstream/deployments.ts";
 import { collectUsage } from "../usage/usage.ts";

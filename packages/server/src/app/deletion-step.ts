@@ -4,9 +4,7 @@ import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
 import type { Micros } from "../platform/storage/micros.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteOldPredictions } from "../predictions/delete-predictions.ts";
-import { type CountsPlace, deleteEmptyCounts } from "../results/delete/delete-empty-counts.ts";
-import { deleteMatchingResults } from "../results/delete/delete-matching-results.ts";
-import { deleteOldResults } from "../results/delete/delete-old-results.ts";
+import { type CountsPlace, deleteEmptyCounts, deleteMatchingResults, deleteOldResults } from "../results/delete/delete-results.ts";
 import type { AgePlace } from "../results/delete/deleted-results-store.ts";
 import { deleteOldUsage } from "../usage/usage-store.ts";
 

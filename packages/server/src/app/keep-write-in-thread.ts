@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { writerThread } from "../platform/storage/thread-requests.ts";
 import type { WriterData } from "../platform/storage/write-turn.ts";
-import { toText } from "../results/write/records-as-text.ts";
-import type { WriteResults, Written } from "../results/write/write-results.ts";
+import { toText, type WriteResults, type Written } from "../results/write/write-results.ts";
 
 export function startResultsWorker(workerData: WriterData): Worker {
   return new Worker(new URL("./results-thread.ts", import.meta.url), { workerData });

@@ -1,8 +1,7 @@
 import { openSqliteWriter } from "../platform/storage/open-sqlite-database.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { serveWrites } from "../platform/storage/thread-requests.ts";
-import { toRecords } from "../results/write/records-as-text.ts";
-import { createWriteInParts, type WriteResults, type Written } from "../results/write/write-results.ts";
+import { toRecords, createWriteInParts, type WriteResults, type Written } from "../results/write/write-results.ts";
 
 // Runs in a worker: it writes results.
 let writeResults: WriteResults | undefined;

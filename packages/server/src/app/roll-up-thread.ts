@@ -1,7 +1,7 @@
 import { copyLog } from "../platform/storage/copy-log.ts";
 import { openSqliteBackgroundWriter } from "../platform/storage/open-sqlite-database.ts";
 import { serveWrites } from "../platform/storage/thread-requests.ts";
-import { rollUpSomeTags } from "../results/summary/roll-up-tags-store.ts";
+import { rollUpSomeTags } from "../results/summary/tags.ts";
 
 // Runs in a worker: it counts results by tag.
 serveWrites<"roll up", boolean>(openSqliteBackgroundWriter, async (database) => {

@@ -1,6 +1,6 @@
 import { InvalidEvaluatorsError, type WantedEvaluator, findEvaluatorIssues } from "../evaluators/resolve-evaluators.ts";
 import { type EvaluateServices, evaluate } from "../results/evaluate.ts";
-import { readResultMetadata } from "../results/read-result-metadata.ts";
+import { readResultMetadata } from "../results/evaluate-route.ts";
 import { CommandError } from "./command-error.ts";
 import { commandLineActor } from "./command-line-actor.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";

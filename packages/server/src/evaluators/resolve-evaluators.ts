@@ -1,8 +1,8 @@
 import type { ExplainStrategy, ValidationError } from "@presage/contract";
 import type { Actor } from "../platform/actor.ts";
 import type { EvaluatedSpan } from "../platform/observability/tracing.ts";
-import type { NewProject } from "../results/create-project.ts";
-import type { ResultMetadata } from "../results/evaluation-record.ts";
+import type { NewProject } from "../results/projects.ts";
+import type { ResultMetadata } from "../results/result.ts";
 import type { Sample } from "./outcome.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { defaultProfileName, type Family } from "./family.ts";

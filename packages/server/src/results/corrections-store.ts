@@ -3,7 +3,7 @@ import type { Flag } from "../platform/storage/flag.ts";
 import type { Micros } from "../platform/storage/micros.ts";
 import type { EvaluationCorrectionsTable } from "../platform/storage/schema/evaluation-results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { toThousandths } from "./result-rows.ts";
+import { toThousandths } from "./result.ts";
 import { latestCorrectionId, selectResults } from "./write/stored-results-store.ts";
 
 /** When a result was last corrected, by `latest` if that is given. */

@@ -3,12 +3,12 @@ import { type EvaluationRequest, type ResolvedEvaluator, resolveEvaluators } fro
 import type { RequestAllowance } from "../evaluators/run-evaluator.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import { createRetryBudget } from "../platform/limits/retry-budget.ts";
-import type { EvaluationRecord, StoredResult } from "./evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "./result.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
-import { findPlacements, placeResults } from "./place-results.ts";
-import { refuseRunIds } from "./refuse-run-ids.ts";
-import { findConfidenceInterval } from "./summary/find-confidence-interval.ts";
+import { findPlacements, placeResults, refuseRunIds } from "./placement.ts";
+import { findConfidenceInterval } from "./summary/summarise.ts";
 import { selectByRequestKeys } from "./write/stored-results-store.ts";
+import { orAborted } from "../platform/limits/deadline.ts";
 
 /** How long all evaluators of one request together may block the main thread. */
 const maxMainThreadMs = 10;
@@ -140,4 +140,35 @@ function requestKeys(
     timesNamed.set(key, times);
     return `${key}/${times}`;
   });
+}
+
+export type KeysInFlight = ReturnType<typeof createKeysInFlight>;
+
+/** Request keys of the requests in flight in this process. */
+export function createKeysInFlight() {
+  const inFlight = new Map<string, Promise<void>>();
+
+  return {
+    /**
+     * Runs `work` for some keys. If another request works with one of them, this waits for it first, since its results are stored by
+     * then. Those that waited for one request continue together: if it stored nothing, each does its own work.
+     */
+    async withKeys<Result>(
+      keys: readonly string[],
+      clientSignal: AbortSignal,
+      work: () => Promise<Result>,
+    ): Promise<Result> {
+      const others = new Set(keys.flatMap((key) => inFlight.get(key) ?? []));
+      if (others.size > 0) await orAborted(Promise.all(others), clientSignal);
+      const done = Promise.withResolvers<void>();
+      const own = keys.filter((key) => !inFlight.has(key));
+      for (const key of own) inFlight.set(key, done.promise);
+      try {
+        return await work();
+      } finally {
+        for (const key of own) inFlight.delete(key);
+        done.resolve();
+      }
+    },
+  };
 }

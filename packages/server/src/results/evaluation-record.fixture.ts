@@ -1,4 +1,4 @@
-import type { EvaluationRecord } from "./evaluation-record.ts";
+import type { EvaluationRecord } from "./result.ts";
 
 /** An ordinary result, which tests change where it matters. */
 export const ordinaryRecord: EvaluationRecord = {

@@ -7,9 +7,9 @@ import type { Admission } from "../platform/limits/admission.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { ExternalCounts } from "../runs/external/external-counts.ts";
 import type { RunServices } from "../runs/run-services.ts";
-import type { KeysInFlight } from "./keys-in-flight.ts";
-import type { FreeRunIds } from "./refuse-run-ids.ts";
-import type { Folder } from "./write/fold-soon.ts";
+import type { KeysInFlight } from "./evaluate.ts";
+import type { FreeRunIds } from "./placement.ts";
+import type { Folder } from "./write/fold.ts";
 import type { ResultWriter } from "./write/result-writer.ts";
 
 /** What operations on evaluators, profiles, taxonomies and results need. */

@@ -1,21 +1,189 @@
-import {
-  defaultPageLimit,
-  type Project,
-  ProjectCreateRequest,
-  ProjectListQuery,
-  type ProjectListResponse,
-  ProjectPath,
-  type ProjectResponse,
-} from "@presage/contract";
+import { insertRows } from "../platform/storage/insert-rows.ts";
+import type { ProjectsTable } from "../platform/storage/schema/projects.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { EvaluationServices } from "./evaluation-services.ts";
+import type { Changer } from "../platform/actor.ts";
+import { type Change, recordChange } from "../platform/record-change.ts";
+import { doOnce } from "../platform/storage/do-once.ts";
+import { nowMicros, toIsoInstant } from "../platform/storage/micros.ts";
+import type { Once } from "../platform/storage/once.ts";
+import { Project, ProjectCreateRequest, ProjectListQuery, ProjectListResponse, ProjectPath, ProjectResponse, defaultPageLimit } from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { body, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
 import type { Services } from "../app/services.ts";
 import { readPage } from "../http/read-page.ts";
 import { readBody, readOnce, readPath, readQuery } from "../http/read-request.ts";
 import { requesterOf } from "../http/requester-of.ts";
 import { type Route, withCaller } from "../http/route.ts";
-import { toIsoInstant } from "../platform/storage/micros.ts";
-import { createProject } from "./create-project.ts";
-import { findProject } from "./find-project.ts";
-import { type ProjectRow, selectProjects } from "./projects-store.ts";
+
+export type ProjectRow = Omit<ProjectsTable, "account_id">;
+
+const columns = ["id", "name", "created_by", "created_at"] as const;
+
+/** Stores projects of an account, except those whose name it has already; returns how many it stored. */
+export async function insertProjects(
+  transaction: Database,
+  projects: readonly ProjectsTable[],
+): Promise<number> {
+  // Of two transactions with the same names the second waits for the first: always in one order, to avoid deadlocks.
+  const rows = projects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const unlessNameIsTaken = "on conflict (account_id, name) do nothing returning id";
+  return (await insertRows(transaction, "projects", rows, unlessNameIsTaken)).length;
+}
+
+export async function selectProject(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<ProjectRow | undefined> {
+  return await database
+    .selectFrom("projects")
+    .select(columns)
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+}
+
+export async function selectProjectByName(
+  database: Database,
+  accountId: string,
+  name: string,
+): Promise<ProjectRow | undefined> {
+  return (await selectProjectsByNames(database, accountId, [name]))[0];
+}
+
+/** An account's projects of these names, in no particular order. */
+export async function selectProjectsByNames(
+  database: Database,
+  accountId: string,
+  names: readonly string[],
+): Promise<ProjectRow[]> {
+  if (names.length === 0) return [];
+  return await database
+    .selectFrom("projects")
+    .select(columns)
+    .where("account_id", "=", accountId)
+    .where("name", "in", names)
+    .execute();
+}
+
+/** An account's projects, newest first. */
+export async function selectProjects(
+  reader: Database,
+  accountId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<ProjectRow[]> {
+  return await reader
+    .selectFrom("projects")
+    .select(columns)
+    .where("account_id", "=", accountId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+export async function findProject(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  id: string,
+): Promise<ProjectRow> {
+  const project = await selectProject(store.briefReader(requester), requester.accountId, id);
+  if (project === undefined) throw noSuchProject();
+  return project;
+}
+
+export function noSuchProject(): ServiceError {
+  return new ServiceError("not_found", "There is no such project.");
+}
+
+export interface NewProject {
+  name: string;
+  userId: string;
+}
+
+export interface CreatedProject {
+  project: ProjectRow;
+  /** False if the account already had a project of this name. */
+  isNew: boolean;
+}
+
+/** The account's project of a name, created if there is none: clients create their project before every experiment. */
+export async function createProject(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Changer,
+  { name, userId }: NewProject,
+  once?: Once,
+): Promise<CreatedProject> {
+  const { accountId } = requester;
+  return await doOnce(store.writer(requester), once, {
+    async work(transaction) {
+      const project = { id: Bun.randomUUIDv7(), name, created_by: userId, created_at: nowMicros() };
+      const isNew = (await insertProjects(transaction, [{ ...project, account_id: accountId }])) > 0;
+      if (isNew) await recordChange(transaction, requester, projectCreated(project));
+      return { project: isNew ? project : await existing(transaction, accountId, name), isNew };
+    },
+    toReceipt: ({ project, isNew }) => ({ id: project.id, isNew }),
+    async recall({ id, isNew }) {
+      const project = await selectProject(store.database, accountId, id);
+      if (project === undefined) throw noSuchProject();
+      return { project, isNew };
+    },
+  });
+}
+
+export function projectCreated({ id, name }: Pick<ProjectRow, "id" | "name">): Change {
+  return { action: "project.create", objectId: id, detail: { name } };
+}
+
+async function existing(transaction: Database, accountId: string, name: string): Promise<ProjectRow> {
+  const project = await selectProjectByName(transaction, accountId, name);
+  if (project === undefined) throw new Error("A project's name is taken, and no project has it");
+  return project;
+}
+
+const tag = "experiments";
+export const exampleProject: Project = {
+  id: "019aa5f2-7d3c-7000-8a55-0d5f3f1c2b11",
+  name: "ScienceWorld",
+  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  created_at: "2026-11-22T03:46:48.004Z",
+};
+
+export const projectPaths: ZodOpenApiPathsObject = {
+  "/v1/projects": {
+    get: operation("listProjects", tag, "List the account's projects", {
+      description: "Returns the account's projects, newest first.",
+      requestParams: { query: ProjectListQuery },
+      responses: {
+        "200": response("The projects, newest first", ProjectListResponse, { projects: [exampleProject] }),
+      },
+    }),
+    post: operation("createProject", tag, "Create a project, or get the one of this name", {
+      description:
+        "Creates a project. If the account already has a project of this name, that one is returned, so that a client can send the same request before every experiment.",
+      requestParams: { header: idempotencyHeader },
+      requestBody: body(ProjectCreateRequest, { name: exampleProject.name }),
+      responses: {
+        "200": response("The project that already had this name", Project, exampleProject),
+        "201": response("The new project", Project, exampleProject),
+      },
+    }),
+  },
+  "/v1/projects/{id}": {
+    get: operation("getProject", tag, "Show a project", {
+      description: "Returns one project of the account.",
+      requestParams: { path: ProjectPath },
+      responses: {
+        "200": response("The project", ProjectResponse, { project: exampleProject }),
+        ...noSuch("project"),
+      },
+    }),
+  },
+};
 
 const path = "/v1/projects";
 

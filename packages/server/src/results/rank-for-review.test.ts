@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Candidate, rankByCertainty, rankByChance } from "./rank-for-review.ts";
+import { type Candidate, rankByCertainty, rankByChance } from "./review.ts";
 
 const verdict = (id: number, fields: Partial<Candidate>): Candidate => ({
   id,

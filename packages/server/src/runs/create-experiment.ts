@@ -4,7 +4,7 @@ import { doOnce } from "../platform/storage/do-once.ts";
 import { nowMicros } from "../platform/storage/micros.ts";
 import type { Once } from "../platform/storage/once.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { selectProject } from "../results/projects-store.ts";
+import { selectProject } from "../results/projects.ts";
 import { type ExperimentRow, selectExperiment } from "./experiments-store.ts";
 import { noSuchExperiment } from "./find-experiment.ts";
 import { notCounted, type Run } from "./run.ts";

@@ -9,7 +9,7 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, idempotencyHeader, noSuch, operation, pageTooLarge, response } from "../http/describe.ts";
-import { exampleProject } from "../results/projects-openapi.ts";
+import { exampleProject } from "../results/projects.ts";
 
 const tag = "experiments";
 const exampleExperiment: Experiment = {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { StoredResult } from "../../src/results/evaluation-record.ts";
-import type { SearchFilter } from "../../src/results/search/result-filter.ts";
+import type { StoredResult } from "../../src/results/result.ts";
+import type { SearchFilter } from "../../src/results/search/filter.ts";
 import { choosePath } from "../../src/results/search/search-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";

@@ -1,8 +1,7 @@
 import { expect, setSystemTime, test } from "bun:test";
 import { numbersPerStretch } from "../../src/platform/storage/result-numbers.ts";
-import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
-import { countFutureResults } from "../../src/results/future-results-store.ts";
-import { watchClocks } from "../../src/results/watch-clocks.ts";
+import { selectErrorFindings } from "../../src/results/error-findings.ts";
+import { countFutureResults, watchClocks } from "../../src/results/times.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";

@@ -3,7 +3,7 @@ import { CorrectionResponse, DisagreementListResponse, ReviewQueueResponse } fro
 import { defaultProfileName } from "../../src/evaluators/family.ts";
 import { builtInProfileId, builtInProfileRevisions } from "../../src/evaluators/profiles/find-profile.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
-import { queueForReview } from "../../src/results/queue-for-review.ts";
+import { queueForReview } from "../../src/results/review.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";

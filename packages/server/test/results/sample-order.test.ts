@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { selectIdsByColumn } from "../../src/results/search/column-order-store.ts";
+import { selectIdsByColumn } from "../../src/results/search/values-store.ts";
 import { selectResults } from "../../src/results/write/stored-results-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";

@@ -2,11 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { EvaluationSummaryResponse } from "@presage/contract";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import {
-  hasUncounted,
-  maxCountedValues,
-  rollUpSomeTags,
-} from "../../src/results/summary/roll-up-tags-store.ts";
+import { hasUncounted, maxCountedValues, rollUpSomeTags } from "../../src/results/summary/tags.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -189,7 +185,7 @@ onEachDatabase((database) => {
         await store(1_000, 4_000);
         const script = `
           const { openThreadDatabase } = await import(${JSON.stringify(join(import.meta.dir, "../../src/platform/storage/open-database.ts"))});
-          const { rollUpSomeTags } = await import(${JSON.stringify(join(import.meta.dir, "../../src/results/summary/roll-up-tags-store.ts"))});
+          const { rollUpSomeTags } = await import(${JSON.stringify(join(import.meta.dir, "../../src/results/summary/tags.ts"))});
           const database = await openThreadDatabase(process.argv.at(-1));
           console.log("counting");
           while (await rollUpSomeTags(database)) await Bun.sleep(2);`;

@@ -2,16 +2,11 @@ import { expect } from "bun:test";
 import { sql } from "kysely";
 import { isPostgres } from "../../src/platform/storage/is-postgres.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { countErrorFindings } from "../../src/results/count-error-findings.ts";
-import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/delete-empty-counts.ts";
-import { rollUpSomeTags } from "../../src/results/summary/roll-up-tags-store.ts";
-import {
-  countableColumns,
-  toCountable,
-  withFindings,
-} from "../../src/results/write/countable-results-store.ts";
-import { foldDeltas } from "../../src/results/write/fold-store.ts";
-import { countResults } from "../../src/results/write/result-counts-store.ts";
+import { countErrorFindings } from "../../src/results/error-findings.ts";
+import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/delete-results.ts";
+import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
+import { countableColumns, toCountable, withFindings, countResults } from "../../src/results/write/counts-store.ts";
+import { foldDeltas } from "../../src/results/write/fold.ts";
 import { expectEventually } from "../support/eventually.ts";
 import type { TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { deleteInBatches } from "../../src/platform/storage/delete-in-batches.ts";
-import { deleteOldResults } from "../../src/results/delete/delete-old-results.ts";
+import { deleteOldResults } from "../../src/results/delete/delete-results.ts";
 import type { AgePlace } from "../../src/results/delete/deleted-results-store.ts";
-import { rollUpSomeTags } from "../../src/results/summary/roll-up-tags-store.ts";
+import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";

@@ -3,12 +3,12 @@ import { isPostgres } from "../../platform/storage/is-postgres.ts";
 import type { Micros } from "../../platform/storage/micros.ts";
 import type { EvaluationTagsTable } from "../../platform/storage/schema/evaluation-results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { recount } from "../correct-result.ts";
-import { countErrorFindings } from "../count-error-findings.ts";
-import { addErrorFindings } from "../error-findings-store.ts";
-import { lockRollUp, takeFromCounts } from "../summary/roll-up-tags-store.ts";
-import { countableColumns, toCountable, withFindings } from "../write/countable-results-store.ts";
-import { addCounted } from "../write/result-counts-store.ts";
+import { recount } from "../corrections.ts";
+import { countErrorFindings, addErrorFindings } from "../error-findings.ts";
+import { lockRollUp, takeFromCounts } from "../summary/tags.ts";
+import { countableColumns, toCountable, withFindings, addCounted } from "../write/counts-store.ts";
+import { lockFolding } from "../write/fold.ts";
+import type { ResultDeletionsTable } from "../../platform/storage/schema/deletion.ts";
 
 /** Far below the number of parameters that a statement may have. */
 const tagsAtOnce = 2_000;
@@ -161,4 +161,169 @@ async function deleteTags(transaction: Database, tags: readonly EvaluationTagsTa
       transaction,
     );
   }
+}
+
+/** What is counted, by its key, and then what is known of tags: series before values, which are unused without them. */
+const keys = {
+  evaluation_counts: ["series_id", "day", "verdict", "score_mille"],
+  evaluation_total_counts: ["account_id", "day", "score_mille", "verdict"],
+  evaluation_tag_counts: ["series_id", "day", "verdict", "score_mille"],
+  error_finding_counts: ["account_id", "revision_id", "day", "path_id"],
+  evaluation_tag_series: ["id"],
+  evaluation_tag_values: ["id"],
+} as const;
+
+/** What evaluations insert is folded into these. The others are written by who counts by tag. */
+const folded: readonly CountsTable[] = [
+  "evaluation_counts",
+  "evaluation_total_counts",
+  "error_finding_counts",
+];
+
+export type CountsTable = keyof typeof keys;
+export const countsTables = Object.keys(keys) as CountsTable[];
+
+/** The values of a table's key. */
+export type CountsKey = (string | number)[];
+
+/** Whether a row says nothing: all results that it counted are deleted, or corrected, or nothing names it. */
+function isEmpty(table: CountsTable) {
+  switch (table) {
+    case "evaluation_tag_series":
+      return sql<SqlBool>`not exists (select 1 from evaluation_tag_counts where series_id = evaluation_tag_series.id)`;
+    case "evaluation_tag_values":
+      return sql<SqlBool>`not exists (select 1 from evaluation_tag_series where tag_id = evaluation_tag_values.id)`;
+    default:
+      return sql<SqlBool>`count = 0`;
+  }
+}
+
+/** Looks at some rows after one, in the order of their keys. Returns those that are empty, and the last one if there may be more. */
+export async function selectEmptyCounts(
+  database: Database,
+  table: CountsTable,
+  after: CountsKey | undefined,
+  lookedAt: number,
+): Promise<{ empty: CountsKey[]; last: CountsKey | undefined }> {
+  const names = keys[table];
+  const columns = sql.join(names.map((name) => sql.ref(name)));
+  const isLater = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(after)})`;
+  const { rows } = await sql<Record<string, string | number> & { is_empty: SqlBool; number: number }>`
+    select * from (
+      select ${columns}, ${isEmpty(table)} as is_empty, row_number() over (order by ${columns}) as number
+      from ${sql.ref(table)} ${isLater} order by ${columns} limit ${lookedAt}
+    ) as looked where is_empty or number = ${lookedAt}`.execute(database);
+  const keyOf = (row: (typeof rows)[number]) => names.map((name) => row[name] as string | number);
+  const last = rows.find(({ number }) => Number(number) === lookedAt);
+  return {
+    empty: rows.filter(({ is_empty }) => is_empty).map(keyOf),
+    last: last && keyOf(last),
+  };
+}
+
+/** Deletes those that are still empty, and locks them until the transaction ends. */
+export async function deleteCounts(
+  transaction: Database,
+  table: CountsTable,
+  rows: readonly CountsKey[],
+): Promise<number> {
+  // Before the rows, so that no one waits for this while holding them.
+  if (!folded.includes(table)) await lockRollUp(transaction);
+  else if (isPostgres(transaction)) await lockFolding(transaction);
+  const columns = sql.join(keys[table].map((name) => sql.ref(name)));
+  let deleted = 0n;
+  for (const key of rows) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.ref(table)} where (${columns}) = (${sql.join(key)}) and ${isEmpty(table)}`.execute(
+      transaction,
+    );
+    deleted += numAffectedRows;
+  }
+  return Number(deleted);
+}
+
+export async function selectSomeIdsOf(
+  database: Database,
+  accountId: string,
+  limit: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select id from evaluation_results
+    where account_id = ${accountId} and status = 'success' order by id limit ${limit}`.execute(database);
+  if (rows.length > 0) return rows.map(({ id }) => id);
+  // Few have no verdict, and another index.
+  const others = await sql<{ id: number }>`select id from evaluation_results
+    where account_id = ${accountId} and status <> 'success' limit ${limit}`.execute(database);
+  return others.rows.map(({ id }) => id);
+}
+
+/** Deletes every rollup of an account that has no results left. */
+export async function deleteCountsOf(transaction: Database, accountId: string): Promise<void> {
+  if (isPostgres(transaction)) await lockFolding(transaction);
+  await lockRollUp(transaction);
+  const series = sql`select id from evaluation_series where account_id = ${accountId}`;
+  const tags = sql`select id from evaluation_tag_values where account_id = ${accountId}`;
+  const ofTags = sql`select id from evaluation_tag_series where tag_id in (${tags})`;
+  const statements = [
+    sql`delete from evaluation_count_deltas where series_id in (${series})`,
+    sql`delete from evaluation_counts where series_id in (${series})`,
+    sql`delete from evaluation_total_counts where account_id = ${accountId}`,
+    sql`delete from evaluation_series where account_id = ${accountId}`,
+    sql`delete from evaluation_tag_counts where series_id in (${ofTags})`,
+    sql`delete from evaluation_tag_series where tag_id in (${tags})`,
+    sql`delete from evaluation_tag_values where account_id = ${accountId}`,
+    sql`delete from evaluation_tag_names where account_id = ${accountId}`,
+    sql`delete from error_finding_count_deltas where account_id = ${accountId}`,
+    sql`delete from error_finding_counts where account_id = ${accountId}`,
+  ];
+  for (const statement of statements) await statement.execute(transaction);
+}
+
+export async function insertDeletion(database: Database, row: ResultDeletionsTable): Promise<void> {
+  await database.insertInto("result_deletions").values(row).execute();
+}
+
+export async function selectDeletion(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<ResultDeletionsTable | undefined> {
+  return await database
+    .selectFrom("result_deletions")
+    .selectAll()
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+}
+
+/** As the index of these rows has it. */
+const isUnfinished = sql<SqlBool>`finished_at is null`;
+
+/** The deletion that waits longest. */
+export async function selectNextDeletion(database: Database): Promise<ResultDeletionsTable | undefined> {
+  return await database
+    .selectFrom("result_deletions")
+    .selectAll()
+    .where(isUnfinished)
+    .orderBy("created_at")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** A deletion has dealt with results up to a number. In the transaction that deletes them, so that they are counted once. */
+export async function advanceDeletion(
+  transaction: Database,
+  id: string,
+  { afterId, deleted, finishedAt }: { afterId: number; deleted: number; finishedAt: Micros | null },
+): Promise<void> {
+  await transaction
+    .updateTable("result_deletions")
+    .set((of) => ({ after_id: afterId, deleted: of("deleted", "+", deleted), finished_at: finishedAt }))
+    .where("id", "=", id)
+    .where(isUnfinished)
+    .execute();
+}
+
+/** How deletions ended can be read for some time. */
+export async function forgetDeletions(database: Database, before: Micros): Promise<void> {
+  await database.deleteFrom("result_deletions").where("finished_at", "<", before).execute();
 }

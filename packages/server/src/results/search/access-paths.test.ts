@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { toThousandths } from "../result-rows.ts";
-import { scoreGroups, thousandthsPerStep } from "./access-paths.ts";
+import { toThousandths } from "../result.ts";
+import { scoreGroups, thousandthsPerStep } from "./filter.ts";
 
 /** Every thousandth of some groups, as often as they have it. */
 function thousandthsOf(groups: ReturnType<typeof scoreGroups>): number[] {

@@ -1,7 +1,7 @@
 import { EvaluationResult } from "@presage/contract";
 import { stringify } from "csv-stringify/sync";
-import { toCurrentResult } from "../evaluation-result.ts";
-import type { ExportFormat } from "./export-format.ts";
+import { toCurrentResult } from "../result.ts";
+import type { ExportFormat } from "./export.ts";
 
 /** Current names only: a table needs no column twice. */
 const columns = Object.entries(EvaluationResult.shape)

@@ -1,14 +1,53 @@
-import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/read-in-pieces.ts";
 import type { Requester } from "../../platform/storage/reader.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { StoredResult } from "../evaluation-record.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { selectLastSettled } from "../write/numbers-store.ts";
+import { hasResultsOf } from "../summary/summary-store.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { selectIdsAtTimes, selectLastSettled } from "../write/results-store.ts";
+import type { ResultFilter, ColumnOrder, SearchFilter, SearchPage, TimeOrder } from "./filter.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/read-in-pieces.ts";
+import type { StoredResult } from "../result.ts";
 import { selectPayloadBytes, selectResults } from "../write/stored-results-store.ts";
-import { selectIdsByColumn } from "./column-order-store.ts";
-import type { ColumnOrder, SearchFilter, SearchPage, TimeOrder } from "./result-filter.ts";
+import { selectIdsByColumn } from "./values-store.ts";
 import { selectResultIds } from "./search-store.ts";
-import { narrowest, withTimesAsIds } from "./times-as-ids.ts";
+
+/**
+ * The evaluator id that a filter means: an alias stands for its newest evaluator, unless results were imported under that name. Any
+ * other name is that of an external evaluator.
+ */
+export async function resolveEvaluatorId(
+  { store, registry }: Pick<EvaluationServices, "store" | "registry">,
+  requester: Requester,
+  idOrAlias: string,
+): Promise<string> {
+  const id = registry.find(idOrAlias)?.id;
+  if (id === undefined || id === idOrAlias) return idOrAlias;
+  const reader = store.reader({ ...requester, rows: 1 });
+  return (await hasResultsOf(reader, requester.accountId, idOrAlias)) ? idOrAlias : id;
+}
+
+/** The indexes are in the order of ids, not of times: times narrow the range of ids, and each result's time is checked. */
+export async function withTimesAsIds<Filter extends ResultFilter>(
+  reader: Database,
+  filter: Filter,
+): Promise<Filter> {
+  const { createdAfter, createdBefore } = filter;
+  if (createdAfter === undefined && createdBefore === undefined) return filter;
+  const { afterId, beforeId } = await selectIdsAtTimes(reader, createdAfter, createdBefore);
+  return {
+    ...filter,
+    afterId: narrowest(Math.max, filter.afterId, afterId),
+    beforeId: narrowest(Math.min, filter.beforeId, beforeId),
+  };
+}
+
+export function narrowest(
+  pick: (a: number, b: number) => number,
+  given: number | undefined,
+  found: number | null,
+): number | undefined {
+  if (given === undefined || found === null) return given ?? found ?? undefined;
+  return pick(given, found);
+}
 
 /** An account's results of a filter, yet to be read. The next page starts after the last id of this one. */
 export async function searchResults(

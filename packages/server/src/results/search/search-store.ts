@@ -1,17 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { sampleKey } from "../../platform/storage/sample-columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import {
-  type AccessPath,
-  accessPathsOf,
-  type ColumnMatch,
-  columnMatches,
-  explanationGroups,
-  type ScoreGroup,
-  thousandthsPerStep,
-} from "./access-paths.ts";
-import { isInExplanationGroup, otherConditions } from "./conditions.ts";
-import type { SearchFilter, SearchPage } from "./result-filter.ts";
+import { type AccessPath, accessPathsOf, type ColumnMatch, columnMatches, explanationGroups, type ScoreGroup, thousandthsPerStep, isInExplanationGroup, otherConditions, type SearchFilter, type SearchPage } from "./filter.ts";
 
 /** How far each access path is counted to find the rarest. That many index entries are read in half a millisecond. */
 const maxCounted = 1_000;

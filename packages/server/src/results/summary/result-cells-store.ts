@@ -3,14 +3,10 @@ import { type Expression, type RawBuilder, sql } from "kysely";
 import { isPostgres } from "../../platform/storage/is-postgres.ts";
 import { microsPerDay } from "../../platform/storage/micros.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { toThousandths } from "../result-rows.ts";
-import { columnMatches } from "../search/access-paths.ts";
-import { otherConditions } from "../search/conditions.ts";
-import type { ResultFilter } from "../search/result-filter.ts";
+import { toThousandths } from "../result.ts";
+import { columnMatches, otherConditions, type ResultFilter, type GroupKey } from "../search/filter.ts";
 import { notIndexable } from "../search/search-store.ts";
-import type { GroupKey } from "../search/summary-dimensions.ts";
-import type { ClusteredCell } from "./cluster-totals-store.ts";
-import type { SummaryCell } from "./group-totals-store.ts";
+import type { ClusteredCell, SummaryCell } from "./summary-store.ts";
 
 type Fragment = RawBuilder<unknown>;
 

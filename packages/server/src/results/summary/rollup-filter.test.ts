@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toRollupFilter } from "./rollup-filter.ts";
+import { toRollupFilter } from "./summary-store.ts";
 
 const micros = (text: string) => Date.parse(text) * 1000;
 const day = Date.UTC(2026, 10, 21) / 86_400_000;

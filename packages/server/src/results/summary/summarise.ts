@@ -1,16 +1,41 @@
-import type { Expression } from "kysely";
+import type { ConfidenceInterval } from "@presage/contract";
+import type { UsableProfile } from "../../evaluators/profiles/find-profile.ts";
+import { medianInterval, toHistogram } from "../../platform/statistics/median-interval.ts";
 import type { Requester } from "../../platform/storage/reader.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import type { ResultFilter } from "../search/result-filter.ts";
-import { columnsOf, type Dimension, type GroupKey } from "../search/summary-dimensions.ts";
-import { withTimesAsIds } from "../search/times-as-ids.ts";
-import { type SummaryCell, selectGroupTotals } from "./group-totals-store.ts";
+import { fromThousandths } from "../result.ts";
+import { selectScoreCounts, type SummaryCell, selectGroupTotals, type RollupFilter, toRollupFilter, toTagRollupFilter, hasResultAt, rollupCells } from "./summary-store.ts";
+import type { Expression } from "kysely";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { type ResultFilter, columnsOf, type Dimension, type GroupKey } from "../search/filter.ts";
+import { withTimesAsIds } from "../search/search-results.ts";
 import { clusteredCells, hasClusters, resultCells } from "./result-cells-store.ts";
-import { type RollupFilter, toRollupFilter, toTagRollupFilter } from "./rollup-filter.ts";
-import { hasResultAt, rollupCells } from "./rollup-store.ts";
 import { type SummaryGroup, toSummaryGroups } from "./summary-group.ts";
-import { isCountedByTag, tagCells } from "./tag-cells-store.ts";
+import { isCountedByTag, tagCells } from "./tags.ts";
+
+/** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
+export async function findConfidenceInterval(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  evaluatorId: string,
+  profile: UsableProfile,
+): Promise<ConfidenceInterval> {
+  const counts = await selectScoreCounts(
+    store.briefReader(requester),
+    requester.accountId,
+    evaluatorId,
+    profile,
+  );
+  const histogram = toHistogram(counts.map(({ score_mille, count }) => [score_mille, count] as const));
+  const { lower, median, upper } = medianInterval(histogram);
+  return {
+    strategy: "full-history",
+    alpha: 0.05,
+    lower: fromThousandths(lower),
+    median: fromThousandths(median),
+    upper: fromThousandths(upper),
+  };
+}
 
 /** A response of 4 MB, and more than anyone reads or draws. */
 const maxGroups = 10_000;

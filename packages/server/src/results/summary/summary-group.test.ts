@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { GroupTotals } from "./group-totals-store.ts";
+import type { GroupTotals } from "./summary-store.ts";
 import { toSummaryGroups } from "./summary-group.ts";
 
 const nothing: GroupTotals = {

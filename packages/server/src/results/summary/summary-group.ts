@@ -5,10 +5,9 @@ import {
   scoreInterval,
 } from "../../platform/statistics/clustered-interval.ts";
 import { wilsonInterval } from "../../platform/statistics/wilson-interval.ts";
-import { fromThousandths } from "../result-rows.ts";
-import type { GroupKey } from "../search/summary-dimensions.ts";
-import type { ClusterTotals } from "./cluster-totals-store.ts";
-import type { GroupTotals } from "./group-totals-store.ts";
+import { fromThousandths } from "../result.ts";
+import type { GroupKey } from "../search/filter.ts";
+import type { ClusterTotals, GroupTotals } from "./summary-store.ts";
 
 interface Interval {
   level: number;

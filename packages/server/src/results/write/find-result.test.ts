@@ -4,7 +4,7 @@ import { storeOf } from "../../../test/support/store/store-of.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { openDatabase } from "../../platform/storage/open-database.ts";
 import { openSqliteDatabase } from "../../platform/storage/open-sqlite-database.ts";
-import { findResult } from "./find-result.ts";
+import { findResult } from "./stored-results-store.ts";
 
 test("one result is read where no long read is in progress", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});

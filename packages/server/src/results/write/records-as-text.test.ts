@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ordinaryRecord } from "../evaluation-record.fixture.ts";
-import { toRecords, toText } from "./records-as-text.ts";
+import { toRecords, toText } from "./write-results.ts";
 
 test("records are the same on the other side", () => {
   const other = { ...ordinaryRecord, sample: { output: "日本語 \u0000 😀" }, metadata: { app: "other" } };

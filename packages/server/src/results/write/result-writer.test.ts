@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { storeBusy, storeUncertain } from "../../platform/storage/store-error.ts";
 import { ordinaryRecord } from "../evaluation-record.fixture.ts";
-import type { EvaluationRecord } from "../evaluation-record.ts";
+import type { EvaluationRecord } from "../result.ts";
 import { createResultWriter } from "./result-writer.ts";
 import type { Written } from "./write-results.ts";
 

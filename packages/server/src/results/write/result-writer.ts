@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { charactersOf } from "../../evaluators/outcome.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../platform/storage/store-error.ts";
-import type { EvaluationRecord, StoredResult } from "../evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "../result.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
 /** The most results of one transaction, so that no call waits long for another's. */

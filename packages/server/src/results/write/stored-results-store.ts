@@ -1,12 +1,11 @@
 import { sql } from "kysely";
 import { cutJsonTexts } from "../../platform/storage/cut-json-texts.ts";
-import type {
-  EvaluationCorrectionsTable,
-  EvaluationResultsTable,
-} from "../../platform/storage/schema/evaluation-results.ts";
+import type { EvaluationCorrectionsTable, EvaluationResultsTable } from "../../platform/storage/schema/evaluation-results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Correction, StoredResult } from "../evaluation-record.ts";
-import { fromRows } from "../result-rows.ts";
+import { type Correction, type StoredResult, fromRows } from "../result.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
 
 /** The texts that a limit cuts, besides the retrieved contexts. */
 const textColumns = ["system_prompt", "input", "output", "gold_answer", "explanation"] as const;
@@ -188,4 +187,29 @@ function payloadTexts(reader: Database, maxTextCharacters: number | undefined) {
     }),
     shownContexts.as("retrieved_context"),
   ];
+}
+
+export async function findResult(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  id: number,
+): Promise<StoredResult> {
+  const result = await selectResult(store.briefReader(requester), requester.accountId, id);
+  if (result === undefined) throw noSuchResult();
+  return result;
+}
+
+/** Approximate size of a result's payload in bytes; 0 if the account has no such result. */
+export async function measureResult(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  id: number,
+): Promise<number> {
+  const reader = store.briefReader(requester);
+  const ownId = await selectOwnId(reader, requester.accountId, id);
+  return ownId === undefined ? 0 : ((await selectPayloadBytes(reader, [ownId])).get(ownId) ?? 0);
+}
+
+export function noSuchResult(): ServiceError {
+  return new ServiceError("not_found", "There is no such evaluation result.");
 }

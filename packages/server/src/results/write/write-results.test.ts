@@ -6,7 +6,7 @@ import { writeInThread } from "../../app/keep-write-in-thread.ts";
 import { type OpenedDatabase, openDatabase } from "../../platform/storage/open-database.ts";
 import { claimOnce } from "../../platform/storage/settings-store.ts";
 import { ordinaryRecord } from "../evaluation-record.fixture.ts";
-import type { EvaluationRecord } from "../evaluation-record.ts";
+import type { EvaluationRecord } from "../result.ts";
 import { selectResults } from "./stored-results-store.ts";
 import { createWriteInParts, createWriteResults } from "./write-results.ts";
 

@@ -1,32 +1,67 @@
+import { type Sample, charactersOf } from "../../evaluators/outcome.ts";
+import type { EvaluationRecord, StoredResult } from "../result.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { charactersOf } from "../../evaluators/outcome.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { isPostgres } from "../../platform/storage/is-postgres.ts";
 import { splitByBytes } from "../../platform/storage/read-in-pieces.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { countErrorFindings } from "../count-error-findings.ts";
-import { addErrorFindings } from "../error-findings-store.ts";
-import type { EvaluationRecord, StoredResult } from "../evaluation-record.ts";
-import { type Numbers, selectLastNumber, takeNumbers } from "./numbers-store.ts";
-import {
-  addCounts,
-  addSeries,
-  countResults,
-  createSeriesMemory,
-  haveOpenSeries,
-  seriesOf,
-} from "./result-counts-store.ts";
-import {
-  claimRequestKeys,
-  countPayloads,
-  deletePayloads,
-  forgetTextsAhead,
-  insertPayloads,
-  insertResults,
-  recordTextsAhead,
-  sweepPayloads,
-} from "./results-store.ts";
+import { countErrorFindings, addErrorFindings } from "../error-findings.ts";
+import { type Numbers, selectLastNumber, takeNumbers, claimRequestKeys, countPayloads, deletePayloads, forgetTextsAhead, insertPayloads, insertResults, recordTextsAhead, sweepPayloads } from "./results-store.ts";
+import { addCounts, addSeries, countResults, createSeriesMemory, haveOpenSeries, seriesOf } from "./counts-store.ts";
 import { selectByRequestKeys } from "./stored-results-store.ts";
+
+interface Shared {
+  systemPrompts: string[];
+  samples: (Omit<Sample, "systemPrompt"> & { systemPrompt?: number | undefined })[];
+  metadata: EvaluationRecord["metadata"][];
+  /** Of each record the places of its sample and of its metadata, and the rest of it. */
+  records: [sample: number, metadata: number, rest: Omit<EvaluationRecord, "sample" | "metadata">][];
+}
+
+/**
+ * Records as one text for another thread. The evaluators of a sample share its texts, and the samples of a run often their system
+ * prompt: both are written once.
+ */
+export function toText(records: readonly EvaluationRecord[]): string {
+  const samples = new Map<Sample, number>();
+  const metadata = new Map<EvaluationRecord["metadata"], number>();
+  const shared: Shared["records"] = records.map(({ sample, metadata: about, ...rest }) => [
+    placeOf(samples, sample),
+    placeOf(metadata, about),
+    rest,
+  ]);
+  const systemPrompts = new Map<string, number>();
+  const written = Array.from(samples.keys(), ({ systemPrompt, ...sample }) =>
+    systemPrompt === undefined ? sample : { ...sample, systemPrompt: placeOf(systemPrompts, systemPrompt) },
+  );
+  const text: Shared = {
+    systemPrompts: [...systemPrompts.keys()],
+    samples: written,
+    metadata: [...metadata.keys()],
+    records: shared,
+  };
+  return JSON.stringify(text);
+}
+
+function placeOf<Item>(places: Map<Item, number>, item: Item): number {
+  const place = places.get(item) ?? places.size;
+  places.set(item, place);
+  return place;
+}
+
+/** The records of a text of `toText`. */
+export function toRecords(text: string): EvaluationRecord[] {
+  const { systemPrompts, samples, metadata, records } = JSON.parse(text) as Shared;
+  const read = samples.map(
+    ({ systemPrompt: place, ...sample }): Sample =>
+      place === undefined ? sample : { systemPrompt: systemPrompts[place], ...sample },
+  );
+  return records.map(([sample, about, rest]) => ({
+    ...rest,
+    sample: read[sample] ?? {},
+    metadata: metadata[about] ?? { app: "" },
+  }));
+}
 
 /** The texts of one transaction: some tens of milliseconds. */
 const partCharacters = 2_000_000;

@@ -2,7 +2,7 @@ import { ServiceError } from "../../platform/errors.ts";
 import type { Requester } from "../../platform/storage/reader.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { selectLastSettled } from "../../results/write/numbers-store.ts";
+import { selectLastSettled } from "../../results/write/results-store.ts";
 import { isExternal, notCounted, type Run, type RunCounts } from "../run.ts";
 import { countInRanges, type RunCount } from "./count-in-ranges.ts";
 import { type EvaluatorCounts, merge, nothingCounted, withMostResults } from "./external-counts.ts";

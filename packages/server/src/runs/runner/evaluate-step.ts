@@ -11,7 +11,7 @@ import { toFlag } from "../../platform/storage/flag.ts";
 import { trajectoryTag } from "../../platform/storage/sample-columns.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import { toStorableText } from "../../platform/storage/storable-text.ts";
-import type { EvaluationRecord } from "../../results/evaluation-record.ts";
+import type { EvaluationRecord } from "../../results/result.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import type { Run, RunDataset } from "../run.ts";
 import type { Step } from "./missing-work.ts";

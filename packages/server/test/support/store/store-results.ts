@@ -1,8 +1,8 @@
 import type { Micros } from "../../../src/platform/storage/micros.ts";
 import type { Database } from "../../../src/platform/storage/schema/tables.ts";
 import { ordinaryRecord } from "../../../src/results/evaluation-record.fixture.ts";
-import type { EvaluationRecord, StoredResult } from "../../../src/results/evaluation-record.ts";
-import { addTimes, takeNumbers } from "../../../src/results/write/numbers-store.ts";
+import type { EvaluationRecord, StoredResult } from "../../../src/results/result.ts";
+import { addTimes, takeNumbers } from "../../../src/results/write/results-store.ts";
 import { addResults } from "../../../src/results/write/write-results.ts";
 
 /** A result to store: an ordinary one with these fields replaced. */

@@ -1,0 +1,189 @@
+import type { Changer } from "../platform/actor.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { doOnce } from "../platform/storage/do-once.ts";
+import { toFlag } from "../platform/storage/flag.ts";
+import type { Micros } from "../platform/storage/micros.ts";
+import type { Once } from "../platform/storage/once.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { insertCorrection, selectCorrectedAt, deleteCorrection, selectCountedWithout, selectLatestCorrection } from "./corrections-store.ts";
+import type { StoredResult } from "./result.ts";
+import type { EvaluationServices } from "./evaluation-services.ts";
+import { lockResult, addCounted, type Countable, type Counted, countResults } from "./write/counts-store.ts";
+import { findResult, noSuchResult } from "./write/stored-results-store.ts";
+import { type Correction, CorrectionRequest, CorrectionResponse, EvaluationResultPath } from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { body, errorResponse, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
+import { exampleResult } from "./example-result.ts";
+
+/** What a person says about the verdict of a result. */
+export interface NewCorrection {
+  userId: string;
+  resultId: number;
+  pass: boolean;
+  /** Absent: 1 for a pass, 0 for a fail; none if the evaluator gave none. */
+  score: number | undefined;
+  comment: string | undefined;
+}
+
+/**
+ * Appends a correction, which counts in searches and summaries from then on, and returns the result with it. Whether such a result
+ * can be corrected is checked first, since a writing transaction blocks others.
+ */
+export async function correctResult(
+  services: Pick<EvaluationServices, "store" | "folder">,
+  requester: Changer,
+  correction: NewCorrection,
+  once: Once | undefined,
+): Promise<StoredResult> {
+  const { resultId, pass, comment } = correction;
+  // All of the response is read before the change: once that is committed, no read may fail the request.
+  const result = await findResult(services, requester, resultId);
+  if (result.outcome.status !== "success") {
+    throw new ServiceError("conflict", "The evaluation has no verdict to correct.");
+  }
+  const isGraded = result.outcome.score !== undefined;
+  const score = correction.score ?? (isGraded ? Number(pass) : undefined);
+  // A repeated request contains all but the time of the first.
+  const { createdAt } = await doOnce(services.store.writer(requester), once, {
+    async work(transaction) {
+      const appended = await appendCorrection(transaction, requester.accountId, { ...correction, score });
+      await recordChange(transaction, requester, {
+        action: "evaluation_result.correct",
+        objectId: String(resultId),
+        detail: { pass, score: score ?? null },
+      });
+      return appended;
+    },
+    toReceipt: (appended) => appended,
+    recall: async (appended) => appended,
+  });
+  services.folder.schedule();
+  return { ...result, correction: { pass, score, comment, createdAt } };
+}
+
+/** Of two corrections of one result the second waits for the first, so that it sees what the first one counted. */
+async function appendCorrection(
+  transaction: Database,
+  accountId: string,
+  { userId, resultId, pass, score, comment }: NewCorrection,
+): Promise<{ createdAt: Micros }> {
+  const locked = await lockResult(transaction, accountId, resultId);
+  if (locked === undefined) throw noSuchResult();
+  const { counted, now } = locked;
+  const createdAt = Math.max(now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
+  await insertCorrection(transaction, {
+    id: Bun.randomUUIDv7(),
+    result_id: resultId,
+    account_id: accountId,
+    profile_public_id: counted.profile?.publicId ?? null,
+    user_id: userId,
+    pass: toFlag(pass),
+    score: score ?? null,
+    comment: comment ?? null,
+    created_at: createdAt,
+  });
+  await addCounted(
+    transaction,
+    recount([counted], [{ ...counted, outcome: { status: "success", pass, score } }]),
+  );
+  return { createdAt };
+}
+
+/** What the rollup loses and gains when results are counted differently than before. */
+export function recount(from: readonly Countable[], to: readonly Countable[]): Counted {
+  const [lost, gained] = [countResults(from), countResults(to)];
+  const takenAway = lost.counts.map((cell) => ({
+    ...cell,
+    count: -cell.count,
+    score_sum: -cell.score_sum,
+    score_sum_of_squares: -cell.score_sum_of_squares,
+  }));
+  return { series: gained.series, counts: [...takenAway, ...gained.counts] };
+}
+
+/** Takes back the latest correction of a result, if it is the user's own. The verdict from before it counts again. */
+export async function withdrawCorrection(
+  services: Pick<EvaluationServices, "store" | "folder">,
+  requester: Changer,
+  withdrawal: { userId: string; resultId: number },
+): Promise<StoredResult> {
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      await takeBack(transaction, requester.accountId, withdrawal);
+      await recordChange(transaction, requester, {
+        action: "evaluation_result.withdraw_correction",
+        objectId: String(withdrawal.resultId),
+      });
+    });
+  services.folder.schedule();
+  return await findResult(services, requester, withdrawal.resultId);
+}
+
+async function takeBack(
+  transaction: Database,
+  accountId: string,
+  { userId, resultId }: { userId: string; resultId: number },
+): Promise<void> {
+  const locked = await lockResult(transaction, accountId, resultId);
+  if (locked === undefined) throw noSuchResult();
+  const latest = await selectLatestCorrection(transaction, resultId);
+  if (latest?.user_id !== userId) {
+    throw new ServiceError(
+      "not_found",
+      "The latest correction of the result is not yours, or there is none.",
+    );
+  }
+  const { pass, score } = await selectCountedWithout(transaction, resultId, latest.id);
+  await deleteCorrection(transaction, { id: latest.id, resultId, pass, score });
+  const outcome = {
+    status: "success" as const,
+    pass: pass === null ? undefined : pass === 1,
+    score: score ?? undefined,
+  };
+  await addCounted(transaction, recount([locked.counted], [{ ...locked.counted, outcome }]));
+}
+
+const tag = "evaluation results";
+export const resultNotFound = noSuch("result", "evaluation result");
+export const requestParams = { path: EvaluationResultPath };
+const exampleCorrection: Correction = {
+  pass: true,
+  score_raw: 1,
+  comment: "The state does not say what is in the fridge.",
+  created_at: "2026-11-22T03:46:48.009Z",
+};
+
+export const correctionPaths: ZodOpenApiPathsObject = {
+  "/v1/evaluation-results/{id}/correction": {
+    post: operation("correctEvaluationResult", tag, "Correct the verdict of a result", {
+      description:
+        "Adds a person's verdict to a result; one that equals the evaluator's confirms it. Searches and summaries count the latest correction. The evaluator's own verdict stays in the result.",
+      requestParams: { ...requestParams, header: idempotencyHeader },
+      requestBody: body(CorrectionRequest, { pass: true, comment: exampleCorrection.comment }),
+      responses: {
+        "201": response("The result with its correction, which counts from now on", CorrectionResponse, {
+          evaluation_result: { ...exampleResult, correction: exampleCorrection },
+        }),
+        "409": errorResponse("The evaluation has no verdict", "The evaluation has no verdict to correct."),
+        ...resultNotFound,
+      },
+    }),
+    delete: operation("withdrawEvaluationCorrection", tag, "Take back a correction", {
+      description:
+        "Removes the latest correction of a result, if it is the caller's own. The correction before it counts again, otherwise the evaluator's verdict.",
+      requestParams,
+      responses: {
+        "200": response("The result, with the correction that counts now", CorrectionResponse, {
+          evaluation_result: exampleResult,
+        }),
+        "404": errorResponse(
+          "The account has no such result, or its latest correction is not the caller's",
+          "The latest correction of the result is not yours, or there is none.",
+        ),
+      },
+    }),
+  },
+};

@@ -1,0 +1,142 @@
+import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { type CountsKey, countsTables, deleteCounts, selectEmptyCounts, deleteResultRows, lockUncorrected, selectCandidatesOf, advanceDeletion, selectNextDeletion, type AgePlace, selectOldest } from "./deleted-results-store.ts";
+import { nowMicros, type Micros } from "../../platform/storage/micros.ts";
+import type { SearchFilter } from "../search/filter.ts";
+import { searchIds, narrowest } from "../search/search-results.ts";
+import { lockRollUpToDelete } from "../summary/tags.ts";
+import type { Changer } from "../../platform/actor.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { recordChange } from "../../platform/record-change.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { noSuchResult } from "../write/stored-results-store.ts";
+
+/** A millisecond or two, and no one waits for it. */
+const usuallyLookedAt = 2_000;
+
+/** How far the counts were looked at: one table after the other, each in the order of its key. */
+export interface CountsPlace {
+  tableIndex: number;
+  after: CountsKey | undefined;
+}
+
+/** Deletes some counts of days whose results are all deleted, or corrected: they say nothing. Then values of tags without counts. */
+export async function deleteEmptyCounts(
+  database: Database,
+  { tableIndex, after }: CountsPlace = { tableIndex: 0, after: undefined },
+  limit: number,
+  lookedAt = usuallyLookedAt,
+): Promise<DeletedBatch<CountsPlace>> {
+  const table = countsTables[tableIndex];
+  if (table === undefined) return { deleted: 0, heldMs: 0, next: undefined };
+  const { empty, last } = await selectEmptyCounts(database, table, after, lookedAt);
+  const some = empty.slice(0, limit);
+  // What is empty beyond the limit is looked for again.
+  const reached = some.length < empty.length ? some.at(-1) : last;
+  const next = { tableIndex: reached === undefined ? tableIndex + 1 : tableIndex, after: reached };
+  if (some.length === 0) return { deleted: 0, heldMs: 0, next };
+  const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
+    deleteCounts(transaction, table, some),
+  );
+  return { deleted: result, heldMs, next };
+}
+
+/** To look at results that stay takes microseconds each. */
+const candidatesAtOnce = 500;
+
+/**
+ * Deletes some results of the deletion that waits longest, and stores how far it is in the same transaction. A process that ends in the
+ * middle leaves the rest to the next one. Results corrected since the request stay: the count did not include them as they are now.
+ */
+export async function deleteMatchingResults(database: Database, limit: number): Promise<DeletedBatch<true>> {
+  const deletion = await selectNextDeletion(database);
+  if (deletion === undefined) return { deleted: 0, heldMs: 0, next: undefined };
+  const { id, account_id: accountId } = deletion;
+  const filter = JSON.parse(deletion.filter) as SearchFilter;
+  const wanted = Math.max(limit, candidatesAtOnce);
+  const ids = await searchIds(
+    database,
+    accountId,
+    {
+      ...filter,
+      afterId: narrowest(Math.max, filter.afterId, Number(deletion.after_id)),
+      beforeId: narrowest(Math.min, filter.beforeId, Number(deletion.up_to_id) + 1),
+    },
+    { order: "oldest-first", limit: wanted },
+  );
+  const candidates = await selectCandidatesOf(database, accountId, ids);
+  const deletable = candidates.filter(({ isOfRun }) => !isOfRun).slice(0, limit);
+  const isCut = deletable.length === limit;
+  const isLast = !isCut && ids.length < wanted;
+  const afterId = (isCut ? deletable.at(-1)?.id : ids.at(-1)) ?? Number(deletion.after_id);
+  const { result, heldMs } = await inTimedTransaction(
+    database,
+    async (transaction) => {
+      const found = await lockUncorrected(
+        transaction,
+        deletable.map((candidate) => candidate.id),
+        deletion.created_at,
+      );
+      const deleted = await deleteResultRows(transaction, found);
+      await advanceDeletion(transaction, id, { afterId, deleted, finishedAt: isLast ? nowMicros() : null });
+      return deleted;
+    },
+    lockRollUpToDelete,
+  );
+  // There may be another deletion.
+  return { deleted: result, heldMs, next: true };
+}
+
+const start: AgePlace = { createdAt: Number.MIN_SAFE_INTEGER, id: 0 };
+
+/** Deletes some results of all accounts from before a time, but for those of runs and experiments. */
+export async function deleteOldResults(
+  database: Database,
+  before: Micros,
+  place: AgePlace | undefined,
+  limit: number,
+): Promise<DeletedBatch<AgePlace>> {
+  const wanted = Math.max(limit, candidatesAtOnce);
+  const candidates = await selectOldest(database, before, place ?? start, wanted);
+  const deletable = candidates.filter(({ isOfRun }) => !isOfRun).slice(0, limit);
+  // Those between the last one that is deleted and the end are looked at again.
+  const isCut = deletable.length === limit;
+  const last = isCut ? deletable.at(-1) : candidates.at(-1);
+  const next = isCut || candidates.length === wanted ? last : undefined;
+  if (deletable.length === 0) return { deleted: 0, heldMs: 0, next };
+  const { result, heldMs } = await inTimedTransaction(
+    database,
+    (transaction) =>
+      deleteResultRows(
+        transaction,
+        deletable.map(({ id }) => id),
+      ),
+    lockRollUpToDelete,
+  );
+  return { deleted: result, heldMs, next };
+}
+
+/** Deletes one result of the account, with its corrections. Those of a run stay as long as that does. */
+export async function deleteResult(
+  { store, folder }: Pick<EvaluationServices, "store" | "folder">,
+  requester: Changer,
+  id: number,
+): Promise<void> {
+  await store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const [found] = await selectCandidatesOf(transaction, requester.accountId, [id]);
+      if (found === undefined) throw noSuchResult();
+      if (found.isOfRun)
+        throw new ServiceError(
+          "conflict",
+          "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
+        );
+      // It may have been deleted since.
+      if ((await deleteResultRows(transaction, [id])) === 0) throw noSuchResult();
+      const change = { action: "evaluation_result.delete", objectId: String(id) } as const;
+      await recordChange(transaction, requester, change);
+    });
+  folder.schedule();
+}

@@ -1,0 +1,222 @@
+import type { Changer } from "../../platform/actor.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { recordChange } from "../../platform/record-change.ts";
+import { readDatabaseClock } from "../../platform/storage/database-clock.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { ResultDeletionsTable } from "../../platform/storage/schema/deletion.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import type { SearchFilter } from "../search/filter.ts";
+import { searchIds } from "../search/search-results.ts";
+import { selectCandidatesOf, insertDeletion, selectDeletion } from "./deleted-results-store.ts";
+import { EvaluationResultDeleteQuery, EvaluationResultDeletion, EvaluationResultDeletionCount, EvaluationResultDeletionPath, EvaluationResultPath, isTrueWord, readResultId } from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { errorResponse, noSuch, operation, operationWithOldNames, query, response } from "../../http/describe.ts";
+import type { Services } from "../../app/services.ts";
+import { keepOpen } from "../../http/keep-open.ts";
+import { missing } from "../../http/pydantic-issues.ts";
+import { readKnownQuery, readPath } from "../../http/read-request.ts";
+import { requesterOf } from "../../http/requester-of.ts";
+import { type Route, withCaller } from "../../http/route.ts";
+import { InvalidRequestError } from "../../http/validate.ts";
+import { toIsoInstant } from "../../platform/storage/micros.ts";
+import { readExportQuery, readSearchFilter } from "../search/search-route.ts";
+import { deleteResult } from "./delete-results.ts";
+
+type DeletionServices = Pick<EvaluationServices, "store" | "deletions">;
+
+/** Some tens of milliseconds. */
+const idsAtOnce = 5_000;
+
+/** What a deletion by filter is about. */
+export interface DeletableResults {
+  count: number;
+  /** Results of runs and experiments, which stay. */
+  kept: number;
+  /** The greatest number among them; 0: there are none. */
+  upToId: number;
+}
+
+export async function countDeletable(
+  { store }: Pick<DeletionServices, "store">,
+  requester: Requester,
+  filter: SearchFilter,
+): Promise<DeletableResults> {
+  const { accountId, signal } = requester;
+  const reader = store.reader(requester);
+  const counted: DeletableResults = { count: 0, kept: 0, upToId: 0 };
+  let rest = filter;
+  for (;;) {
+    signal.throwIfAborted();
+    const ids = await searchIds(reader, accountId, rest, { order: "oldest-first", limit: idsAtOnce });
+    for (const { isOfRun } of await selectCandidatesOf(reader, accountId, ids)) {
+      if (isOfRun) counted.kept += 1;
+      else counted.count += 1;
+    }
+    const last = ids.at(-1);
+    if (last === undefined) return counted;
+    counted.upToId = last;
+    if (ids.length < idsAtOnce) return counted;
+    rest = { ...filter, afterId: last };
+  }
+}
+
+/** Deletes the results of a filter in the background if they are as many as the caller expects. Later ones stay. */
+export async function startDeletion(
+  services: DeletionServices,
+  requester: Changer,
+  { filter, expectedCount, userId }: { filter: SearchFilter; expectedCount: number; userId: string },
+): Promise<ResultDeletionsTable> {
+  // Before the count, by the clock of corrections: what is corrected from now on stays.
+  const createdAt = await readDatabaseClock(services.store.database);
+  const { count, upToId } = await countDeletable(services, requester, filter);
+  if (count !== expectedCount)
+    throw new ServiceError(
+      "conflict",
+      `${count} results match by now, not ${expectedCount}. Nothing was deleted. Ask for the count again.`,
+    );
+  const row: ResultDeletionsTable = {
+    id: Bun.randomUUIDv7(),
+    account_id: requester.accountId,
+    filter: JSON.stringify(filter),
+    matched: count,
+    after_id: 0,
+    up_to_id: upToId,
+    deleted: 0,
+    created_by: userId,
+    created_at: createdAt,
+    finished_at: null,
+  };
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      await insertDeletion(transaction, row);
+      const detail = { deletion: row.id, count };
+      await recordChange(transaction, requester, {
+        action: "evaluation_result.delete",
+        objectId: "many",
+        detail,
+      });
+    });
+  services.deletions.schedule();
+  return row;
+}
+
+export async function findDeletion(
+  { store }: Pick<DeletionServices, "store">,
+  { accountId }: Requester,
+  id: string,
+): Promise<ResultDeletionsTable> {
+  const found = await selectDeletion(store.database, accountId, id);
+  if (found === undefined) throw new ServiceError("not_found", "There is no such deletion of results.");
+  return found;
+}
+
+const tag = "evaluation results";
+
+const exampleDeletion: EvaluationResultDeletion = {
+  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
+  status: "running",
+  count: 41_200,
+  deleted: 0,
+  created_at: "2026-11-22T03:46:48.009Z",
+  finished_at: null,
+};
+
+export const deleteResultOperation = operation("deleteEvaluationResult", tag, "Delete a result", {
+  description:
+    "Deletes one result with its texts and corrections; summaries no longer count it. A result of a run or an experiment stays as long as that does.",
+  requestParams: { path: EvaluationResultPath },
+  responses: {
+    "204": { description: "Deleted" },
+    ...noSuch("result", "evaluation result"),
+    "409": errorResponse(
+      "The result belongs to a run",
+      "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
+    ),
+  },
+});
+
+export const resultDeletionPaths: ZodOpenApiPathsObject = {
+  "/v1/evaluation-results": {
+    delete: operationWithOldNames("deleteEvaluationResults", tag, "Delete the results of a search", {
+      description:
+        "Deletes all results that match the filters, which are those of the search. First count them with `dry_run=true`, then send that number as `expected_count`. Deletion continues in the background, even after a restart of the server; results stored later stay. Results of runs and experiments stay as long as these do.",
+      requestParams: { query: query(EvaluationResultDeleteQuery) },
+      responses: {
+        "200": response("With dry_run: how many results would be deleted", EvaluationResultDeletionCount, {
+          count: 41_200,
+          kept: 300,
+        }),
+        "202": response(
+          "The deletion, which continues in the background",
+          EvaluationResultDeletion,
+          exampleDeletion,
+        ),
+        "409": errorResponse(
+          "Another number of results matches",
+          "41201 results match by now, not 41200. Nothing was deleted. Ask for the count again.",
+        ),
+      },
+    }),
+  },
+  "/v1/evaluation-result-deletions/{id}": {
+    get: operation("getEvaluationResultDeletion", tag, "Show a deletion of results", {
+      description: "Shows how far a deletion of results is. It can be read for 30 days after its end.",
+      requestParams: { path: EvaluationResultDeletionPath },
+      responses: {
+        "200": response("The deletion", EvaluationResultDeletion, {
+          ...exampleDeletion,
+          status: "finished",
+          deleted: 41_200,
+          finished_at: "2026-11-22T03:47:30.512Z",
+        }),
+        ...noSuch("deletion", "deletion of results"),
+      },
+    }),
+  },
+};
+
+const path = "/v1/evaluation-results";
+
+export function resultDeletionRoutes({ evaluation }: Services): Route[] {
+  return [
+    withCaller("DELETE", path, "manage", async (call) => {
+      const query = readKnownQuery(call, EvaluationResultDeleteQuery);
+      const { dry_run, expected_count: expected, ...filters } = query;
+      const isDryRun = dry_run !== undefined && isTrueWord(dry_run);
+      if (!isDryRun && expected === undefined)
+        throw new InvalidRequestError([missing(["query", "expected_count"], query)]);
+      keepOpen(call);
+      const filter = await readSearchFilter(evaluation, call, readExportQuery(filters).filter);
+      const requester = requesterOf(call);
+      if (isDryRun) {
+        const { count, kept } = await countDeletable(evaluation, requester, filter);
+        return Response.json({ count, kept } satisfies EvaluationResultDeletionCount);
+      }
+      const wanted = { filter, expectedCount: Number(expected), userId: call.caller.userId };
+      const deletion = await startDeletion(evaluation, requester, wanted);
+      return Response.json(toDeletion(deletion), { status: 202 });
+    }),
+    withCaller("GET", "/v1/evaluation-result-deletions/:id", "read", async (call) => {
+      const { id } = readPath(call, EvaluationResultDeletionPath);
+      return Response.json(toDeletion(await findDeletion(evaluation, requesterOf(call), id.toLowerCase())));
+    }),
+    withCaller("DELETE", `${path}/:id`, "manage", async (call) => {
+      const { id } = readPath(call, EvaluationResultPath);
+      await deleteResult(evaluation, requesterOf(call), readResultId(id));
+      return new Response(null, { status: 204 });
+    }),
+  ];
+}
+
+function toDeletion(row: ResultDeletionsTable): EvaluationResultDeletion {
+  return {
+    id: row.id,
+    status: row.finished_at === null ? "running" : "finished",
+    count: Number(row.matched),
+    deleted: Number(row.deleted),
+    created_at: toIsoInstant(row.created_at),
+    finished_at: row.finished_at === null ? null : toIsoInstant(row.finished_at),
+  };
+}

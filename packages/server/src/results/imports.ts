@@ -1,0 +1,316 @@
+import { type EvaluatorOutcome, type Sample, toExternalName, charactersOf } from "../evaluators/outcome.ts";
+import type { Changer } from "../platform/actor.ts";
+import { forgetOldRequests, recordRequest } from "../platform/storage/idempotent-requests-store.ts";
+import { type Micros, toIsoInstant } from "../platform/storage/micros.ts";
+import type { Once } from "../platform/storage/once.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Store } from "../platform/storage/store.ts";
+import type { NewProject } from "./projects.ts";
+import type { ResultMetadata } from "./result.ts";
+import type { EvaluationServices } from "./evaluation-services.ts";
+import { placeResults, refuseRunIds } from "./placement.ts";
+import { selectRowsByRequestKeys } from "./write/stored-results-store.ts";
+import { insertRows } from "../platform/storage/insert-rows.ts";
+import type { EvaluationPayloadsTable, EvaluationResultsTable, EvaluationTagsTable } from "../platform/storage/schema/evaluation-results.ts";
+import { countErrorFindings, addErrorFindings } from "./error-findings.ts";
+import { toCountable, withFindings, addCounted, countResults } from "./write/counts-store.ts";
+import { addTimes } from "./write/results-store.ts";
+import { type ClientEvaluation, type ImportedEvaluationResult, type ValidationError, ClientEvaluationBatchRequest, type ClientEvaluationBatchResponse, EvaluationResultBatchRequest, type EvaluationResultBatchResponse } from "@presage/contract";
+import { parse } from "tinyduration";
+import { readEvaluatorName, readSample } from "../evaluators/old-names.ts";
+import { valueError } from "../http/pydantic-issues.ts";
+import { InvalidRequestError } from "../http/validate.ts";
+import { readResultMetadata } from "./evaluate-route.ts";
+import type { Services } from "../app/services.ts";
+import { digestOf, readExactBody, readIdempotencyKey, readOnce } from "../http/read-request.ts";
+import { requesterOf } from "../http/requester-of.ts";
+import { reserveResults } from "../http/reserve-memory.ts";
+import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+
+type ImportServices = Pick<EvaluationServices, "store" | "resultWriter" | "keysInFlight" | "freeRunIds">;
+
+/** An external result: only the names of its evaluator and profile are known. */
+export interface ImportedResult {
+  evaluatorId: string;
+  profileName: string | undefined;
+  sample: Sample;
+  metadata: ResultMetadata;
+  /** In place of the metadata's project id. It is created if there is none of this name. */
+  project: NewProject | undefined;
+  outcome: Omit<EvaluatorOutcome, "status">;
+}
+
+/** What the response to an import says about each result. */
+export interface ImportReceipt {
+  id: number;
+  app: string;
+  evaluatorId: string;
+  createdAt: Micros;
+}
+
+/**
+ * Stores external results, all or none. A repeated request gets what the first one stored: the import is recorded under a
+ * name, which with their positions makes the results' request keys, and these are unique.
+ */
+export async function importResults(
+  services: ImportServices,
+  requester: Changer,
+  results: readonly ImportedResult[],
+  once: Once | undefined,
+): Promise<ImportReceipt[]> {
+  const { store, keysInFlight } = services;
+  const { accountId } = requester;
+  await refuseRunIds(
+    services,
+    accountId,
+    results.map(({ metadata }) => metadata.runId),
+  );
+  if (once === undefined) return await writeImported(services, requester, results);
+  const name = await nameImport(store, requester, once);
+  const keys = results.map((_, index) => `import/${name}/${index}`);
+  return await keysInFlight.withKeys([`${accountId}/${name}`], requester.signal, async () => {
+    const before = await findImported(store.database, accountId, keys);
+    // If a repeated request in another process stored them first, the writer returns those.
+    return before ?? (await writeImported(services, requester, results, keys));
+  });
+}
+
+async function nameImport(store: Store, requester: Requester, once: Once): Promise<string> {
+  const newName = crypto.randomUUID();
+  const earlier = await store
+    .writer(requester)
+    .transaction()
+    .execute((transaction) => recordRequest(transaction, once, newName));
+  if (earlier !== undefined) return earlier;
+  // A failed deletion is made up for by a later request.
+  void forgetOldRequests(store.database).catch(() => {});
+  return newName;
+}
+
+async function writeImported(
+  services: ImportServices,
+  requester: Changer,
+  results: readonly ImportedResult[],
+  requestKeys: readonly string[] = [],
+): Promise<ImportReceipt[]> {
+  const wanted = results.map(({ metadata: { projectId, experimentId }, project }) => ({
+    projectId,
+    project,
+    experimentId,
+  }));
+  const placements = await placeResults(services, requester, wanted);
+  const stored = await services.resultWriter.write(
+    results.map(({ evaluatorId, profileName, sample, metadata, outcome }, index) => ({
+      accountId: requester.accountId,
+      evaluatorId,
+      requestKey: requestKeys[index],
+      profile: profileName === undefined ? undefined : { name: profileName },
+      explainStrategy: outcome.explanation === undefined ? "never" : "always",
+      isExternal: true,
+      sample,
+      metadata: { ...metadata, ...placements[index] },
+      outcome: { ...outcome, status: "success" },
+    })),
+  );
+  return stored.map(({ id, metadata, evaluatorId, createdAt }) => ({
+    id,
+    app: metadata.app,
+    evaluatorId,
+    createdAt,
+  }));
+}
+
+/** The results of an import in its order, if they are stored: all are, or none. */
+async function findImported(
+  database: Database,
+  accountId: string,
+  keys: readonly string[],
+): Promise<ImportReceipt[] | undefined> {
+  const rows = await selectRowsByRequestKeys(database, accountId, keys);
+  const byKey = new Map(rows.map((row) => [row.request_key, row]));
+  const found = keys.flatMap((key) => {
+    const row = byKey.get(key);
+    return row === undefined
+      ? []
+      : [{ id: row.id, app: row.app, evaluatorId: row.evaluator_id, createdAt: row.created_at }];
+  });
+  return found.length === keys.length ? found : undefined;
+}
+
+/**
+ * Stores results as they were in another database, under numbers that are taken, and counts them with the verdicts that count. Returns
+ * the ids of those that were not there; if any was, nothing else is stored.
+ */
+export async function storeImportedResults(
+  transaction: Database,
+  results: readonly { row: EvaluationResultsTable; texts: EvaluationPayloadsTable }[],
+): Promise<{ id: number }[]> {
+  const rows = results.map(({ row }) => row);
+  const texts = results.map((result) => result.texts);
+  const ending = "on conflict do nothing returning id";
+  const stored = await insertRows(transaction, "evaluation_results", rows, ending);
+  const ids = stored.map(({ id = 0 }) => ({ id }));
+  if (ids.length < rows.length) return ids;
+  await insertRows(transaction, "evaluation_payloads", texts);
+  await insertRows(transaction, "evaluation_tags", results.flatMap(toTags));
+  const counted = results.map(({ row, texts: { additional_info } }) =>
+    withFindings(toCountable(row), additional_info),
+  );
+  await addTimes(
+    transaction,
+    rows.map(({ id, created_at }) => ({ id, createdAt: created_at })),
+  );
+  await addCounted(transaction, countResults(counted));
+  await addErrorFindings(transaction, countErrorFindings(counted));
+  return ids;
+}
+
+function toTags({
+  row: { id, account_id },
+  texts: { tags },
+}: {
+  row: EvaluationResultsTable;
+  texts: EvaluationPayloadsTable;
+}): EvaluationTagsTable[] {
+  const named = JSON.parse(tags ?? "{}") as Record<string, string>;
+  return Object.entries(named).map(([name, value]) => ({ account_id, name, value, result_id: id }));
+}
+
+const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
+const durationUnits = "Durations are weeks, days, hours, minutes and seconds";
+type Unit = keyof typeof secondsPer;
+
+/** Reads the results of an import, a list of the body; throws every issue that their schema cannot express. */
+export function readImportedResults(
+  results: readonly ImportedEvaluationResult[],
+  userId: string,
+  listName = "evaluation_results",
+): ImportedResult[] {
+  const issues: ValidationError[] = [];
+  const read = results.map((result, index) => {
+    const { evaluator_id, profile_name, criteria, pass, score_raw, explanation } = result;
+    const micros = (field: "evaluation_duration" | "explanation_duration") => {
+      const value = readDuration(result[field]);
+      if (value !== "unreadable") return value;
+      issues.push(valueError(["body", listName, index, field], durationUnits, result[field]));
+      return undefined;
+    };
+    return {
+      // What an export calls external:NAME is imported as NAME.
+      evaluatorId: readEvaluatorName(evaluator_id).name ?? evaluator_id,
+      profileName: profile_name ?? criteria ?? undefined,
+      sample: readSample(result),
+      metadata: readResultMetadata(result),
+      project: result.project_name ? { name: result.project_name, userId } : undefined,
+      outcome: {
+        pass: pass ?? undefined,
+        score: typeof score_raw === "number" ? score_raw : undefined,
+        explanation: explanation ?? undefined,
+        evaluationMicros: micros("evaluation_duration"),
+        explanationMicros: micros("explanation_duration"),
+      },
+    };
+  });
+  if (issues.length > 0) throw new InvalidRequestError(issues);
+  return read;
+}
+
+/** Reads what a client sends of its own evaluators. A result keeps what it has no field for as details of its verdict. */
+export function readClientEvaluations(
+  evaluations: readonly ClientEvaluation[],
+  userId: string,
+): ImportedResult[] {
+  const scores = evaluations.map(({ score }) => (isUnitScore(score) ? score : undefined));
+  const results = evaluations.map((evaluation, index) => ({ ...evaluation, score_raw: scores[index] }));
+  return readImportedResults(results, userId, "evaluations").map((result, index) => ({
+    ...result,
+    outcome: { ...result.outcome, extra: detailsOf(evaluations[index], scores[index] === undefined) },
+  }));
+}
+
+function isUnitScore(score: ClientEvaluation["score"]): score is number {
+  return typeof score === "number" && score >= 0 && score <= 1;
+}
+
+function detailsOf(evaluation: ClientEvaluation | undefined, withScore: boolean): Record<string, unknown> {
+  if (evaluation === undefined) return {};
+  const { log_id, trace_id, span_id, text_output, metadata, metric_name, metric_description, created_at } =
+    evaluation;
+  const details = {
+    score: withScore ? evaluation.score : undefined,
+    text_output,
+    metadata,
+    metric_name,
+    metric_description,
+    log_id,
+    trace_id,
+    span_id,
+    created_at,
+  };
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => (value ?? null) !== null));
+}
+
+/** Years and months have no fixed length, and a store cannot count more than a safe integer of microseconds. */
+function readDuration(text: string | null | undefined): Micros | "unreadable" | undefined {
+  if (text === null || text === undefined) return undefined;
+  const { years, months, ...parts } = parse(text);
+  const units = Object.keys(secondsPer) as Unit[];
+  const seconds = units.reduce((total, unit) => total + (parts[unit] ?? 0) * secondsPer[unit], 0);
+  const micros = Math.round(seconds * 1e6);
+  return years || months || !Number.isSafeInteger(micros) ? "unreadable" : micros;
+}
+
+/** The two ways in for results of other tools: under Presage's names, and as a client sends those of its own evaluators. */
+export function resultImportRoutes(services: Services): Route[] {
+  const { maxBodyBytes } = services.settings;
+
+  async function store(
+    call: CallWithCaller,
+    results: readonly ImportedResult[],
+    once: Once | undefined,
+  ): Promise<ImportReceipt[]> {
+    const storedCharacters = results.reduce((sum, result) => sum + charactersOfImport(result), 0);
+    reserveResults(call.exchange, { stored: results.length, storedCharacters, isResponseLong: false });
+    return await importResults(services.evaluation, requesterOf(call), results, once);
+  }
+
+  return [
+    withCaller("POST", "/v1/evaluation-results/batch", "evaluate", async (call) => {
+      const body = await readExactBody(call, EvaluationResultBatchRequest, maxBodyBytes);
+      const results = readImportedResults(body.evaluation_results, call.caller.userId);
+      const receipts = await store(call, results, readOnce(call, "import results", body));
+      const response: EvaluationResultBatchResponse = { evaluation_results: receipts.map(toJson) };
+      return Response.json(response, { status: 201 });
+    }),
+    withCaller("POST", "/v1/evaluations/batch", "evaluate", async (call) => {
+      const body = await readExactBody(call, ClientEvaluationBatchRequest, maxBodyBytes);
+      const { evaluations } = body;
+      // The client repeats a batch until it succeeds, and sends no key. Its ids tell the batch from every other one.
+      const key = readIdempotencyKey(call.request.headers) ?? digestOf(body);
+      const results = readClientEvaluations(evaluations, call.caller.userId);
+      const receipts = await store(call, results, readOnce(call, "import evaluations", body, key));
+      const response: ClientEvaluationBatchResponse = {
+        evaluations: receipts.map((receipt, index) => ({
+          ...toJson(receipt),
+          log_id: evaluations[index]?.log_id ?? "",
+          evaluation_type: "client_evaluation",
+        })),
+      };
+      return Response.json(response, { status: 201 });
+    }),
+  ];
+}
+
+function charactersOfImport({ sample, outcome: { explanation = "", extra = {} } }: ImportedResult): number {
+  return charactersOf(sample) + explanation.length + JSON.stringify(extra).length;
+}
+
+function toJson({ id, app, createdAt, evaluatorId }: ImportReceipt) {
+  return {
+    id: String(id),
+    app,
+    created_at: toIsoInstant(createdAt),
+    evaluator_id: toExternalName(evaluatorId),
+  };
+}

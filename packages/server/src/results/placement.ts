@@ -1,0 +1,145 @@
+import type { Changer } from "../platform/actor.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { nowMicros } from "../platform/storage/micros.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { selectProjectsOfExperiments } from "../runs/experiments-store.ts";
+import { type NewProject, projectCreated, insertProjects, selectProjectsByNames } from "./projects.ts";
+import type { ResultMetadata } from "./result.ts";
+import type { EvaluationServices } from "./evaluation-services.ts";
+import { LRUCache } from "lru-cache";
+import { ServiceError } from "../platform/errors.ts";
+import { lruLimit } from "../platform/lru-limit.ts";
+
+/** The project and the experiment of a result. */
+export type Placement = Pick<ResultMetadata, "projectId" | "experimentId">;
+
+/** How a request says where its result belongs. */
+export interface WantedPlacement extends Placement {
+  /** In place of the id. */
+  project: NewProject | undefined;
+}
+
+/**
+ * Where results belong. The project of an experiment's results is the experiment's. Otherwise a named project precedes an id,
+ * and one that does not exist stands for none. Ids that the account has nothing of are kept as they are.
+ */
+export async function findPlacements(
+  { store }: Pick<EvaluationServices, "store">,
+  accountId: string,
+  wanted: readonly WantedPlacement[],
+): Promise<Placement[]> {
+  return (await resolve(store.database, accountId, wanted)).placements;
+}
+
+/** Where results that are about to be written belong. Projects that are named and do not exist are created, all or none. */
+export async function placeResults(
+  services: Pick<EvaluationServices, "store">,
+  requester: Changer,
+  wanted: readonly WantedPlacement[],
+): Promise<Placement[]> {
+  const { accountId } = requester;
+  const { store } = services;
+  const { placements, missing } = await resolve(store.database, accountId, wanted);
+  if (missing.length === 0) return placements;
+  const rows = missing.map(({ name, userId }) => ({
+    id: Bun.randomUUIDv7(),
+    account_id: accountId,
+    name,
+    created_by: userId,
+    created_at: nowMicros(),
+  }));
+  await store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      for (const row of rows)
+        if ((await insertProjects(transaction, [row])) > 0)
+          await recordChange(transaction, requester, projectCreated(row));
+    });
+  return await findPlacements(services, accountId, wanted);
+}
+
+interface Resolved {
+  placements: Placement[];
+  /** Those of a name that no project has, each once. */
+  missing: NewProject[];
+}
+
+/** From a few rows by their keys, not behind long reads. */
+async function resolve(
+  database: Database,
+  accountId: string,
+  wanted: readonly WantedPlacement[],
+): Promise<Resolved> {
+  const experimentIds = wanted.flatMap(({ experimentId }) => experimentId ?? []);
+  const projectOf = await selectProjectsOfExperiments(database, accountId, [...new Set(experimentIds)]);
+  const projectOfExperiment = ({ experimentId }: WantedPlacement) =>
+    experimentId === undefined ? undefined : projectOf.get(experimentId);
+  const named = new Map<string, NewProject>();
+  for (const one of wanted) {
+    if (one.project !== undefined && projectOfExperiment(one) === undefined) {
+      named.set(one.project.name, one.project);
+    }
+  }
+  const found = await selectProjectsByNames(database, accountId, [...named.keys()]);
+  const idOf = new Map(found.map(({ id, name }) => [name, id]));
+  return {
+    placements: wanted.map((one) => ({
+      projectId:
+        projectOfExperiment(one) ?? (one.project === undefined ? one.projectId : idOf.get(one.project.name)),
+      experimentId: one.experimentId,
+    })),
+    missing: [...named.values()].filter(({ name }) => !idOf.has(name)),
+  };
+}
+
+/** Which of these are ids of an account's runs whose results Presage makes. */
+export async function selectOwnRunIds(
+  database: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await database
+    .selectFrom("runs")
+    .select("id")
+    .where("id", "in", ids)
+    .where("account_id", "=", accountId)
+    .where("target_kind", "!=", "external")
+    .where("status", "!=", "deleted")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Texts that are no run's id, or that of an external run, with the account before them. */
+export type FreeRunIds = Pick<LRUCache<string, true>, "has" | "set">;
+
+const maxFreeRunIds = 10_000;
+
+/** A process's. An id never becomes a run's later: new runs get new ids, and no run becomes another's kind. */
+export function createFreeRunIds(): FreeRunIds {
+  return new LRUCache<string, true>(lruLimit(maxFreeRunIds));
+}
+
+/** As runs have them; any other text is free. */
+const runId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Only Presage adds results to the runs that it makes itself. Throws if one of these is the id of such a run of the account. */
+export async function refuseRunIds(
+  { store, freeRunIds }: Pick<EvaluationServices, "store" | "freeRunIds">,
+  accountId: string,
+  named: readonly (string | undefined)[],
+): Promise<void> {
+  const unknown = new Set<string>();
+  for (const id of named) {
+    if (id !== undefined && runId.test(id) && !freeRunIds.has(`${accountId}/${id}`)) unknown.add(id);
+  }
+  if (unknown.size === 0) return;
+  // A few rows by their keys, not behind long reads.
+  const [own] = await selectOwnRunIds(store.database, accountId, [...unknown]);
+  if (own !== undefined)
+    throw new ServiceError(
+      "conflict",
+      `${own} is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.`,
+    );
+  for (const id of unknown) freeRunIds.set(`${accountId}/${id}`, true);
+}

@@ -1,0 +1,261 @@
+import { sql } from "kysely";
+import { maxSkewMs, findClockSkew } from "../platform/storage/clock-skew.ts";
+import { databaseNow } from "../platform/storage/database-clock.ts";
+import { isPostgres } from "../platform/storage/is-postgres.ts";
+import { type Micros, microsPerMs, toIsoInstant } from "../platform/storage/micros.ts";
+import { numbersPerStretch } from "../platform/storage/result-numbers.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { countableColumns, type Dated, toCountable, withFindings, addCounted } from "./write/counts-store.ts";
+import { recount } from "./corrections.ts";
+import { selectCorrectedAt } from "./corrections-store.ts";
+import { countErrorFindings, addErrorFindings } from "./error-findings.ts";
+import { resetTagRollup } from "./summary/tags.ts";
+import { foldDeltas, lockFolding } from "./write/fold.ts";
+import type { Logger } from "../platform/observability/logger.ts";
+
+/** Later times count as in the future. */
+export function lastSoundTime(now: Micros): Micros {
+  return now + maxSkewMs * microsPerMs;
+}
+
+/** How many results are dated in the future, up to a bound. If there are none, that is one index lookup. */
+export async function countFutureResults(database: Database, bound: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (
+    select id from evaluation_results where created_at > ${databaseNow(database)} + ${maxSkewMs * microsPerMs}
+    limit ${bound}) as future`.execute(database);
+  return rows[0]?.count ?? 0;
+}
+
+/** Number, ids and times of results dated after `lastSound`. */
+export async function describeFuture(database: Database, lastSound: Micros) {
+  return await database
+    .selectFrom("evaluation_results")
+    .select(({ fn }) => [
+      fn.countAll<number>().as("count"),
+      fn.min("id").as("firstId"),
+      fn.max("id").as("lastId"),
+      fn.min("created_at").as("earliest"),
+      fn.max("created_at").as("latest"),
+    ])
+    .where("created_at", ">", lastSound)
+    .executeTakeFirstOrThrow();
+}
+
+/** Some of the results dated after `lastSound`, by ascending id, locked until the transaction ends. */
+export async function lockFutureResults(transaction: Database, lastSound: Micros, limit: number) {
+  const query = transaction
+    .selectFrom("evaluation_results")
+    .select(countableColumns)
+    .where("created_at", ">", lastSound)
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit);
+  const rows = await (isPostgres(transaction) ? query.forUpdate() : query).execute();
+  return rows.sort((a, b) => a.id - b.id);
+}
+
+/** The time of the nearest earlier result not dated after `lastSound`, otherwise of the nearest later one. */
+export async function selectSoundTimeNear(
+  database: Database,
+  id: number,
+  lastSound: Micros,
+): Promise<Micros | undefined> {
+  const nearest = (direction: "desc" | "asc") =>
+    database
+      .selectFrom("evaluation_results")
+      .select("created_at")
+      .where("id", direction === "desc" ? "<" : ">", id)
+      .where("created_at", "<=", lastSound)
+      .orderBy("id", direction)
+      .limit(1)
+      .executeTakeFirst();
+  return ((await nearest("desc")) ?? (await nearest("asc")))?.created_at;
+}
+
+export async function setTime(
+  transaction: Database,
+  ids: readonly number[],
+  createdAt: Micros,
+): Promise<void> {
+  await transaction
+    .updateTable("evaluation_results")
+    .set({ created_at: createdAt })
+    .where("id", "in", ids)
+    .execute();
+}
+
+/** Recomputes the time ranges of the stretches of these results. No process may fold meanwhile. */
+export async function recomputeTimes(transaction: Database, ids: readonly number[]): Promise<void> {
+  const stretches = new Set(ids.map((id) => Math.floor(id / numbersPerStretch)));
+  for (const stretch of stretches) {
+    const results = transaction
+      .selectFrom("evaluation_results")
+      .where("id", ">=", stretch * numbersPerStretch)
+      .where("id", "<", (stretch + 1) * numbersPerStretch);
+    await transaction
+      .updateTable("evaluation_times")
+      .set({
+        earliest: results.select(({ fn }) => fn.min("created_at").as("earliest")),
+        latest: results.select(({ fn }) => fn.max("created_at").as("latest")),
+      })
+      .where("stretch", "=", stretch)
+      .execute();
+  }
+}
+
+/** What error-taxonomy results store as JSON beside their verdict, by id. */
+export async function selectAdditionalInfo(
+  database: Database,
+  ids: readonly number[],
+): Promise<Map<number, string | null>> {
+  if (ids.length === 0) return new Map();
+  const rows = await database
+    .selectFrom("evaluation_payloads")
+    .select(["result_id", "additional_info"])
+    .where("result_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ result_id, additional_info }) => [result_id, additional_info]));
+}
+
+/** Some of the corrections dated after `lastSound`, the earliest first. */
+export async function selectFutureCorrections(database: Database, lastSound: Micros, limit: number) {
+  return await database
+    .selectFrom("evaluation_corrections as correction")
+    .innerJoin("evaluation_results as result", "result.id", "correction.result_id")
+    .select(["correction.id", "correction.result_id", "result.created_at"])
+    .where("correction.created_at", ">", lastSound)
+    .orderBy("correction.created_at")
+    .orderBy("correction.id")
+    .limit(limit)
+    .execute();
+}
+
+export async function setCorrectionTime(database: Database, id: string, createdAt: Micros): Promise<void> {
+  await database
+    .updateTable("evaluation_corrections")
+    .set({ created_at: createdAt })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Few enough that no other writer waits long for the transaction. */
+const resultsAtOnce = 200;
+
+/** No result has a time that those dated in the future could take. */
+export class NoSoundTimeError extends Error {
+  constructor() {
+    super("All results are dated in the future. More likely, the clock is wrong.");
+    this.name = "NoSoundTimeError";
+  }
+}
+
+/**
+ * Gives results dated after `lastSound` the time of their nearest earlier neighbour that is not, and counts them in that day. Works in
+ * batches, each a transaction of its own, so that another run resumes where the last one stopped. Returns the number of results.
+ */
+export async function mendTimes(database: Database, lastSound: Micros): Promise<number> {
+  if (isPostgres(database)) await foldDeltas(database);
+  let mended = 0;
+  for (;;) {
+    const some = await database.transaction().execute((transaction) => mendSome(transaction, lastSound));
+    mended += some;
+    if (some < resultsAtOnce) return mended;
+  }
+}
+
+/** The same for corrections. Those of one result keep their order. */
+export async function mendCorrections(database: Database, lastSound: Micros): Promise<number> {
+  let mended = 0;
+  for (;;) {
+    const some = await selectFutureCorrections(database, lastSound, resultsAtOnce);
+    for (const { id, result_id, created_at } of some) {
+      const last = await selectCorrectedAt(database, result_id, lastSound);
+      await setCorrectionTime(database, id, Math.max(created_at, last ?? 0) + 1);
+    }
+    mended += some.length;
+    if (some.length < resultsAtOnce) return mended;
+  }
+}
+
+async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
+  if (isPostgres(transaction)) await lockFolding(transaction);
+  const rows = await lockFutureResults(transaction, lastSound, resultsAtOnce);
+  const ids = rows.map(({ id }) => id);
+  const info = await selectAdditionalInfo(
+    transaction,
+    rows.flatMap((row) => (row.evaluator_family === "error-taxonomy" ? [row.id] : [])),
+  );
+  const changes: { id: number; createdAt: Micros; from: Dated; to: Dated }[] = [];
+  for (const row of rows) {
+    const last = changes.at(-1);
+    const createdAt =
+      last?.id === row.id - 1 ? last.createdAt : await selectSoundTimeNear(transaction, row.id, lastSound);
+    if (createdAt === undefined) throw new NoSoundTimeError();
+    const from = withFindings(toCountable(row), info.get(row.id));
+    changes.push({ id: row.id, createdAt, from, to: { ...from, createdAt } });
+  }
+  for (const [createdAt, same] of Map.groupBy(changes, (change) => change.createdAt)) {
+    await setTime(
+      transaction,
+      same.map(({ id }) => id),
+      createdAt,
+    );
+  }
+  const [before, after] = [changes.map(({ from }) => from), changes.map(({ to }) => to)];
+  await addCounted(transaction, recount(before, after));
+  await addErrorFindings(transaction, [
+    ...countErrorFindings(before).map((cell) => ({ ...cell, count: -cell.count })),
+    ...countErrorFindings(after),
+  ]);
+  await recomputeTimes(transaction, ids);
+  if (rows.length > 0) await resetTagRollup(transaction);
+  return rows.length;
+}
+
+const usuallyEveryMs = 60_000;
+/** Beyond it the exact number does not matter. */
+const mostCounted = 10_000;
+
+/** Logs when clocks begin to differ, when results are dated in the future, and when either ends. Checks at once, then every minute. */
+export function watchClocks(
+  database: Database,
+  logger: Pick<Logger, "warn" | "info">,
+  everyMs = usuallyEveryMs,
+): { stop(): Promise<void> } {
+  let isSkewed = false;
+  let hasFuture = false;
+
+  async function check(): Promise<void> {
+    const skew = await findClockSkew(database);
+    if (skew !== undefined && !isSkewed) {
+      const clocks = { own: toIsoInstant(skew.own), database: toIsoInstant(skew.database) };
+      logger.warn(clocks, "the clocks of this machine and of the database differ by more than a minute");
+    } else if (skew === undefined && isSkewed) logger.info("the clocks agree again");
+    isSkewed = skew !== undefined;
+
+    const count = await countFutureResults(database, mostCounted);
+    if (count > 0 && !hasFuture) {
+      const results = count === mostCounted ? `${mostCounted} or more` : count;
+      logger.warn(
+        { results },
+        "results are dated in the future because a clock was wrong; run `presage results mend-times` to correct them",
+      );
+    } else if (count === 0 && hasFuture) logger.info("no result is dated in the future any longer");
+    hasFuture = count > 0;
+  }
+
+  // An unavailable database is logged elsewhere.
+  const checkQuietly = () => check().catch(() => undefined);
+  let checking = checkQuietly();
+  const timer = setInterval(() => {
+    // One check at a time: two at once would report the same change twice.
+    checking = checking.then(checkQuietly);
+  }, everyMs);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await checking;
+    },
+  };
+}

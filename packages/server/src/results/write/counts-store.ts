@@ -1,0 +1,261 @@
+import { databaseNow } from "../../platform/storage/database-clock.ts";
+import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import { type Micros, microsPerDay } from "../../platform/storage/micros.ts";
+import type { EvaluationResultsTable } from "../../platform/storage/schema/evaluation-results.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { countErrorFindings } from "../error-findings.ts";
+import { fromProfileColumns, type EvaluationRecord, type StoredResult, toThousandths } from "../result.ts";
+import type { EvaluationStatus } from "@presage/contract";
+import { sql } from "kysely";
+import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
+import { toFlag } from "../../platform/storage/flag.ts";
+import { insertRows } from "../../platform/storage/insert-rows.ts";
+import type { CountedVerdict, EvaluationCountsTable, EvaluationSeriesTable } from "../../platform/storage/schema/evaluation-rollup.ts";
+
+export const countableColumns = [
+  "id",
+  "account_id",
+  "created_at",
+  "app",
+  "evaluator_id",
+  "evaluator_family",
+  "profile_name",
+  "profile_public_id",
+  "profile_revision",
+  "run_id",
+  "status",
+  "counted_pass",
+  "counted_score",
+] as const;
+
+type CountableRow = Pick<EvaluationResultsTable, (typeof countableColumns)[number]>;
+
+/** A result as the rollup counts it: with the verdict that counts, and without its texts. */
+export function toCountable(row: CountableRow): Countable {
+  return {
+    accountId: row.account_id,
+    evaluatorId: row.evaluator_id,
+    evaluatorFamily: row.evaluator_family ?? undefined,
+    profile: fromProfileColumns(row),
+    createdAt: row.created_at,
+    metadata: { app: row.app, runId: row.run_id ?? undefined },
+    outcome: {
+      status: row.status,
+      pass: row.counted_pass === null ? undefined : row.counted_pass === 1,
+      score: row.counted_score ?? undefined,
+    },
+  };
+}
+
+/** A result as all rollups count it. */
+export type Dated = Parameters<typeof countErrorFindings>[0][number] & Countable;
+
+/** The same with the errors that were found in it: `info` is what is stored as JSON beside its verdict. */
+export function withFindings(countable: Countable, info: string | null | undefined): Dated {
+  const { extra } = info ? (JSON.parse(info) as Pick<Dated["outcome"], "extra">) : {};
+  return { ...countable, outcome: { ...countable.outcome, extra } };
+}
+
+/** An account's result, locked until the transaction ends, and the time. */
+export async function lockResult(
+  transaction: Database,
+  accountId: string,
+  id: number,
+): Promise<{ counted: Countable; now: Micros } | undefined> {
+  const query = transaction
+    .selectFrom("evaluation_results")
+    .select(countableColumns)
+    .select(databaseNow(transaction).as("now"))
+    .where("id", "=", id)
+    .where("account_id", "=", accountId);
+  // On SQLite there is one writer at a time.
+  const row = await (isPostgres(transaction) ? query.forUpdate() : query).executeTakeFirst();
+  return row && { counted: toCountable(row), now: row.now };
+}
+
+/** Namespace of series ids; any fixed UUID would do. */
+const seriesNamespace = "5d0cf7a4-3c4b-4d5e-9b0a-6a4f6f1f2c11";
+
+export interface Counted {
+  series: EvaluationSeriesTable[];
+  counts: EvaluationCountsTable[];
+}
+
+/** The verdict as the rollup spells it. */
+function verdictOf(status: EvaluationStatus, pass: boolean | undefined): CountedVerdict {
+  if (status !== "success") return status;
+  if (pass === undefined) return "none";
+  return pass ? "pass" : "fail";
+}
+
+/** What the rollup needs to know about a result. */
+export type Countable = Pick<
+  StoredResult,
+  "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
+> & {
+  metadata: Pick<StoredResult["metadata"], "app" | "runId">;
+  outcome: Pick<StoredResult["outcome"], "status" | "pass" | "score">;
+};
+
+/** The series that results will be counted in. */
+export function seriesOf(records: readonly EvaluationRecord[]): EvaluationSeriesTable[] {
+  const series = new Map<string, EvaluationSeriesTable>();
+  for (const record of records) {
+    for (const spansRuns of [true, false]) addSeriesOf(series, record, spansRuns);
+  }
+  return [...series.values()];
+}
+
+/** What results add to the rollup. */
+export function countResults(results: readonly Countable[]): Counted {
+  const series = new Map<string, EvaluationSeriesTable>();
+  const counts = new Map<string, EvaluationCountsTable>();
+  for (const result of results) {
+    for (const spansRuns of [true, false]) addOne(counts, addSeriesOf(series, result, spansRuns).id, result);
+  }
+  return { series: [...series.values()], counts: [...counts.values()] };
+}
+
+function addOne(
+  counts: Map<string, EvaluationCountsTable>,
+  seriesId: string,
+  { outcome, createdAt }: Countable,
+): void {
+  const cell = {
+    series_id: seriesId,
+    day: Math.floor(createdAt / microsPerDay),
+    verdict: verdictOf(outcome.status, outcome.pass),
+    score_mille: outcome.score === undefined ? -1 : toThousandths(outcome.score),
+  };
+  const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
+  const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
+  const score = outcome.score ?? 0;
+  count.count += 1;
+  count.score_sum += score;
+  count.score_sum_of_squares += score * score;
+  counts.set(key, count);
+}
+
+function addSeriesOf(
+  known: Map<string, EvaluationSeriesTable>,
+  result: Omit<Countable, "createdAt">,
+  spansRuns: boolean,
+): EvaluationSeriesTable {
+  const dimensions = {
+    account_id: result.accountId,
+    app: result.metadata.app,
+    evaluator_id: result.evaluatorId,
+    evaluator_family: result.evaluatorFamily ?? "",
+    profile_name: result.profile?.name ?? "",
+    profile_public_id: result.profile?.publicId ?? "",
+    profile_revision: result.profile?.revision ?? 0,
+    spans_runs: toFlag(spansRuns),
+    run_id: spansRuns ? "" : (result.metadata.runId ?? ""),
+  };
+  const key = keyOf(dimensions);
+  const series = known.get(key) ?? { id: seriesIdOf(dimensions), ...dimensions };
+  known.set(key, series);
+  return series;
+}
+
+/** It follows from the dimensions, so that processes need not agree on it. */
+export function seriesIdOf(dimensions: Omit<EvaluationSeriesTable, "id">): string {
+  return Bun.randomUUIDv5(keyOf(dimensions), seriesNamespace);
+}
+
+function keyOf(dimensions: Omit<EvaluationSeriesTable, "id">): string {
+  return JSON.stringify([
+    dimensions.account_id,
+    dimensions.app,
+    dimensions.evaluator_id,
+    dimensions.evaluator_family,
+    dimensions.profile_name,
+    dimensions.profile_public_id,
+    dimensions.profile_revision,
+    dimensions.spans_runs,
+    dimensions.run_id,
+  ]);
+}
+
+/** Adds to the rollup, including series that are missing. Negative counts subtract. */
+export async function addCounted(transaction: Database, { series, counts }: Counted): Promise<void> {
+  await addSeries(transaction, series);
+  await addCounts(transaction, counts);
+}
+
+/** Always in one order, to avoid deadlocks between writers that insert the same series. */
+export async function addSeries(database: Database, series: readonly EvaluationSeriesTable[]): Promise<void> {
+  const sorted = series.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  await insertRows(database, "evaluation_series", sorted, "on conflict (id) do nothing");
+}
+
+/** Adds to the counts of existing series. */
+export async function addCounts(
+  transaction: Database,
+  counts: readonly EvaluationCountsTable[],
+): Promise<void> {
+  if (isPostgres(transaction)) await insertRows(transaction, "evaluation_count_deltas", counts);
+  else await insertRows(transaction, "evaluation_counts", counts, addToCounts);
+}
+
+const addToCounts = `on conflict (series_id, day, verdict, score_mille) do update set
+  count = count + excluded.count,
+  score_sum = score_sum + excluded.score_sum,
+  score_sum_of_squares = score_sum_of_squares + excluded.score_sum_of_squares`;
+
+/** Each run has series of its own, so their number is unbounded. */
+const maxKnown = 10_000;
+/** A database restored from a backup may lack series that were known to exist. */
+const knownForMs = 60_000;
+
+export interface SeriesMemory {
+  /** Ensures that series exist before results are counted in them. */
+  ensure(series: readonly EvaluationSeriesTable[]): Promise<void>;
+  /** They were deleted since. */
+  forget(series: readonly EvaluationSeriesTable[]): void;
+}
+
+/**
+ * Ensures that series exist, and remembers which do. On PostgreSQL that happens outside the writers' transactions: of two that insert
+ * the same series the second would wait for the first, and this one is short.
+ */
+export function createSeriesMemory(database: Database): SeriesMemory {
+  const known = new Set<string>();
+  let knownSinceMs = 0;
+  return {
+    async ensure(series) {
+      if (known.size > maxKnown || performance.now() - knownSinceMs > knownForMs) {
+        known.clear();
+        knownSinceMs = performance.now();
+      }
+      const unknown = series.filter(({ id }) => !known.has(id));
+      if (unknown.length === 0) return;
+      await database.transaction().execute(async (transaction) => {
+        const accountIds = unknown.map(({ account_id }) => account_id);
+        await refuseClosedAccounts(transaction, accountIds);
+        await addSeries(transaction, unknown);
+      });
+      for (const { id } of unknown) known.add(id);
+    },
+    forget(series) {
+      for (const { id } of series) known.delete(id);
+    },
+  };
+}
+
+/**
+ * Whether all series exist and none of their accounts is closed, on PostgreSQL. As it is one statement and holds the lock of those who
+ * look, none of them is deleted before the transaction ends: whoever erases an account closes it first, and waits for the lock.
+ */
+export async function haveOpenSeries(
+  transaction: Database,
+  series: readonly EvaluationSeriesTable[],
+): Promise<boolean> {
+  const accountIds = [...new Set(series.map(({ account_id }) => account_id))];
+  const { rows } = await sql<{ closed: boolean; existing: number }>`
+    select exists (select 1 from closed_accounts where account_id = any(${accountIds}::text[])) as closed,
+      (select count(*)::int from evaluation_series where id = any(${series.map(({ id }) => id)}::text[])) as existing`.execute(
+    transaction,
+  );
+  return rows.every(({ closed, existing }) => !closed && existing === series.length);
+}
