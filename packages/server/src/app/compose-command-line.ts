@@ -7,7 +7,7 @@ import { migrations } from "../platform/storage/migrations/index.ts";
 import { type OpenedDatabase, type OpenOptions, openDatabase } from "../platform/storage/open-database.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import type { EvaluateServices } from "../results/evaluate.ts";
-import type { Lease } from "../runs/runner/run-leases-store.ts";
+import type { Lease } from "../runs/runner/work-store.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { smallHeap } from "../platform/storage/small-heap.ts";
 import { writerThread } from "../platform/storage/thread-requests.ts";
-import type { WriteWork } from "../runs/runner/work-writer.ts";
+import type { WriteWork } from "../runs/runner/evaluate-step.ts";
 
 /** Writes the work of runs into an SQLite file on a thread of its own. */
 export function writeWorkInThread(sqlitePath: string): { write: WriteWork; end(): Promise<void> } {

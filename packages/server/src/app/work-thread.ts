@@ -1,6 +1,6 @@
 import { openSqliteWriter } from "../platform/storage/open-sqlite-database.ts";
 import { serveWrites } from "../platform/storage/thread-requests.ts";
-import { type RunWork, storeWork } from "../runs/runner/run-work-store.ts";
+import { type RunWork, storeWork } from "../runs/runner/work-store.ts";
 
 // Runs in a worker: it writes what was done for runs.
 serveWrites<string, boolean>(openSqliteWriter, (database, work) =>

@@ -15,7 +15,7 @@ import {
 } from "../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../platform/storage/micros.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { discardAllRuns } from "../runs/deleted-runs-store.ts";
+import { discardAllRuns } from "../runs/change-run.ts";
 import { CommandError } from "./command-error.ts";
 import { changerFor } from "./command-line-actor.ts";
 import { eraseUntilNothingIsLeft } from "./erase-until-nothing-is-left.ts";

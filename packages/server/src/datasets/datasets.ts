@@ -13,7 +13,7 @@ import { doOnce } from "../platform/storage/do-once.ts";
 import { nowMicros } from "../platform/storage/micros.ts";
 import type { Once } from "../platform/storage/once.ts";
 import { countOf } from "../platform/count-of.ts";
-import { countRunsOf, discardRunsOf } from "../runs/deleted-runs-store.ts";
+import { countRunsOf, discardRunsOf } from "../runs/change-run.ts";
 
 export type StoredDataset = Omit<DatasetsTable, "account_id">;
 

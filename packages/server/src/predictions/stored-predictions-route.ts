@@ -18,7 +18,7 @@ import { defined } from "../platform/defined.ts";
 import { selectNames } from "../platform/storage/names-store.ts";
 import type { Requester } from "../platform/storage/reader.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { findPromptSource, readRunPrompt } from "../runs/runner/find-run-prompt.ts";
+import { findPromptSource, readRunPrompt } from "../runs/runner/predict-step.ts";
 import { countValues, findPayload, findPrediction } from "./stored-predictions.ts";
 import { deletePrediction, deletePredictionsBefore } from "./delete-predictions.ts";
 import type { ZodOpenApiPathsObject } from "zod-openapi";

@@ -2,7 +2,7 @@ import type { Changer } from "../platform/actor.ts";
 import { recordChange } from "../platform/record-change.ts";
 import { nowMicros } from "../platform/storage/micros.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { selectProjectsOfExperiments } from "../runs/experiments-store.ts";
+import { selectProjectsOfExperiments } from "../runs/experiments.ts";
 import { type NewProject, projectCreated, insertProjects, selectProjectsByNames } from "./projects.ts";
 import type { ResultMetadata } from "./result.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";

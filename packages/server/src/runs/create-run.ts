@@ -1,4 +1,4 @@
-import type { DatasetChange } from "@presage/contract";
+import { type DatasetChange, maxRunEvaluators } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
 import { lockDataset } from "../datasets/datasets.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
@@ -12,7 +12,8 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { noSuchRun } from "./find-run.ts";
 import { isSameEvaluator, noCounts, type Run, type RunEvaluator, type RunTarget } from "./run.ts";
-import { type HeldLease, insertRun, selectRun } from "./runs-store.ts";
+import { type HeldLease, insertRun, selectRun, lockRun, replaceEvaluators } from "./runs-store.ts";
+import { ServiceError } from "../platform/errors.ts";
 
 /** A revision of a dataset as a client names it; without a number, the latest. */
 export interface NamedRevision {
@@ -190,4 +191,42 @@ async function resolveTarget(
 /** A target in words. */
 function nameOf(target: RunTarget): string {
   return target.kind === "deployment" ? (target.model ?? target.deployment) : target.kind;
+}
+
+/** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
+export async function addEvaluators(
+  services: Pick<EvaluationServices, "store" | "registry" | "runs">,
+  requester: Changer,
+  id: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<Run> {
+  const { accountId } = requester;
+  const resolved = toRunEvaluators(await resolveEvaluators(services, accountId, wanted));
+  const changed = await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const run = await lockRun(transaction, accountId, id);
+      if (run === undefined) throw noSuchRun();
+      if (run.target.kind === "external")
+        throw new ServiceError(
+          "conflict",
+          "The run's target is external: it has no predictions to evaluate.",
+        );
+      if (run.status === "cancelled" || run.status === "failed")
+        throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
+      const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
+      if (added.length === 0) return run;
+      const evaluators = [...run.evaluators, ...added];
+      if (evaluators.length > maxRunEvaluators)
+        throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
+      await recordChange(transaction, requester, {
+        action: "run.add_evaluators",
+        objectId: id,
+        detail: { name: run.name, evaluators: added.map((one) => one.id) },
+      });
+      return await replaceEvaluators(transaction, run, evaluators);
+    });
+  services.runs.wake();
+  return changed;
 }

@@ -1,13 +1,19 @@
-import {
-  defaultPageLimit,
-  type Experiment,
-  ExperimentCreateRequest,
-  ExperimentListQuery,
-  type ExperimentListResponse,
-  ExperimentPath,
-  type ExperimentResponse,
-  ExperimentUpdateRequest,
-} from "@presage/contract";
+import { type RawBuilder, sql } from "kysely";
+import type { RunsTable } from "../platform/storage/schema/runs.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { Requester } from "../platform/storage/reader.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import type { Changer } from "../platform/actor.ts";
+import { recordChange } from "../platform/record-change.ts";
+import { doOnce } from "../platform/storage/do-once.ts";
+import { nowMicros, toIsoInstant } from "../platform/storage/micros.ts";
+import type { Once } from "../platform/storage/once.ts";
+import { selectProject, exampleProject } from "../results/projects.ts";
+import { notCounted, type Run } from "./run.ts";
+import { insertRun } from "./runs-store.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/read-in-pieces.ts";
+import { defaultPageLimit, type Experiment, ExperimentCreateRequest, ExperimentListQuery, ExperimentListResponse, ExperimentPath, ExperimentResponse, ExperimentUpdateRequest } from "@presage/contract";
 import type { Services } from "../app/services.ts";
 import { valueError } from "../http/pydantic-issues.ts";
 import { parseJson } from "../http/read-json.ts";
@@ -17,12 +23,260 @@ import { requesterOf } from "../http/requester-of.ts";
 import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
 import { streamList } from "../http/stream-list.ts";
 import { InvalidRequestError } from "../http/validate.ts";
-import { toIsoInstant } from "../platform/storage/micros.ts";
-import { createExperiment, UnknownProjectError } from "./create-experiment.ts";
-import type { ExperimentRow } from "./experiments-store.ts";
-import { findExperiment } from "./find-experiment.ts";
-import { listExperiments } from "./list-experiments.ts";
-import { updateExperiment } from "./update-experiment.ts";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { body, idempotencyHeader, noSuch, operation, pageTooLarge, response } from "../http/describe.ts";
+
+/** A run whose target is external, as `/v1/experiments` has it. */
+export interface ExperimentRow extends Pick<RunsTable, "id" | "name" | "tags" | "metadata" | "created_at"> {
+  project_id: string;
+}
+
+const columns = ["id", "name", "tags", "metadata", "created_at"] as const;
+
+/** Without a parameter, so that the indexes of external runs serve it. */
+const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
+
+export async function selectExperiment(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<ExperimentRow | undefined> {
+  return (await selectExperimentsByIds(database, accountId, [id]))[0];
+}
+
+/** The project ids of an account's experiments, by the experiments' ids. */
+export async function selectProjectsOfExperiments(
+  database: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await database
+    .selectFrom("runs")
+    .select("id")
+    // All external runs have a project.
+    .select((of) => of.ref("project_id").$notNull().as("project_id"))
+    .where("id", "in", ids)
+    .where("account_id", "=", accountId)
+    .where(isExperiment)
+    .execute();
+  return new Map(rows.map(({ id, project_id }) => [id, project_id]));
+}
+
+/** Replaces an experiment's metadata. Returns undefined if the account has no such experiment. */
+export async function replaceMetadata(
+  writer: Database,
+  accountId: string,
+  id: string,
+  metadata: string,
+): Promise<ExperimentRow | undefined> {
+  return await writer
+    .updateTable("runs")
+    .set({ metadata })
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where(isExperiment)
+    .returning(columns)
+    .returning((of) => of.ref("project_id").$notNull().as("project_id"))
+    .executeTakeFirst();
+}
+
+export interface ExperimentPage {
+  /** Absent: of any project. */
+  projectId: string | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** The ids of an account's experiments, newest first, with their approximate sizes. */
+export async function selectExperimentSizes(
+  reader: Database,
+  accountId: string,
+  { projectId, limit, offset }: ExperimentPage,
+): Promise<{ id: string; bytes: number }[]> {
+  const bytes = sql<number>`coalesce(octet_length(tags), 0) + coalesce(octet_length(metadata), 0)`;
+  let query = reader
+    .selectFrom("runs")
+    .select(["id", bytes.as("bytes")])
+    .where("account_id", "=", accountId)
+    .where(isExperiment);
+  if (projectId !== undefined) query = query.where("project_id", "=", projectId);
+  return await query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+/** An account's experiments of these ids, in no particular order. */
+export async function selectExperimentsByIds(
+  reader: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ExperimentRow[]> {
+  if (ids.length === 0) return [];
+  return await reader
+    .selectFrom("runs")
+    .select(columns)
+    .select((of) => of.ref("project_id").$notNull().as("project_id"))
+    .where("id", "in", ids)
+    .where("account_id", "=", accountId)
+    .where(isExperiment)
+    .execute();
+}
+
+export async function findExperiment(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  id: string,
+): Promise<ExperimentRow> {
+  const experiment = await selectExperiment(store.briefReader(requester), requester.accountId, id);
+  if (experiment === undefined) throw noSuchExperiment();
+  return experiment;
+}
+
+export function noSuchExperiment(): ServiceError {
+  return new ServiceError("not_found", "There is no such experiment.");
+}
+
+export interface NewExperiment {
+  projectId: string;
+  name: string;
+  tags: Readonly<Record<string, string>> | undefined;
+  metadata: Readonly<Record<string, unknown>> | undefined;
+  userId: string;
+}
+
+/** An experiment in a project that the account does not have. */
+export class UnknownProjectError extends Error {
+  constructor() {
+    super("The account has no such project");
+    this.name = "UnknownProjectError";
+  }
+}
+
+/** Creates an experiment: a run whose results its client makes. Throws an `UnknownProjectError` if the account has no such project. */
+export async function createExperiment(
+  { store, runs }: Pick<EvaluationServices, "store" | "runs">,
+  requester: Changer,
+  { projectId, metadata, ...wanted }: NewExperiment,
+  once: Once | undefined,
+): Promise<ExperimentRow> {
+  const { accountId } = requester;
+  const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
+  return await doOnce(store.writer(requester), once, {
+    async work(transaction) {
+      const project = await selectProject(transaction, accountId, projectId);
+      if (project === undefined) throw new UnknownProjectError();
+      const run = toRun({ ...wanted, accountId, version: runs.version });
+      const placement = { project_id: project.id, metadata: metadataJson };
+      await insertRun(transaction, run, { placement });
+      const { id, name, tags, createdAt } = run;
+      const detail = { name, project_id: project.id };
+      await recordChange(transaction, requester, { action: "experiment.create", objectId: id, detail });
+      return {
+        ...placement,
+        id,
+        name,
+        tags: tags === undefined ? null : JSON.stringify(tags),
+        created_at: createdAt,
+      };
+    },
+    toReceipt: ({ id }) => ({ id }),
+    async recall({ id }) {
+      const experiment = await selectExperiment(store.database, accountId, id);
+      if (experiment === undefined) throw noSuchExperiment();
+      // It may have been replaced since. A repeated request has that of the first.
+      return { ...experiment, metadata: metadataJson };
+    },
+  });
+}
+
+type NewExternalRun = Omit<NewExperiment, "projectId" | "metadata"> & { accountId: string; version: string };
+
+/** It runs from the start, until it is cancelled: only the client knows what is still to come. */
+function toRun({ accountId, name, tags, userId, version }: NewExternalRun): Run {
+  const createdAt = nowMicros();
+  return {
+    id: Bun.randomUUIDv7(),
+    accountId,
+    name,
+    status: "running",
+    statusReason: undefined,
+    pausedBy: undefined,
+    target: { kind: "external" },
+    mode: "teacher-forced",
+    params: undefined,
+    evaluators: [],
+    repeats: 1,
+    concurrency: 1,
+    tags,
+    dataset: undefined,
+    counts: { samples: 0, ...notCounted },
+    tries: undefined,
+    provenance: {
+      presage_version: version,
+      prompt_version: null,
+      dataset_digest: null,
+      models: [],
+      in_sample: false,
+    },
+    notes: [],
+    createdBy: userId,
+    // It asks no model.
+    apiKeyId: undefined,
+    createdAt,
+    startedAt: createdAt,
+    finishedAt: undefined,
+  };
+}
+
+/** One page of an account's experiments, newest first. */
+export async function listExperiments(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  page: ExperimentPage,
+): Promise<Pieces<ExperimentRow>> {
+  const { accountId } = requester;
+  const reader = store.briefReader(requester);
+  const sizes = await selectExperimentSizes(reader, accountId, page);
+  refuseLargePage(
+    sizes.map(({ bytes }) => bytes),
+    "experiments",
+    "Ask for fewer experiments with limit.",
+  );
+  const ids = sizes.map(({ id }) => id);
+  const bytesOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]));
+  return readInPieces(ids, bytesOf, async (some) => {
+    const read = await selectExperimentsByIds(reader, accountId, some);
+    const byId = new Map(read.map((experiment) => [experiment.id, experiment]));
+    return some.flatMap((id) => byId.get(id) ?? []);
+  });
+}
+
+/** Replaces an experiment's metadata. */
+export async function updateExperiment(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Changer,
+  id: string,
+  metadata: Readonly<Record<string, unknown>>,
+): Promise<ExperimentRow> {
+  const json = JSON.stringify(metadata);
+  return await store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const updated = await replaceMetadata(transaction, requester.accountId, id, json);
+      if (updated === undefined) throw noSuchExperiment();
+      await recordChange(transaction, requester, {
+        action: "experiment.update",
+        objectId: id,
+        detail: { name: updated.name },
+      });
+      return updated;
+    });
+}
 
 const path = "/v1/experiments";
 
@@ -89,3 +343,64 @@ function toExperiment({ id, project_id, name, tags, metadata, created_at }: Expe
     created_at: toIsoInstant(created_at),
   };
 }
+
+const tag = "experiments";
+const exampleExperiment: Experiment = {
+  id: "019aa5f3-1b42-7000-9d1e-6a0c4f7e8d22",
+  project_id: exampleProject.id,
+  name: "qwen3-8b, temperature 0",
+  tags: { split: "test" },
+  metadata: { seed: 7 },
+  created_at: "2026-11-22T03:46:48.120Z",
+};
+const requestParams = { path: ExperimentPath };
+
+export const experimentPaths: ZodOpenApiPathsObject = {
+  "/v1/experiments": {
+    get: operation("listExperiments", tag, "List the account's experiments", {
+      description: "Returns the experiments of the account or of one project, newest first.",
+      requestParams: { query: ExperimentListQuery },
+      responses: {
+        "200": response("The experiments, newest first", ExperimentListResponse, {
+          experiments: [exampleExperiment],
+        }),
+        ...pageTooLarge,
+      },
+    }),
+    post: operation("createExperiment", tag, "Create an experiment", {
+      description:
+        "Creates an experiment in a project. Evaluations and imports that name it in experiment_id belong to it and to its project.",
+      requestParams: { header: idempotencyHeader },
+      requestBody: body(ExperimentCreateRequest, {
+        project_id: exampleExperiment.project_id,
+        name: exampleExperiment.name,
+        tags: exampleExperiment.tags,
+        metadata: exampleExperiment.metadata,
+      }),
+      responses: {
+        "201": response("The new experiment", ExperimentResponse, { experiment: exampleExperiment }),
+      },
+    }),
+  },
+  "/v1/experiments/{id}": {
+    get: operation("getExperiment", tag, "Show an experiment", {
+      description: "Returns one experiment of the account.",
+      requestParams,
+      responses: {
+        "200": response("The experiment", ExperimentResponse, { experiment: exampleExperiment }),
+        ...noSuch("experiment"),
+      },
+    }),
+    post: operation("updateExperiment", tag, "Replace an experiment's metadata", {
+      description: "Replaces all of an experiment's metadata. Nothing else of it can change.",
+      requestParams,
+      requestBody: body(ExperimentUpdateRequest, { metadata: { seed: 7, finished: true } }),
+      responses: {
+        "200": response("The experiment with its new metadata", ExperimentResponse, {
+          experiment: { ...exampleExperiment, metadata: { seed: 7, finished: true } },
+        }),
+        ...noSuch("experiment"),
+      },
+    }),
+  },
+};

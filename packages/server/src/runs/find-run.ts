@@ -1,9 +1,10 @@
 import { ServiceError } from "../platform/errors.ts";
 import type { Requester } from "../platform/storage/reader.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { withExternalCounts } from "./external/with-external-counts.ts";
+import { withExternalCounts } from "./external/external-counts.ts";
 import type { Run } from "./run.ts";
-import { selectRun } from "./runs-store.ts";
+import { selectRun, type RunFilter, selectRuns } from "./runs-store.ts";
+import type { KeysetPage, ListPart } from "../platform/storage/keyset.ts";
 
 export async function findRun(
   services: Pick<EvaluationServices, "store" | "externalCounts">,
@@ -30,4 +31,16 @@ export async function refuseDeleted(
 
 export function noSuchRun(): ServiceError {
   return new ServiceError("not_found", "There is no such run.");
+}
+
+/** One page of an account's runs, newest first. */
+export async function listRuns(
+  services: Pick<EvaluationServices, "store" | "externalCounts">,
+  requester: Requester,
+  filter: RunFilter,
+  page: KeysetPage,
+): Promise<ListPart<Run>> {
+  const reader = services.store.briefReader(requester);
+  const { rows, next } = await selectRuns(reader, requester.accountId, filter, page);
+  return { rows: await withExternalCounts(services, requester, rows), next };
 }

@@ -2,7 +2,7 @@ import type { BackgroundTurns } from "../platform/limits/background-turns.ts";
 import type { RoomForBytes } from "../platform/limits/room-for-bytes.ts";
 import type { Tracing } from "../platform/observability/tracing.ts";
 import type { PredictStep } from "./runner/predict-step.ts";
-import type { WriteWork } from "./runner/work-writer.ts";
+import type { WriteWork } from "./runner/evaluate-step.ts";
 
 /** What runs need beside what evaluations need. */
 export interface RunServices {

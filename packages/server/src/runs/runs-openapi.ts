@@ -23,7 +23,7 @@ import {
   page,
   response,
 } from "../http/describe.ts";
-import { exampleFinishedRun } from "./report/report-openapi.ts";
+import { exampleFinishedRun } from "./report/report-route.ts";
 
 const tag = "runs";
 const conflict = (description: string, detail: string) => ({ "409": errorResponse(description, detail) });

@@ -6,7 +6,7 @@ import { type Micros, nowMicros } from "../platform/storage/micros.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
-import { isOfDeadProcess } from "./runner/lease-ids.ts";
+import { isOfDeadProcess } from "./runner/work-store.ts";
 
 export const runColumns = [
   "id",

@@ -12,12 +12,8 @@ import { searchResults } from "../../src/results/search/search-results.ts";
 import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
 import { summarise } from "../../src/results/summary/summarise.ts";
 import { selectResult } from "../../src/results/write/stored-results-store.ts";
-import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
-import {
-  countResults,
-  resultsParts,
-  selectExternalResults,
-} from "../../src/runs/external/external-results-store.ts";
+import { selectExperimentSizes } from "../../src/runs/experiments.ts";
+import { countResults, resultsParts, selectExternalResults } from "../../src/runs/external/external-store.ts";
 import { selectCounts, selectLatencies, selectModelTokens, type UsagePeriod } from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";

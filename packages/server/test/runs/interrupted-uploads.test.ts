@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { uploadPredictions } from "../../src/runs/upload-predictions.ts";
+import { uploadPredictions } from "../../src/runs/imported.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";

@@ -2,14 +2,9 @@ import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { selectTrajectories } from "../../src/datasets/trajectories.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { countRunsOf, selectDiscardedRun } from "../../src/runs/deleted-runs-store.ts";
+import { countRunsOf, selectDiscardedRun } from "../../src/runs/change-run.ts";
 import { inPlace, selectRunSamples } from "../../src/runs/run-samples-store.ts";
-import { claimRun } from "../../src/runs/runner/run-leases-store.ts";
-import {
-  selectKeptPredictions,
-  selectKeptVerdicts,
-  selectTrajectoryIds,
-} from "../../src/runs/runner/run-work-store.ts";
+import { claimRun, selectKeptPredictions, selectKeptVerdicts, selectTrajectoryIds } from "../../src/runs/runner/work-store.ts";
 import { selectRuns } from "../../src/runs/runs-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";

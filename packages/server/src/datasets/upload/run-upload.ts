@@ -5,7 +5,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { smallHeap } from "../../platform/storage/small-heap.ts";
 import { type ThreadClient, threadClient } from "../../platform/storage/thread-requests.ts";
 import { UploadError } from "../../platform/upload-error.ts";
-import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../../runs/upload-predictions.ts";
+import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../../runs/imported.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
 import type { Uploaded, UploadOutcome, UploadReply, UploadRequest, UploadTask } from "./upload-thread.ts";
 

@@ -4,11 +4,7 @@ import { openThreadDatabase } from "../../platform/storage/open-database.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { serveRequests } from "../../platform/storage/thread-requests.ts";
 import { UploadError, type UploadFault } from "../../platform/upload-error.ts";
-import {
-  type PredictionsUpload,
-  type UploadedPredictions,
-  uploadPredictions,
-} from "../../runs/upload-predictions.ts";
+import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../../runs/imported.ts";
 import { createFeed, type Feed } from "./run-upload.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
 

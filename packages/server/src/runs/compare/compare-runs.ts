@@ -1,23 +1,132 @@
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { matchSamples, type SampleMatch, type RunSamples, readRunSamples, byChanges, byStep, byWhetherChanged } from "../report/samples.ts";
+import { type Outcomes, readFailedPredictions, readOutcomes, selectLastPosition, selectSampleIds, readInRanges } from "../report/outcomes.ts";
+import { type EvaluatorNames, isSameNamed, type Run, toEvaluatorNames, isExternal, type RunDataset, sampleName, isPreliminary } from "../run.ts";
+import { sampleKey } from "../../platform/storage/sample-columns.ts";
+import { readExternalResults } from "../external/read-external-results.ts";
 import type { Comparison, ComparisonCandidate } from "@presage/contract";
 import { holm } from "../../platform/statistics/holm.ts";
 import { fewestClusters, level } from "../../platform/statistics/paired-difference.ts";
 import type { Requester } from "../../platform/storage/reader.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { refuseDeleted } from "../find-run.ts";
-import type { SampleMatch } from "../report/match-samples.ts";
-import type { RunSamples } from "../report/run-samples.ts";
-import { byChanges, byStep, byWhetherChanged } from "../report/strata.ts";
-import { type EvaluatorNames, isExternal, isPreliminary, type Run } from "../run.ts";
-import {
-  type ComparedValues,
-  type ComparisonDimensions,
-  compareValues,
-  meansOf,
-  permutationSeed,
-} from "./compare-values.ts";
-import { indexesOfAll, measureOf, type Values, valuesOf } from "./paired-values.ts";
-import { readSidesByName } from "./read-sides-by-name.ts";
-import { findEvaluator, readSides, type Side } from "./sides.ts";
+import { type ComparedValues, type ComparisonDimensions, compareValues, meansOf, permutationSeed, indexesOfAll, measureOf, type Values, valuesOf } from "./compare-values.ts";
+
+/** One of the runs that are compared. */
+export interface Side {
+  run: Run;
+  /** Where it has the reference's samples. */
+  match: SampleMatch;
+  evaluators: readonly SideEvaluator[];
+}
+
+export interface SideEvaluator {
+  names: EvaluatorNames;
+  /** Whether its results say if a sample passed, and not only a score. */
+  hasPasses: boolean;
+  /** By the run's own samples. */
+  outcomes(): Outcomes | Promise<Outcomes>;
+}
+
+/** The runs in their order, with the samples of the first one. */
+export interface Sides {
+  samples: RunSamples;
+  sides: [Side, ...Side[]];
+}
+
+export function findEvaluator({ evaluators }: Side, names: EvaluatorNames): SideEvaluator | undefined {
+  return evaluators.find((one) => isSameNamed(one.names, names));
+}
+
+/** Runs of datasets. Their samples are matched by what they are. */
+export async function readSides(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {
+  const [reference, ...others] = runs;
+  const samples = await readRunSamples(reader, reference.dataset?.revisionId ?? 0);
+  const [own, ...matches] = await matchSamples(reader, reference, runs, samples.count);
+  if (own === undefined) throw new Error("There is no reference to compare with");
+  const sides: Sides["sides"] = [await toSide(reader, reference, own)];
+  for (const [index, run] of others.entries()) {
+    const match = matches[index];
+    if (match !== undefined) sides.push(await toSide(reader, run, match));
+  }
+  return { samples, sides };
+}
+
+export async function toSide(reader: Database, run: Run, match: SampleMatch): Promise<Side> {
+  const failed = await readFailedPredictions(reader, run, match.samples);
+  return {
+    run,
+    match,
+    evaluators: run.evaluators.map((evaluator, index) => ({
+      names: toEvaluatorNames(evaluator),
+      hasPasses: true,
+      outcomes: () => readOutcomes(reader, run, index, failed),
+    })),
+  };
+}
+
+/** A run with the indexes of its samples by `sampleName`. */
+interface NamedSide extends Omit<Side, "match"> {
+  count: number;
+  indexOf: ReadonlyMap<string, number>;
+}
+
+/**
+ * Runs, some of them external. Of an external run's samples only the names are known, so all are matched by the ids of
+ * dataset and sample; what has only one of them is in no other run.
+ */
+export async function readSidesByName(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {
+  const [reference, ...others] = runs;
+  const { samples, ...own } = await readReference(reader, reference);
+  const sides: Sides["sides"] = [
+    matched(
+      own,
+      Int32Array.from({ length: samples.count }, (_, index) => index),
+    ),
+  ];
+  for (const run of others) {
+    const side = await readSide(reader, run);
+    const indexes = new Int32Array(samples.count).fill(-1);
+    for (const [name, index] of own.indexOf) indexes[index] = side.indexOf.get(name) ?? -1;
+    sides.push(matched(side, indexes));
+  }
+  return { samples, sides };
+}
+
+function matched({ run, evaluators, count }: NamedSide, indexes: Int32Array): Side {
+  return { run, evaluators, match: { indexes, samples: count } };
+}
+
+async function readReference(reader: Database, run: Run): Promise<NamedSide & { samples: RunSamples }> {
+  if (!isExternal(run)) {
+    const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
+    return { samples, ...(await readSide(reader, run)) };
+  }
+  const { samples, indexOf, evaluators } = await readExternalResults(reader, run);
+  return { run, samples, indexOf, evaluators, count: samples.count };
+}
+
+async function readSide(reader: Database, run: Run): Promise<NamedSide> {
+  const { dataset } = run;
+  if (dataset === undefined) return await readReference(reader, run);
+  const count = await selectLastPosition(reader, dataset.revisionId);
+  const { evaluators } = await toSide(reader, run, { indexes: new Int32Array(0), samples: count });
+  return { run, evaluators, count, indexOf: await readNames(reader, dataset, count) };
+}
+
+async function readNames(
+  reader: Database,
+  { datasetId, revisionId }: RunDataset,
+  count: number,
+): Promise<Map<string, number>> {
+  const indexOf = new Map<string, number>();
+  const read = readInRanges(count, 1, (range) => selectSampleIds(reader, revisionId, range));
+  for await (const rows of read) {
+    for (const { position, sample_id } of rows)
+      indexOf.set(sampleName(datasetId, sampleKey(sample_id)), position - 1);
+  }
+  return indexOf;
+}
 
 /** A comparison without the runs themselves. */
 export interface RunDifferences extends Omit<Comparison, "runs"> {
@@ -163,4 +272,17 @@ function countInAll(matches: readonly SampleMatch[], samples: number): number {
     if (matches.every(({ indexes }) => (indexes[index] ?? -1) >= 0)) count += 1;
   }
   return count;
+}
+
+const bytesPerSample = 200;
+const bytesPerSampleOfRun = 80;
+const bytesPerRepeat = 2;
+const bytesOfComparison = 4_000_000;
+
+/** The memory that a comparison takes while it is made, beside that of external runs. */
+export function comparisonMemoryBytes(runs: readonly Pick<Run, "counts" | "repeats">[]): number {
+  return runs.reduce((sum, { counts, repeats }, index) => {
+    const perSample = bytesPerSampleOfRun + (index === 0 ? bytesPerSample : 0);
+    return sum + (counts.samples / repeats) * perSample + counts.samples * bytesPerRepeat;
+  }, bytesOfComparison);
 }

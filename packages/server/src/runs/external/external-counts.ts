@@ -1,7 +1,12 @@
 import { LRUCache } from "lru-cache";
-import type { EvaluatorNames } from "../run.ts";
-import { evaluatorNamesOf } from "./evaluator-names-of.ts";
-import type { ResultCountsRow } from "./external-results-store.ts";
+import { type EvaluatorNames, isExternal, type Run, notCounted, type RunCounts } from "../run.ts";
+import { evaluatorNamesOf, type ResultCountsRow, countByEvaluator, hasMoreResultsThan, selectRangeEnd, countResults, selectHighestId } from "./external-store.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
+import { selectLastSettled } from "../../results/write/results-store.ts";
 
 /** What has been counted of external runs, by their ids. Results are only added, so the next request counts only those added since. */
 export interface ExternalCounts extends CountingLimits {
@@ -89,4 +94,180 @@ export function withMostResults(evaluators: CountedEvaluators, most: number): Co
     ([a, one], [b, other]) => other.results - one.results || (a < b ? -1 : 1),
   );
   return new Map(sorted.slice(0, most));
+}
+
+/** An external run while its results are counted. */
+export interface RunCount {
+  readonly id: string;
+  /** Of its settled results. */
+  counted: CountedResults;
+  /** Of those that are not settled, which are counted again at the next request. */
+  unsettled: CountedEvaluators;
+}
+
+interface Counting {
+  reader: Database;
+  accountId: string;
+  externalCounts: ExternalCounts;
+  settled: number;
+}
+
+/** Runs that have been counted up to the same number. */
+interface Group {
+  runCounts: readonly RunCount[];
+  after: number;
+}
+
+/**
+ * Counts by statements of bounded work, which are few where there are few results, and remembers what each has counted. Runs with many
+ * results are counted alone, a range after the other, in turns. Ends early when the time is up.
+ */
+export async function countInRanges(counting: Counting, runCounts: readonly RunCount[]): Promise<void> {
+  const endsAtMs = performance.now() + counting.externalCounts.maxCountingMs;
+  const groups = [...Map.groupBy(runCounts, ({ counted }) => counted.upTo)].map(
+    ([after, some]): Group => ({ runCounts: some, after }),
+  );
+  // Some are added on the way.
+  for (const group of groups) {
+    groups.push(...(await countSome(counting, group)));
+    if (performance.now() >= endsAtMs) return;
+  }
+}
+
+/** Returns what is still to be counted. */
+async function countSome(counting: Counting, group: Group): Promise<Group[]> {
+  const { reader, accountId, externalCounts } = counting;
+  const { resultsAtATime } = externalCounts;
+  const { runCounts, after } = group;
+  const [first] = runCounts;
+  if (first === undefined) return [];
+  const ids = runCounts.map(({ id }) => id);
+  const isAlone = runCounts.length === 1;
+  if (!isAlone && (await hasMoreResultsThan(reader, accountId, ids, { after, count: resultsAtATime })))
+    return halvesOf(group);
+  const end = isAlone
+    ? await selectRangeEnd(reader, accountId, first.id, { after, count: resultsAtATime })
+    : undefined;
+  const range = { after, settled: counting.settled, end };
+  const { rows, isCut } = await countByEvaluator(reader, accountId, ids, range);
+  if (isCut && !isAlone) return halvesOf(group);
+  const byRun = Map.groupBy(rows, ({ named_run }) => named_run);
+  for (const runCount of runCounts) addRows(counting, runCount, byRun.get(runCount.id) ?? [], end);
+  return end === undefined ? [] : [{ runCounts, after: end }];
+}
+
+function halvesOf({ runCounts, after }: Group): Group[] {
+  const half = Math.ceil(runCounts.length / 2);
+  return [runCounts.slice(0, half), runCounts.slice(half)].map((some) => ({ runCounts: some, after }));
+}
+
+/** Adds to what is known of a run, and remembers what is settled. */
+function addRows(
+  { externalCounts: { kept }, settled }: Counting,
+  runCount: RunCount,
+  rows: readonly ResultCountsRow[],
+  end: number | undefined,
+): void {
+  const isSettled = Map.groupBy(rows, ({ is_settled }) => is_settled === 1);
+  const evaluators = addUp(runCount.counted.evaluators, isSettled.get(true) ?? []);
+  runCount.unsettled = addUp(runCount.unsettled, isSettled.get(false) ?? []);
+  runCount.counted = { upTo: Math.max(runCount.counted.upTo, Math.min(end ?? settled, settled)), evaluators };
+  // Another request may have been faster. The time of the first whole count is kept, after which everything is counted again.
+  if (runCount.counted.upTo > (kept.get(runCount.id)?.upTo ?? 0))
+    kept.set(runCount.id, runCount.counted, { noUpdateTTL: end === undefined });
+}
+
+/** A result, and a sample's names and tags where it has one of its own. */
+const bytesPerResult = 500;
+/** Names of samples, by which runs of datasets are matched with external ones. */
+const bytesPerName = 200;
+
+/** The memory that a report or a comparison takes for the external ones of these runs. */
+export async function externalMemoryBytes(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  runs: readonly Run[],
+): Promise<number> {
+  if (!runs.some(isExternal)) return 0;
+  const reader = store.reader(requester);
+  let bytes = 0;
+  for (const run of runs) {
+    bytes += isExternal(run)
+      ? (await countResults(reader, run)) * bytesPerResult
+      : (run.counts.samples / run.repeats) * bytesPerName;
+  }
+  return bytes;
+}
+
+/** A run lists those with the most results. */
+const maxListed = 100;
+
+type Services = Pick<EvaluationServices, "store" | "externalCounts">;
+
+/**
+ * Runs, of which external ones have the evaluators and the progress that their results tell. Where that takes long or the database
+ * does not count, they have what was counted before: a run is shown and changed in any case.
+ */
+export async function withExternalCounts(
+  services: Services,
+  requester: Requester,
+  runs: readonly Run[],
+): Promise<Run[]> {
+  const { kept } = services.externalCounts;
+  const runCounts = runs.filter(isExternal).map(
+    ({ id }): RunCount => ({
+      id,
+      counted: kept.get(id) ?? nothingCounted,
+      unsettled: nothingCounted.evaluators,
+    }),
+  );
+  if (runCounts.length === 0) return [...runs];
+  try {
+    await count(services, requester, runCounts);
+  } catch (error) {
+    if (!(error instanceof ServiceError) && !isStoreUnavailable(error)) throw error;
+  }
+  const byId = new Map(runCounts.map((runCount) => [runCount.id, runCount]));
+  return runs.map((run) => {
+    const runCount = byId.get(run.id);
+    return runCount === undefined ? run : { ...run, ...shown(runCount) };
+  });
+}
+
+async function count(
+  { store, externalCounts }: Services,
+  requester: Requester,
+  runCounts: readonly RunCount[],
+): Promise<void> {
+  const reader = store.briefReader(requester);
+  // Before the results are read: a number up to this one is never taken again.
+  const settled = (await selectLastSettled(reader)) ?? (await selectHighestId(reader));
+  await countInRanges({ reader, accountId: requester.accountId, externalCounts, settled }, runCounts);
+}
+
+function shown({ counted, unsettled }: RunCount): Pick<Run, "externalEvaluators" | "counts"> {
+  const all = merge(counted.evaluators, [...unsettled.values()]);
+  const evaluators = [...withMostResults(all, maxListed)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, one]) => one);
+  return { externalEvaluators: evaluators.map(({ names }) => names), counts: toCounts(evaluators) };
+}
+
+/** The intended number of samples is unknown: the evaluator with the most results is taken to have seen them all. */
+function toCounts(evaluators: readonly EvaluatorCounts[]): RunCounts {
+  if (evaluators.length === 0) return { samples: 0, ...notCounted };
+  const results = evaluators.map((one) => one.results);
+  const samples = Math.max(...results);
+  return {
+    ...notCounted,
+    samples,
+    predicted: samples,
+    evaluated: Math.min(...results),
+    failed: Math.max(...evaluators.map(failuresOf)),
+  };
+}
+
+/** As in reports: among verdicts, a score alone says nothing of who passed. */
+function failuresOf({ results, with_pass, with_score }: EvaluatorCounts): number {
+  return results - (with_pass > 0 ? with_pass : with_score);
 }

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { trajectoryTag } from "../../platform/storage/sample-columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type Outcomes, outcome } from "../report/read-outcomes.ts";
-import { createTexts, inTrajectories, type RunSamples } from "../report/run-samples.ts";
+import { type Outcomes, outcome } from "../report/outcomes.ts";
+import { createTexts, inTrajectories, type RunSamples } from "../report/samples.ts";
 import { type EvaluatorNames, type Run, sampleName } from "../run.ts";
-import { evaluatorNamesOf } from "./evaluator-names-of.ts";
-import { type ExternalResultRow, resultsParts, selectExternalResults } from "./external-results-store.ts";
+import { evaluatorNamesOf, type ExternalResultRow, resultsParts, selectExternalResults } from "./external-store.ts";
 
 /** Rows of one statement. They are parsed on the main thread, so they must be few. */
 const rowsAtOnce = 2_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeEvaluator } from "./describe-evaluator.ts";
+import { describeEvaluator } from "./document.ts";
 
 const figures = {
   evaluator: "rouge-l-2026-11-21",

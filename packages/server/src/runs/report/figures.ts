@@ -12,9 +12,8 @@ import {
   rateInterval,
   scoreInterval,
 } from "../../platform/statistics/clustered-interval.ts";
-import { countRepeats, createTally, type Outcomes, type Tally } from "./read-outcomes.ts";
-import type { RunSamples } from "./run-samples.ts";
-import type { Dimension } from "./strata.ts";
+import { countRepeats, createTally, type Outcomes, type Tally } from "./outcomes.ts";
+import type { RunSamples, Dimension } from "./samples.ts";
 
 /** Other work gets a turn after this many samples, which take a few milliseconds. */
 const samplesAtOnce = 20_000;

@@ -1,10 +1,7 @@
 import { expect, test } from "bun:test";
 import type { RunReport, RunStratum } from "@presage/contract";
-import { describeEvaluator } from "./describe-evaluator.ts";
-import { reportDocument } from "./report-document.ts";
-import { exampleReport } from "./report-openapi.ts";
-import { toHtml } from "./to-html.ts";
-import { toMarkdown } from "./to-markdown.ts";
+import { describeEvaluator, reportDocument, toHtml, toMarkdown } from "./document.ts";
+import { exampleReport } from "./report-route.ts";
 
 const hostile = [
   `<script>alert(1)</script>`,

@@ -1,23 +1,173 @@
-import type { RunReport, TeacherForced } from "@presage/contract";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RunEvaluatorReport, RunFigures, RunStratum, RunReport, TeacherForced } from "@presage/contract";
+import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
+import { firstOf, type Outcomes, type PredictionTotals, totalPredictions, readFailedPredictions, readOutcomes, runCost } from "./outcomes.ts";
+import { type RunSamples, byChanges, byStep, byTag, byTrajectory, byVerb, byWhetherChanged, type Dimension, together, readRunSamples } from "./samples.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { readExternalResults } from "../external/read-external-results.ts";
+import { type Run, isExternal, isPreliminary, isSameEvaluator, toEvaluatorNames } from "../run.ts";
 import { preliminaryNote } from "@presage/contract/describe-comparison";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../platform/cost-of.ts";
 import { microsPerSecond } from "../../platform/storage/micros.ts";
 import type { Requester } from "../../platform/storage/reader.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { refuseDeleted } from "../find-run.ts";
-import { isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
-import { findTeacherForced } from "./find-teacher-forced.ts";
-import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
-import { readFailedPredictions, readOutcomes } from "./read-outcomes.ts";
-import { reportExternal } from "./report-external.ts";
-import { overallFigures, reportDimensions, reportOutcomes, strataOf } from "./report-strata.ts";
-import { reportSurvival } from "./report-survival.ts";
-import { runCost } from "./run-cost.ts";
-import { type RunSamples, readRunSamples } from "./run-samples.ts";
-import { byStep } from "./strata.ts";
+import { findTeacherForced, reportSurvival } from "./survival.ts";
+
+const mostTrajectories = 200;
+
+/** The groups that a revision's samples are in, the same for each evaluator. */
+export interface ReportDimensions {
+  step: ReturnType<typeof byStep>;
+  trajectory: Dimension;
+  changed: Dimension;
+  changes: Dimension;
+  verb: Dimension;
+  tag: Awaited<ReturnType<typeof byTag>>;
+}
+
+export async function reportDimensions(samples: RunSamples): Promise<ReportDimensions> {
+  const step = byStep(samples);
+  await nextTurn();
+  const changed = byWhetherChanged(samples);
+  const changes = byChanges(samples);
+  await nextTurn();
+  const verb = await byVerb(samples);
+  await nextTurn();
+  return { step, trajectory: byTrajectory(samples), changed, changes, verb, tag: await byTag(samples) };
+}
+
+/** The figures of all samples, and of the groups that there is something about. */
+export async function reportOutcomes(
+  dimensions: ReportDimensions,
+  samples: RunSamples,
+  outcomes: Outcomes,
+): Promise<RunFigures & Pick<RunEvaluatorReport, "strata" | "strata_left_out">> {
+  const some = (dimension: Dimension) => strataOf(dimension, samples, outcomes);
+  const worst = await worstTrajectories(dimensions.trajectory, samples, outcomes);
+  return {
+    ...(await overallFigures(samples, outcomes)),
+    strata: {
+      step: await some(dimensions.step.dimension),
+      trajectory: worst.strata,
+      changed: await fixedStrata(dimensions.changed, samples, outcomes),
+      changes: await fixedStrata(dimensions.changes, samples, outcomes),
+      verb: await some(dimensions.verb),
+      tag: await some(dimensions.tag.dimension),
+    },
+    strata_left_out: {
+      step: dimensions.step.leftOut,
+      trajectory: worst.leftOut,
+      tag: dimensions.tag.leftOut,
+    },
+  };
+}
+
+export async function overallFigures(samples: RunSamples, outcomes: Outcomes): Promise<RunFigures> {
+  return toFigures(await sumsBy(together(samples), samples, outcomes), 0);
+}
+
+/** The groups with a verdict or a failure, in the order of their keys. */
+export async function strataOf(
+  dimension: Dimension,
+  samples: RunSamples,
+  outcomes: Outcomes,
+): Promise<RunStratum[]> {
+  const sums = await sumsBy(dimension, samples, outcomes);
+  return dimension.keys.flatMap((key, group) =>
+    hasOutcomes(sums, group) ? { key, ...toFigures(sums, group) } : [],
+  );
+}
+
+/** Groups that are known beforehand are shown even if they are empty; the last one, of what is unknown, is not. */
+async function fixedStrata(
+  dimension: Dimension,
+  samples: RunSamples,
+  outcomes: Outcomes,
+): Promise<RunStratum[]> {
+  const sums = await sumsBy(dimension, samples, outcomes);
+  return dimension.keys.flatMap((key, group) =>
+    group < dimension.keys.length - 1 || hasOutcomes(sums, group) ? { key, ...toFigures(sums, group) } : [],
+  );
+}
+
+/** There may be many trajectories, so that figures are made of those only that are shown. */
+async function worstTrajectories(
+  dimension: Dimension,
+  samples: RunSamples,
+  outcomes: Outcomes,
+): Promise<{ strata: RunStratum[]; leftOut: number }> {
+  const sums = await sumsBy(dimension, samples, outcomes);
+  let known = 0;
+  function* withMeans() {
+    for (const [group, key] of dimension.keys.entries()) {
+      const mean = meanWithFailures(sums, group);
+      if (mean === null) continue;
+      known += 1;
+      yield { key, group, mean };
+    }
+  }
+  const worst = await firstOf(
+    withMeans(),
+    mostTrajectories,
+    (a, b) => a.mean - b.mean || (a.key < b.key ? -1 : 1),
+  );
+  return {
+    strata: worst.map(({ key, group }) => ({ key, ...toFigures(sums, group) })),
+    leftOut: known - worst.length,
+  };
+}
+
+/** Figures of a run that its client makes, from the results that name it. */
+export async function reportExternal(
+  reader: Database,
+  run: Run,
+): Promise<{ evaluators: RunReport["evaluators"]; failures: Record<string, number> }> {
+  const { samples, evaluators } = await readExternalResults(reader, run);
+  const dimensions = {
+    ...(await reportDimensions(samples)),
+    trajectory: namedTrajectories(samples.trajectories),
+  };
+  const reports: RunReport["evaluators"] = [];
+  const failures: Record<string, number> = {};
+  for (const evaluator of evaluators) {
+    const outcomes = evaluator.outcomes();
+    const { strata, ...report } = await reportOutcomes(dimensions, samples, outcomes);
+    const shown = <Figures extends RunFigures>(figures: Figures) =>
+      evaluator.hasPasses ? figures : { ...figures, ...withoutPasses };
+    reports.push({
+      ...evaluator.names,
+      ...shown(report),
+      strata: {
+        step: strata.step.map(shown),
+        trajectory: strata.trajectory.map(shown),
+        // The states were never compared.
+        changed: [],
+        changes: [],
+        verb: [],
+        tag: strata.tag.map(shown),
+      },
+    });
+    for (const [why, count] of Object.entries(outcomes.failures))
+      failures[why] = (failures[why] ?? 0) + count;
+  }
+  return { evaluators: reports, failures };
+}
+
+const withoutPasses = {
+  pass_rate: null,
+  pass_standard_error: null,
+  pass_interval: null,
+  pass_lower_if_missing: null,
+  pass_rate_failures_as_zero: null,
+};
+
+/** Clusters without a name are samples of their own. */
+function namedTrajectories({ texts, of }: Pick<Dimension, "of"> & { texts: readonly string[] }): Dimension {
+  return { keys: texts, of: of.map((number) => (texts[number] === "" ? -1 : number)) };
+}
 
 /** A report without the run itself. */
 export type RunFindings = Omit<RunReport, "run">;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EvaluatorOutcome, Sample } from "../../evaluators/outcome.ts";
 import { defaultProfileName } from "../../evaluators/family.ts";
-import { builtInProfileId } from "../../evaluators/profiles/find-profile.ts";
-import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
+import { builtInProfileId, builtInPrefix, findProfileRevisions } from "../../evaluators/profiles/find-profile.ts";
+import { type ResolvedEvaluator, InvalidEvaluatorsError, builtInProfile } from "../../evaluators/resolve-evaluators.ts";
 import type { RequestAllowance } from "../../evaluators/run-evaluator.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { createRetryBudget } from "../../platform/limits/retry-budget.ts";
@@ -13,9 +13,10 @@ import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage
 import { toStorableText } from "../../platform/storage/storable-text.ts";
 import type { EvaluationRecord } from "../../results/result.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import type { Run, RunDataset } from "../run.ts";
-import type { Step } from "./missing-work.ts";
-import { actionOf, digestOf, stateOf, toEvaluated, verbOf } from "./run-sample.ts";
+import { type Run, type RunDataset, countNames, noCounts, type WorkCounts } from "../run.ts";
+import { type Step, actionOf, digestOf, stateOf, toEvaluated, verbOf } from "./missing-work.ts";
+import { doTogether } from "../../platform/storage/do-together.ts";
+import type { RunWork } from "./work-store.ts";
 
 export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;
 
@@ -205,4 +206,77 @@ async function countChanges(
   const profile = { publicId, name: defaultProfileName, revision: 1, config: { change } };
   const evaluator = { family, profile, explainStrategy: "never" as const };
   return changesIn(await evaluate(services, run, evaluator, sample, allowanceOfStep(), signal)) ?? null;
+}
+
+/**
+ * The run's evaluators, each with its place in the run's list and the revision of its profile that the run began with. It is found by
+ * its id, since the profile may have been archived, and another may have got a name like it.
+ */
+export async function resolveRunEvaluators(
+  { store, registry }: Pick<EvaluationServices, "store" | "registry">,
+  { accountId, evaluators }: Pick<Run, "accountId" | "evaluators">,
+): Promise<(ResolvedEvaluator & { index: number })[]> {
+  const named = evaluators.map(({ profile }) => profile);
+  const own = await findProfileRevisions(
+    store.database,
+    accountId,
+    named.filter(({ name }) => !name.startsWith(builtInPrefix)),
+  );
+  return evaluators.map(({ id, profile: { name, publicId, revision }, explainStrategy }, index) => {
+    const found = registry.find(id);
+    const profile = name.startsWith(builtInPrefix)
+      ? found && builtInProfile(found.family, name)
+      : own.find((one) => one.publicId === publicId && one.revision === revision);
+    if (found === undefined || profile === undefined)
+      throw new InvalidEvaluatorsError([
+        { index, field: found === undefined ? "evaluator" : "profileName", message: undefined },
+      ]);
+    return { id: found.id, family: found.family, profile, explainStrategy, index };
+  });
+}
+
+/** Stores work. Returns false if another process has the run. */
+export type WriteWork = (work: RunWork) => Promise<boolean>;
+
+export type WorkPart = Partial<Pick<RunWork, "predictions" | "verdicts" | "traits">> & {
+  counts?: Partial<WorkCounts>;
+};
+
+/** Another process works on the run, or it was cancelled. */
+export class LostRunError extends Error {
+  constructor() {
+    super("The run is not this process's any more");
+    this.name = "LostRunError";
+  }
+}
+
+export type WorkWriter = ReturnType<typeof createWorkWriter>;
+
+/** What is done at the same time shares a commit. */
+export function createWorkWriter(ids: Pick<RunWork, "runId" | "leaseId">, write: WriteWork) {
+  const add = doTogether<WorkPart, boolean>(async (parts) => {
+    const isStored = await write({ ...ids, ...together(parts) });
+    return parts.map(() => isStored);
+  });
+  return {
+    /** Returns once the part is on disk. */
+    async add(part: WorkPart): Promise<void> {
+      if (!(await add(part))) throw new LostRunError();
+    },
+  };
+}
+
+function together(parts: readonly WorkPart[]): Omit<RunWork, "runId" | "leaseId"> {
+  return {
+    predictions: parts.flatMap(({ predictions = [] }) => predictions),
+    verdicts: parts.flatMap(({ verdicts = [] }) => verdicts),
+    traits: parts.flatMap(({ traits = [] }) => traits),
+    counts: parts.reduce(
+      (sum, { counts = {} }) => {
+        for (const name of countNames) sum[name] += counts[name] ?? 0;
+        return sum;
+      },
+      { ...noCounts },
+    ),
+  };
 }

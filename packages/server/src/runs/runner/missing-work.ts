@@ -1,16 +1,13 @@
 import type { DatasetSample } from "@presage/contract";
 import { readPlacedSamples } from "../../datasets/samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
-import { hasFailed } from "../../evaluators/outcome.ts";
+import { hasFailed, type Sample } from "../../evaluators/outcome.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run, RunDataset } from "../run.ts";
-import {
-  selectKeptPredictions,
-  selectKeptVerdicts,
-  selectOutputs,
-  selectTraitPositions,
-  selectTrajectoryIds,
-} from "./run-work-store.ts";
+import { selectKeptPredictions, selectKeptVerdicts, selectOutputs, selectTraitPositions, selectTrajectoryIds } from "./work-store.ts";
+import { createHash } from "node:crypto";
+import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
+import { toStorableText } from "../../platform/storage/storable-text.ts";
 
 /** A prediction that a run has. */
 export interface StepPrediction {
@@ -151,4 +148,104 @@ async function readStates(
       };
     }),
   );
+}
+
+export interface PromptTurn {
+  role: "system" | "user" | "assistant";
+  content: string;
+}
+
+/** The recorded state before the action; of a conversation, the last assistant turn before the user's last one. */
+export function stateOf({ interaction, messages = [] }: DatasetSample): string {
+  if (interaction) return interaction.state;
+  return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
+}
+
+/** The action; of a conversation, the user's last turn. */
+export function actionOf({ interaction, messages = [] }: DatasetSample): string {
+  if (interaction) return interaction.action;
+  return messages.findLast(({ role }) => role === "user")?.content ?? "";
+}
+
+/**
+ * What the model is asked. `predicted` are its answers to the trajectory's earlier steps: they take the place of the recorded state,
+ * and in a conversation of the recorded assistant turns.
+ */
+export function promptOf(sample: DatasetSample, predicted: readonly string[] = []): PromptTurn[] {
+  const { context, interaction, messages = [] } = sample;
+  if (interaction) {
+    const state = predicted.at(-1) ?? interaction.state;
+    return composePrompt(context, { state, action: interaction.action });
+  }
+  const turns = messages.map((message) => ({ ...message }));
+  const answers = turns.filter(({ role }) => role === "assistant");
+  // The last answer is the step's before this one.
+  for (let back = 1; back <= Math.min(answers.length, predicted.length); back += 1) {
+    const turn = answers.at(-back);
+    if (turn !== undefined) turn.content = predicted.at(-back) ?? turn.content;
+  }
+  return turns;
+}
+
+/**
+ * What evaluators see of a prediction: the recorded state and action, the prediction and the recorded next state. All as they can be
+ * stored, as predictions are: what was predicted right is equal.
+ */
+export function toEvaluated(sample: DatasetSample, output: string): Sample {
+  const systemPrompt = systemPromptOf(sample);
+  return {
+    systemPrompt: systemPrompt === undefined ? undefined : toStorableText(systemPrompt),
+    input: toStorableText(`State: ${stateOf(sample)}\n\nAction: ${actionOf(sample)}`),
+    output: toStorableText(output),
+    goldAnswer: toStorableText(sample.next_state),
+  };
+}
+
+function systemPromptOf({ context, interaction, messages = [] }: DatasetSample): string | undefined {
+  if (interaction) return composeSystemTurn(context) || undefined;
+  const [first] = messages;
+  return first?.role === "system" ? first.content : undefined;
+}
+
+/** What a step takes while it is in progress: its texts as objects, in what is sent, and in what is stored, in up to two bytes each. */
+const bytesPerCharacter = 10;
+
+export function memoryOf({ context, interaction, messages = [], next_state }: DatasetSample): number {
+  const texts = [next_state, interaction?.state, interaction?.action, ...Object.values(context ?? {})];
+  const characters = [...texts, ...messages.map(({ content }) => content)].reduce<number>(
+    (sum, text) => sum + (typeof text === "string" ? text.length : 0),
+    0,
+  );
+  return characters * bytesPerCharacter;
+}
+
+const maxVerbCharacters = 100;
+
+/** The action's first word in lower case; of a JSON list, the name of its first call. */
+export function verbOf(action: string): string {
+  const word = nameOfCall(readList(action)[0]) ?? /\S+/.exec(action)?.[0] ?? "";
+  return toStorableText(word.toLowerCase(), maxVerbCharacters);
+}
+
+/** A call is `{name}`, `{function: {name}}` or `{function: name}`. */
+function nameOfCall(call: unknown): string | undefined {
+  if (typeof call !== "object" || call === null) return undefined;
+  const { name, function: called }: { name?: unknown; function?: unknown } = call;
+  if (typeof name === "string") return name;
+  return typeof called === "string" ? called : nameOfCall(called);
+}
+
+function readList(text: string): unknown[] {
+  if (!/^\s*\[/.test(text)) return [];
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The same for equal samples of any revision: runs are compared on these. */
+export function digestOf(sample: DatasetSample): string {
+  return createHash("sha256").update(JSON.stringify(sample)).digest("base64url");
 }

@@ -1,13 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
-import type { Answer } from "../../platform/storage/answer-columns.ts";
-import type { PredictionsTable } from "../../platform/storage/schema/predictions.ts";
+import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
+import type { PredictionsTable, PredictionPayloadsTable } from "../../platform/storage/schema/predictions.ts";
 import { isRefusal } from "../../upstream/failures.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
-import type { RunTries } from "../run.ts";
+import type { RunTries, Run, RunDataset } from "../run.ts";
 import type { Pace } from "./pace.ts";
-import type { PromptTurn } from "./run-sample.ts";
+import { type PromptTurn, type Step, promptOf, stateOf } from "./missing-work.ts";
+import { nowMicros } from "../../platform/storage/micros.ts";
+import { toStorableText } from "../../platform/storage/storable-text.ts";
+import type { MostFrequent } from "./most-frequent.ts";
+import type { Context, DatasetSample, Interaction } from "@presage/contract";
+import { readPlacedSamples } from "../../datasets/samples.ts";
+import { type SampleSize, selectEarlierPositions, selectSizes } from "../../datasets/samples-store.ts";
+import type { Requester } from "../../platform/storage/reader.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import { selectRun } from "../runs-store.ts";
+import { selectKeptPredictions, selectOutputs } from "./work-store.ts";
 
 /** One prediction that a run asks a deployment for. */
 export interface StepRequest {
@@ -151,4 +162,220 @@ export function countRetry({ retried }: RunTries, category: StepFailure["categor
 /** The responses in progress leave no memory for this one. That says nothing about the deployment. */
 function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";
+}
+
+/** Predicts one step; undefined if the run was paused first. `predicted` are the predictions of the trajectory's earlier steps, if it is told them. */
+export type Predictor = (
+  step: Step,
+  predicted: readonly string[],
+  signal: AbortSignal,
+  span?: ChatParent,
+) => Promise<StepOutcome | undefined>;
+
+interface PredictorServices extends StepsOfRun {
+  predict: PredictStep;
+  /** If the target needs it. */
+  mostFrequent: MostFrequent | undefined;
+}
+
+export function createPredictor(run: Run, services: PredictorServices): Predictor {
+  const { target } = run;
+  if (run.provenance.finished_early) return async () => givenUp;
+  switch (target.kind) {
+    case "deployment": {
+      const steps: StepsOfRun = { ...services };
+      return async ({ sample, repeat }, predicted, signal, span) => {
+        const messages = promptOf(sample, predicted);
+        if (messages.length === 0) return nothingToAsk;
+        const request = {
+          accountId: run.accountId,
+          keyId: run.apiKeyId,
+          deployment: target.deployment,
+          model: target.model,
+          messages,
+          params: paramsOf(run, repeat),
+          session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
+          isFedBack: run.mode === "free-running",
+          span,
+          mayRetry() {
+            countRetry(services.tries, "unavailable");
+            return true;
+          },
+        };
+        return await predictStep(services.predict, request, steps, signal);
+      };
+    }
+    case "no-change":
+      return async ({ sample }, predicted) => here(predicted.at(-1) ?? stateOf(sample));
+    case "most-frequent":
+      return async (step, predicted) => {
+        const found = await services.mostFrequent?.(step);
+        return here(found ?? predicted.at(-1) ?? stateOf(step.sample));
+      };
+    case "imported":
+    case "external":
+      return async () => ({
+        failure: { category: "missing", message: "No prediction of this sample was uploaded." },
+      });
+  }
+}
+
+/** A repeat with the same seed would be the same completion again. */
+export function paramsOf(
+  { params = {} }: Pick<Run, "params">,
+  repeat: number,
+): Readonly<Record<string, unknown>> {
+  const { seed } = params;
+  return typeof seed === "number" ? { ...params, seed: seed + repeat } : params;
+}
+
+const givenUp: StepOutcome = {
+  failure: { category: "missing", message: "The run was finished without this prediction." },
+};
+
+/** A sample of a file of predictions, which does not say what was asked. */
+const nothingToAsk: StepOutcome = {
+  failure: { category: "missing", message: "The sample has neither an interaction nor messages to send." },
+};
+
+function here(output: string): StepOutcome {
+  return { response: { ...nothingSaid, output } };
+}
+
+export const nothingSaid: StepResponse = {
+  output: "",
+  reasoning: null,
+  finishReason: null,
+  deployment: null,
+  model: null,
+  sentModel: null,
+  replica: null,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+  latencyMs: null,
+};
+
+export interface PredictionRows {
+  row: PredictionsTable;
+  payload: PredictionPayloadsTable;
+}
+
+/** The rows of a step's prediction. */
+export function toRows(
+  run: Pick<Run, "id" | "accountId">,
+  { position, repeat }: Pick<Step, "position" | "repeat">,
+  outcome: StepOutcome,
+): PredictionRows {
+  const id = Bun.randomUUIDv7();
+  const response = "response" in outcome ? outcome.response : nothingSaid;
+  const failure: StepFailure | undefined = "failure" in outcome ? outcome.failure : undefined;
+  return {
+    row: {
+      id,
+      account_id: run.accountId,
+      source: "run",
+      created_at: nowMicros(),
+      run_id: run.id,
+      position,
+      repeat,
+      status: failure === undefined ? "success" : "failed",
+      error_category: failure?.category ?? null,
+      deployment: response.deployment,
+      ...answerColumns(response),
+      latency_micros: response.latencyMs === null ? null : Math.round(response.latencyMs * 1000),
+      api_key_id: null,
+      request_id: null,
+    },
+    payload: {
+      prediction_id: id,
+      context_digest: null,
+      request: null,
+      output: failure === undefined ? toStorableText(response.output) : null,
+      reasoning: response.reasoning === null ? null : toStorableText(response.reasoning),
+      error_message: failure === undefined ? null : toStorableText(failure.message),
+    },
+  };
+}
+
+/** Answers that a conversation may repeat. */
+const maxEarlierSteps = 500;
+
+/** A prediction of a run, by its place. */
+export interface RunPredictionPlace {
+  run_id: string | null;
+  position: number | null;
+  repeat: number | null;
+}
+
+/** The prompt of a run's sample. */
+export interface RunPrompt {
+  context: Context | null;
+  interaction: Interaction | null;
+  messages: Record<string, unknown>[] | null;
+  params: Record<string, unknown> | null;
+  requested_model: string | null;
+}
+
+/** The sample of a prediction of a run; undefined if its run or its revision is gone. */
+export interface PromptSource {
+  run: Run;
+  dataset: RunDataset;
+  size: SampleSize;
+  repeat: number;
+}
+
+/** Where the prompt of a run's prediction is to be read from, and how long it is. */
+export async function findPromptSource(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  { run_id, position, repeat }: RunPredictionPlace,
+): Promise<PromptSource | undefined> {
+  if (run_id === null || position === null || repeat === null) return undefined;
+  const reader = store.briefReader(requester);
+  const run = await selectRun(reader, requester.accountId, run_id);
+  if (run?.dataset === undefined) return undefined;
+  const [size] = await selectSizes(reader, run.dataset.revisionId, { after: position - 1, limit: 1 });
+  return size?.position === position ? { run, dataset: run.dataset, size, repeat } : undefined;
+}
+
+/** What a run asked for a sample: the recorded step, in free-running mode with what was predicted before it. */
+export async function readRunPrompt(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  { run, dataset, size, repeat }: PromptSource,
+): Promise<RunPrompt | undefined> {
+  const reader = store.briefReader(requester);
+  for await (const [placed] of readPlacedSamples(reader, dataset.revisionId, [size])) {
+    if (placed === undefined) continue;
+    const { sample } = placed;
+    const isTold = run.mode === "free-running" && sample.step > 0;
+    const predicted = isTold ? await readPredicted(reader, run, dataset, sample, repeat) : [];
+    const { interaction } = sample;
+    const { target } = run;
+    return {
+      context: sample.context ?? null,
+      interaction: interaction ? { ...interaction, state: predicted.at(-1) ?? interaction.state } : null,
+      messages: interaction ? null : promptOf(sample, predicted).map((turn) => ({ ...turn })),
+      params: target.kind === "deployment" ? { ...paramsOf(run, repeat) } : null,
+      requested_model: target.kind === "deployment" ? (target.model ?? null) : null,
+    };
+  }
+  return undefined;
+}
+
+/** The predictions of the steps before a sample, which the model was told; of an interaction only the last one. */
+async function readPredicted(
+  reader: Database,
+  run: Pick<Run, "id">,
+  { revisionId }: RunDataset,
+  { trajectory_id, step, interaction }: DatasetSample,
+  repeat: number,
+): Promise<string[]> {
+  const limit = interaction ? 1 : maxEarlierSteps;
+  const positions = await selectEarlierPositions(reader, revisionId, { trajectory_id, step, limit });
+  const kept = await selectKeptPredictions(reader, run.id, positions);
+  const ofRepeat = new Map(kept.filter((one) => one.repeat === repeat).map((one) => [one.position, one.id]));
+  const outputs = await selectOutputs(reader, [...ofRepeat.values()]);
+  return positions.flatMap((position) => outputs.get(ofRepeat.get(position) ?? "") ?? []);
 }

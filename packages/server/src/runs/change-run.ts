@@ -5,11 +5,15 @@ import { recordChange } from "../platform/record-change.ts";
 import { databaseNow } from "../platform/storage/database-clock.ts";
 import type { Requester } from "../platform/storage/reader.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { withExternalCounts } from "./external/with-external-counts.ts";
-import { findRun } from "./find-run.ts";
+import { withExternalCounts } from "./external/external-counts.ts";
+import { findRun, noSuchRun } from "./find-run.ts";
 import { isExternal, type Run } from "./run.ts";
 import type { RunServices } from "./run-services.ts";
 import { resumedStatus, updateStatus } from "./runs-store.ts";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { deleteSomeRunRows } from "./runner/work-store.ts";
 
 type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: Pick<RunServices, "wake"> };
 
@@ -117,4 +121,98 @@ async function changeStatus(
   const run = await findRun(services, requester, id);
   if (isDone(run)) return run;
   throw new ServiceError("conflict", `The run is ${run.status} and cannot be ${verb}.`);
+}
+
+/** How many runs name a dataset. */
+export async function countRunsOf(database: Database, accountId: string, datasetId: string): Promise<number> {
+  const { count } = await database
+    .selectFrom("runs")
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where(namesDataset(accountId, datasetId))
+    .where("status", "!=", "deleted")
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Runs of its samples, and those whose baseline learns from it. */
+function namesDataset(accountId: string, datasetId: string): RawBuilder<SqlBool> {
+  const learnsFrom = `%"datasetId":${JSON.stringify(datasetId)}%`;
+  return sql<SqlBool>`account_id = ${accountId}
+    and (dataset_id = ${datasetId} or (target_kind = 'baseline' and target like ${learnsFrom}))`;
+}
+
+/** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */
+export async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({ status: "deleted", lease_id: null })
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The same for all runs of a dataset. */
+export async function discardRunsOf(
+  transaction: Database,
+  accountId: string,
+  datasetId: string,
+): Promise<void> {
+  await transaction
+    .updateTable("runs")
+    .set({ status: "deleted", lease_id: null })
+    .where(namesDataset(accountId, datasetId))
+    .execute();
+}
+
+/** The same for all runs of an account. */
+export async function discardAllRuns(transaction: Database, accountId: string): Promise<void> {
+  await transaction
+    .updateTable("runs")
+    .set({ status: "deleted", lease_id: null })
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .execute();
+}
+
+/** A deleted run whose rows are still there. */
+export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
+  const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
+  return row?.id;
+}
+
+export async function deleteRunRow(database: Database, id: string): Promise<void> {
+  await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
+}
+
+/** As the index of these rows has it: with a parameter, neither database would use it. */
+const isDeleted = sql<SqlBool>`status = 'deleted'`;
+
+/** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */
+export async function deleteRun(
+  services: Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> },
+  requester: Changer,
+  id: string,
+): Promise<void> {
+  const { accountId } = requester;
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      if (!(await discardRun(transaction, accountId, id))) throw noSuchRun();
+      await recordChange(transaction, requester, { action: "run.delete", objectId: id });
+    });
+  services.runs.wake();
+}
+
+/** Some tens of milliseconds of the writer's time. */
+const rowsAtOnce = 500;
+const pauseMs = 10;
+
+/** Deletes the rows of a deleted run. A process that ends before leaves the rest to the next server. */
+export async function sweepRun(database: Database, id: string): Promise<void> {
+  while (await deleteSomeRunRows(database, id, rowsAtOnce)) await sleep(pauseMs);
+  await deleteRunRow(database, id);
 }

@@ -1,13 +1,65 @@
+import { isAfter } from "../../platform/storage/keyset.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { RunDataset, Run } from "../run.ts";
+import { isDeepStrictEqual } from "node:util";
+import { selectRun } from "../runs-store.ts";
 import type { RunSurvival } from "@presage/contract";
 import { bootstrapSurvival } from "../../platform/statistics/bootstrap-survival.ts";
-import {
-  type FirstDivergence,
-  firstDivergence,
-  type StepOutcome,
-} from "../../platform/statistics/first-divergence.ts";
+import { type FirstDivergence, firstDivergence, type StepOutcome } from "../../platform/statistics/first-divergence.ts";
 import { type SurvivalCurve, survival } from "../../platform/statistics/survival.ts";
-import { type Outcomes, outcome } from "./read-outcomes.ts";
-import type { RunSamples } from "./run-samples.ts";
+import { type Outcomes, outcome } from "./outcomes.ts";
+import type { RunSamples } from "./samples.ts";
+
+/** What is compared to find a run with the same target and params. JSON. */
+export interface TeacherForcedRow {
+  id: string;
+  target: string;
+  params: string | null;
+  created_at: number;
+}
+
+/** Finished teacher-forced runs of a revision, the newest first. */
+export async function selectTeacherForced(
+  reader: Database,
+  accountId: string,
+  { datasetId, revisionId }: RunDataset,
+  { limit, before }: { limit: number; before: TeacherForcedRow | undefined },
+): Promise<TeacherForcedRow[]> {
+  let query = reader
+    .selectFrom("runs")
+    .select(["id", "target", "params", "created_at"])
+    .where("dataset_id", "=", datasetId)
+    .where("revision_id", "=", revisionId)
+    .where("account_id", "=", accountId)
+    .where("mode", "=", "teacher-forced")
+    .where("status", "=", "finished");
+  if (before !== undefined) query = query.where(isAfter({ createdAt: before.created_at, id: before.id }));
+  return await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
+}
+
+const runsAtOnce = 100;
+
+/** The newest finished teacher-forced run of the same revision, target and params. */
+export async function findTeacherForced(reader: Database, run: Run): Promise<Run | undefined> {
+  const { dataset, accountId } = run;
+  if (dataset === undefined) return undefined;
+  let before: TeacherForcedRow | undefined;
+  for (;;) {
+    const rows = await selectTeacherForced(reader, accountId, dataset, { limit: runsAtOnce, before });
+    const found = rows.find((row) => isLike(run, row));
+    if (found !== undefined) return await selectRun(reader, accountId, found.id);
+    before = rows.at(-1);
+    if (rows.length < runsAtOnce) return undefined;
+  }
+}
+
+/** The order of keys does not matter. */
+function isLike({ target, params }: Run, row: TeacherForcedRow): boolean {
+  return (
+    isDeepStrictEqual(JSON.parse(row.target), JSON.parse(JSON.stringify(target))) &&
+    isDeepStrictEqual(JSON.parse(row.params ?? "{}"), params ?? {})
+  );
+}
 
 /** Any will do; the same one makes the same report. */
 const bootstrapSeed = 1;

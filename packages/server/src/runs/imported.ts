@@ -1,29 +1,178 @@
+import { latestEnd } from "../platform/storage/leases-store.ts";
+import { type Micros, microsPerMs } from "../platform/storage/micros.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { noCounts, type Run } from "./run.ts";
+import { type Lease, uploadLeaseMs, renewLease, deleteSomeRunRows } from "./runner/work-store.ts";
+import { RunPredictionLine } from "@presage/contract";
+import { predictionFields, readAnswer, countRepeatedIndexes } from "../datasets/formats.ts";
+import { checkLine, LineError, atLine, createJsonLineReader, type UploadLimits, uploadedLines } from "../datasets/upload/lines.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../datasets/revisions-store.ts";
-import { countRepeatedIndexes } from "../datasets/formats.ts";
-import { atLine, createJsonLineReader, type UploadLimits, uploadedLines } from "../datasets/upload/lines.ts";
 import type { Changer } from "../platform/actor.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { recordChange } from "../platform/record-change.ts";
 import { readDatabaseClock } from "../platform/storage/database-clock.ts";
 import { insertRows } from "../platform/storage/insert-rows.ts";
-import { type Micros, microsPerMs } from "../platform/storage/micros.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
 import { UploadError } from "../platform/upload-error.ts";
 import { noSuchRun } from "./find-run.ts";
-import {
-  abandonUpload,
-  addUploaded,
-  claimForUpload,
-  completeUpload,
-  selectNamedPositions,
-} from "./imported-store.ts";
-import { type PredictionLine, readPredictionLine, type SampleNames } from "./read-prediction-line.ts";
-import type { Run } from "./run.ts";
-import { nothingSaid, type PredictionRows, toRows } from "./runner/predictor.ts";
-import { type Lease, renewLease, uploadLeaseMs } from "./runner/run-leases-store.ts";
-import { deleteSomeRunRows } from "./runner/run-work-store.ts";
+import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
 import { selectRun } from "./runs-store.ts";
+
+/** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
+export async function claimForUpload(
+  database: Database,
+  accountId: string,
+  { id, leaseId }: Lease,
+  { now, until }: { now: Micros; until: Micros },
+): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({ lease_id: leaseId, lease_until: until, ...noCounts })
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("target_kind", "=", "imported")
+    .where("status", "=", "queued")
+    .where((of) =>
+      of.or([of("lease_until", "<", now), of("lease_until", ">", latestEnd(now, uploadLeaseMs))]),
+    )
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Counts predictions of an upload, which keeps the run. Returns false if it was cancelled or the upload took too long. */
+export async function addUploaded(
+  transaction: Database,
+  { id, leaseId }: Lease,
+  { predicted, failed, empty, until }: Record<"predicted" | "failed" | "empty", number> & { until: Micros },
+): Promise<boolean> {
+  const row = await transaction
+    .updateTable("runs")
+    .set((of) => ({
+      predicted: of("predicted", "+", predicted),
+      // Nothing will judge them.
+      evaluated: of("evaluated", "+", failed),
+      failed: of("failed", "+", failed),
+      unpredicted: of("unpredicted", "+", failed),
+      empty: of("empty", "+", empty),
+      lease_until: until,
+    }))
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .where("status", "=", "queued")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Lets processes work on a run whose predictions are uploaded. Returns false if it was cancelled or paused. */
+export async function completeUpload(database: Database, { id, leaseId }: Lease): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({ lease_id: null, lease_until: 0, status: "running" })
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .where("status", "=", "queued")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Lets the next upload begin, even if the run was paused and resumed during this one. */
+export async function abandonUpload(database: Database, { id, leaseId }: Lease): Promise<void> {
+  await database
+    .updateTable("runs")
+    .set((of) => ({
+      lease_id: null,
+      lease_until: 0,
+      status: of
+        .case()
+        .when("status", "=", "running")
+        .then("queued" as const)
+        .else(of.ref("status"))
+        .end(),
+      ...noCounts,
+    }))
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .execute();
+}
+
+interface NamedPosition {
+  position: number;
+  sample_id: string;
+  trajectory_id: string;
+  step: number;
+}
+
+/** The samples of a revision with these ids or positions, and those of these trajectories at these steps. */
+export async function selectNamedPositions(
+  database: Database,
+  revisionId: number,
+  {
+    ids,
+    steps,
+    positions,
+  }: {
+    ids: readonly string[];
+    steps: readonly { trajectoryId: string; step: number }[];
+    positions: readonly number[];
+  },
+): Promise<NamedPosition[]> {
+  const found: NamedPosition[] = [];
+  const all = database
+    .selectFrom("dataset_samples")
+    .select(["position", "sample_id", "trajectory_id", "step"])
+    .where("revision_id", "=", revisionId);
+  if (ids.length > 0) found.push(...(await all.where("sample_id", "in", ids).execute()));
+  if (positions.length > 0) found.push(...(await all.where("position", "in", positions).execute()));
+  const byTrajectory = Map.groupBy(steps, ({ trajectoryId }) => trajectoryId);
+  for (const [trajectoryId, some] of byTrajectory) {
+    const numbers = some.map(({ step }) => step);
+    found.push(
+      ...(await all.where("trajectory_id", "=", trajectoryId).where("step", "in", numbers).execute()),
+    );
+  }
+  return found;
+}
+
+/** How a line names its sample: once, or several times alike. Its index is the sample's id, or its number from 0. */
+export type SampleNames = ReturnType<typeof readNames>;
+
+/** A prediction that was made elsewhere. */
+export interface PredictionLine {
+  sample: SampleNames;
+  repeat: number;
+  answer: ReturnType<typeof readAnswer>;
+  reasoning: string | null;
+}
+
+const answerFields = ["prediction", ...predictionFields] as const;
+
+/** Reads a line of an upload: our own export's, or one of the files that evaluation scripts write. */
+export function readPredictionLine(value: unknown): PredictionLine {
+  const line = checkLine(RunPredictionLine, value);
+  if (!answerFields.some((name) => name in line) && line.skipped_overlong !== true)
+    throw new LineError("Field required", ["prediction"]);
+  return {
+    sample: readNames(line),
+    repeat: line.repeat ?? 0,
+    answer: readAnswer(line, answerFields),
+    reasoning: line.reasoning ?? null,
+  };
+}
+
+function readNames(line: RunPredictionLine) {
+  const names = {
+    id: line.dataset_sample_id ?? undefined,
+    trajectoryId: line.trajectory_id ?? undefined,
+    step: line.step ?? undefined,
+    index: line.index ?? undefined,
+  };
+  const { id, trajectoryId, step, index } = names;
+  if ((id ?? index) !== undefined || (trajectoryId !== undefined && step !== undefined)) return names;
+  throw new LineError("Field required; or give trajectory_id and step, or index", ["dataset_sample_id"]);
+}
 
 export interface PredictionsUpload extends Pick<Changer, "accountId" | "actor">, UploadLimits {
   runId: string;

@@ -1,10 +1,18 @@
+import { toExternalName } from "../../evaluators/outcome.ts";
+import type { EvaluatorNames, Run } from "../run.ts";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type {
-  EvaluationPayloadsTable,
-  EvaluationResultsTable,
-} from "../../platform/storage/schema/evaluation-results.ts";
+import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../platform/storage/schema/evaluation-results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Run } from "../run.ts";
+
+/** The evaluator of results as the API names it. */
+export function evaluatorNamesOf(row: NamesRow): EvaluatorNames {
+  return {
+    evaluator: row.is_external === 1 ? toExternalName(row.evaluator_id) : row.evaluator_id,
+    profile_name: row.profile_name,
+    profile_id: row.profile_public_id,
+    profile_revision: row.profile_revision,
+  };
+}
 
 /** Results that name a run in one of two columns. Each part has an index of its own. */
 export interface ResultsPart {

@@ -1,0 +1,217 @@
+import { type ComparedSample, ComparedSampleListQuery, ComparedSampleListResponse, Comparison, ComparisonQuery, defaultPageLimit } from "@presage/contract";
+import type { Services } from "../../app/services.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { logBrokenResponse } from "../../http/log-broken-response.ts";
+import { readKnownQuery } from "../../http/read-request.ts";
+import { requesterOf } from "../../http/requester-of.ts";
+import { reserveResponse } from "../../http/reserve-memory.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
+import { reserveBytes } from "../../platform/limits/byte-budget.ts";
+import { externalMemoryBytes } from "../external/external-counts.ts";
+import { findRun } from "../find-run.ts";
+import type { Run } from "../run.ts";
+import { toRun } from "../runs-route.ts";
+import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
+import { type ComparedSampleRow, listComparedSamples } from "./compared-samples.ts";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { errorResponse, operation, page, response } from "../../http/describe.ts";
+import { exampleFinishedRun } from "../report/report-route.ts";
+
+const path = "/v1/comparisons";
+const usualComparisonBytes = 2_000_000;
+
+export function comparisonRoutes(services: Services): Route[] {
+  const { evaluation } = services;
+
+  async function findRuns(call: CallWithCaller, ids: string): Promise<[Run, ...Run[]]> {
+    const [first = "", ...others] = ids.split(",");
+    const find = (id: string) => findRun(evaluation, requesterOf(call), id);
+    const runs: [Run, ...Run[]] = [await find(first)];
+    for (const id of others) runs.push(await find(id));
+    return runs;
+  }
+
+  return [
+    withCaller("GET", path, "read", async (call) => {
+      const query = readKnownQuery(call, ComparisonQuery);
+      const runs = await findRuns(call, query.runs);
+      const external = await externalMemoryBytes(evaluation, requesterOf(call), runs);
+      reserveBytes(call.exchange, comparisonMemoryBytes(runs) + external);
+      const { leftOut, ...differences } = await compareRuns(evaluation, requesterOf(call), runs);
+      // The client may read slowly.
+      reserveResponse(call.exchange, usualComparisonBytes);
+      const comparison: Comparison = {
+        runs: runs.map((run, place) => ({ ...toRun(run), left_out: leftOut[place] ?? 0 })),
+        ...differences,
+      };
+      return jsonResponse(comparison, undefined, logBrokenResponse(services, call));
+    }),
+    withCaller("GET", `${path}/samples`, "read", async (call) => {
+      const query = readKnownQuery(call, ComparedSampleListQuery);
+      const [reference, candidate = reference] = await findRuns(call, query.runs);
+      const { evaluator, profile_name: profileName, direction } = query;
+      const [distance, position] = query.after?.split(".").map(Number) ?? [];
+      const { samples, next } = await listComparedSamples(
+        evaluation,
+        requesterOf(call),
+        { reference, candidate, evaluator, profileName, direction },
+        {
+          limit: Number(query.limit ?? defaultPageLimit),
+          after: distance === undefined || position === undefined ? undefined : { distance, position },
+        },
+      );
+      const response: ComparedSampleListResponse = {
+        data: samples.map(toComparedSample),
+        next: next === undefined ? null : `${next.distance}.${next.position}`,
+      };
+      return Response.json(response);
+    }),
+  ];
+}
+
+function toComparedSample(row: ComparedSampleRow): ComparedSample {
+  return {
+    dataset_sample_id: row.sample_id,
+    trajectory_id: row.trajectory_id,
+    step: row.step,
+    difference:
+      row.candidate_score === null || row.reference_score === null
+        ? row.candidate_pass_rate - row.reference_pass_rate
+        : row.candidate_score - row.reference_score,
+    reference: {
+      position: row.reference_position,
+      score: row.reference_score,
+      pass_rate: row.reference_pass_rate,
+      evaluation_result_id: toResultId(row.reference_result_id),
+    },
+    candidate: {
+      position: row.candidate_position,
+      score: row.candidate_score,
+      pass_rate: row.candidate_pass_rate,
+      evaluation_result_id: toResultId(row.candidate_result_id),
+    },
+  };
+}
+
+function toResultId(id: number | null): string | null {
+  return id === null ? null : String(id);
+}
+
+const reference = exampleFinishedRun;
+const candidate = {
+  ...exampleFinishedRun,
+  id: "019aa5f9-02b7-7000-a1f3-6b0d8f4e2c15",
+  name: "sandbox, warmer",
+  params: { temperature: 0.5 },
+};
+const [evaluator] = reference.evaluators;
+const interval = { level: 0.95, lower: -0.071, upper: 0.031 };
+
+const exampleComparison: Comparison = {
+  runs: [
+    { ...reference, left_out: 0 },
+    { ...candidate, left_out: 0 },
+  ],
+  evaluators: [
+    {
+      ...evaluator,
+      reference: {
+        run_id: reference.id,
+        mean: 0.8,
+        pass_rate: 0.75,
+        count: 388,
+        mean_failures_as_zero: 0.788,
+      },
+      candidates: [
+        {
+          run_id: candidate.id,
+          mean: 0.78,
+          pass_rate: 0.73,
+          count: 388,
+          mean_failures_as_zero: 0.77,
+          trajectories: 12,
+          difference: -0.02,
+          interval,
+          p_value: 0.41,
+          p_permutation: 0.41,
+          p_adjusted: 0.41,
+          measure: "score",
+          outcome: "undecided",
+          why: "within_noise",
+          survives_one_failure: null,
+          unseen_share: 0.221,
+          wins: 20,
+          losses: 31,
+          ties: 337,
+          only_in_reference: 0,
+          only_in_candidate: 2,
+          difference_failures_as_zero: -0.018,
+          min_detectable: 0.074,
+          trajectories_for_1_point: 658,
+          strata: {
+            exploratory: true,
+            step: [
+              {
+                key: 0,
+                count: 12,
+                trajectories: 12,
+                reference_mean: 0.9,
+                mean: 0.9,
+                difference: 0,
+                interval: null,
+                p_value: 1,
+              },
+            ],
+            changed: [],
+            changes: [],
+          },
+          note: null,
+        },
+      ],
+    },
+  ],
+  preliminary: false,
+  evaluators_left_out: [],
+  seed: 1,
+  provenance: { statistics: 2 },
+};
+const exampleSample: ComparedSample = {
+  dataset_sample_id: "kitchen-1/3",
+  trajectory_id: "kitchen-1",
+  step: 3,
+  difference: -1,
+  reference: { position: 4, score: 1, pass_rate: 1, evaluation_result_id: "4031" },
+  candidate: { position: 4, score: 0, pass_rate: 0, evaluation_result_id: "4425" },
+};
+
+export const comparisonPaths: ZodOpenApiPathsObject = {
+  "/v1/comparisons": {
+    get: operation("compareRuns", "runs", "Compare runs", {
+      description:
+        "Compares runs with the first one, by each evaluator that both have, on the samples that all have a verdict for: paired differences with intervals and tests that take trajectories as independent, and what data like these could have shown. Runs on different revisions are compared on equal samples. Where the target of one of them is external, samples are equal if they have the same dataset_id and dataset_sample_id.",
+      requestParams: { query: ComparisonQuery },
+      responses: {
+        "200": response("The comparison", Comparison, exampleComparison),
+        "404": errorResponse("The account does not have all of these runs", "There is no such run."),
+      },
+    }),
+  },
+  "/v1/comparisons/samples": {
+    get: operation("listComparedSamples", "runs", "List the samples that differ", {
+      description:
+        "Returns the samples that an evaluator scores lower or higher in the second run than in the first, largest difference first.",
+      requestParams: { query: ComparedSampleListQuery },
+      responses: {
+        "200": response("A page of samples", ComparedSampleListResponse, page(exampleSample)),
+        "404": errorResponse(
+          "The account does not have both runs, or they have no such evaluator in common",
+          "The runs do not both have this evaluator with the same revision of the same profile.",
+        ),
+        "409": errorResponse(
+          "The target of one of the runs is external",
+          "A run's target is external: its samples are found by its results, with the search.",
+        ),
+      },
+    }),
+  },
+};

@@ -1,0 +1,444 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { DatasetSamplesTable } from "../../platform/storage/schema/datasets.ts";
+import type { PredictionsTable } from "../../platform/storage/schema/predictions.ts";
+import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Run } from "../run.ts";
+import type { RunReport } from "@presage/contract";
+import { shownTokens } from "../../platform/storage/answer-columns.ts";
+import { type Micros, microsPerMs } from "../../platform/storage/micros.ts";
+import { costOf, type Prices, withoutNoise } from "../../platform/cost-of.ts";
+
+/** Some milliseconds of the main thread. */
+const sliceItems = 5_000;
+
+/** Items a slice at a time. Other work has its turn after each. */
+export async function* inSlices<Item>(items: Iterable<Item>): AsyncGenerator<Item[], void> {
+  let slice: Item[] = [];
+  for (const item of items) {
+    slice.push(item);
+    if (slice.length < sliceItems) continue;
+    yield slice;
+    slice = [];
+    await nextTurn();
+  }
+  yield slice;
+}
+
+/** The first items in an order. There may be a million, and sorting them all at once would block everybody for seconds. */
+export async function firstOf<Item>(
+  items: Iterable<Item>,
+  most: number,
+  compare: (a: Item, b: Item) => number,
+): Promise<Item[]> {
+  let first: Item[] = [];
+  for await (const slice of inSlices(items)) first = first.concat(slice).sort(compare).slice(0, most);
+  return first;
+}
+
+// Rows come in a fixed order: sums of fractions differ in the last digit by the order in which they are added.
+
+
+/** The samples after one position up to another, which is included. */
+export interface PositionRange {
+  after: number;
+  upTo: number;
+}
+
+/** The position of a revision's last sample; 0 if it has none. */
+export async function selectLastPosition(reader: Database, revisionId: number): Promise<number> {
+  const { last } = await reader
+    .selectFrom("dataset_samples")
+    .select((of) => of.fn.max("position").as("last"))
+    .where("revision_id", "=", revisionId)
+    .executeTakeFirstOrThrow();
+  return Number(last ?? 0);
+}
+
+export type TraitRow = Pick<DatasetSamplesTable, "position" | "trajectory_id" | "step"> & {
+  [Name in "changes" | "verb" | "tags"]: SampleTraitsTable[Name] | null;
+};
+
+/** Samples of a revision; without traits, those that no run has reached. */
+export async function selectTraits(
+  reader: Database,
+  revisionId: number,
+  { after, upTo }: PositionRange,
+): Promise<TraitRow[]> {
+  return await reader
+    .selectFrom("dataset_samples as sample")
+    .leftJoin("sample_traits as trait", (join) =>
+      join
+        .onRef("trait.revision_id", "=", "sample.revision_id")
+        .onRef("trait.position", "=", "sample.position"),
+    )
+    .select(["sample.position", "trajectory_id", "step", "changes", "verb", "tags"])
+    .where("sample.revision_id", "=", revisionId)
+    .where("sample.position", ">", after)
+    .where("sample.position", "<=", upTo)
+    .orderBy("sample.position")
+    .execute();
+}
+
+/** The ids of a revision's samples. */
+export async function selectSampleIds(
+  reader: Database,
+  revisionId: number,
+  { after, upTo }: PositionRange,
+): Promise<Pick<DatasetSamplesTable, "position" | "sample_id">[]> {
+  return await reader
+    .selectFrom("dataset_samples")
+    .select(["position", "sample_id"])
+    .where("revision_id", "=", revisionId)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
+/** Digests of a revision's samples, of those that a run has reached. */
+export async function selectDigests(
+  reader: Database,
+  revisionId: number,
+  { after, upTo }: PositionRange,
+): Promise<Pick<SampleTraitsTable, "position" | "digest">[]> {
+  return await reader
+    .selectFrom("sample_traits")
+    .select(["position", "digest"])
+    .where("revision_id", "=", revisionId)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
+export type VerdictRow = Pick<
+  RunVerdictsTable,
+  "position" | "repeat" | "status" | "pass" | "score" | "unchanged_pass" | "unchanged_score"
+>;
+
+/** One evaluator's outcomes on a run's samples. */
+export async function selectVerdicts(
+  reader: Database,
+  runId: string,
+  evaluator: number,
+  { after, upTo }: PositionRange,
+): Promise<VerdictRow[]> {
+  return await reader
+    .selectFrom("run_verdicts")
+    .select(["position", "repeat", "status", "pass", "score", "unchanged_pass", "unchanged_score"])
+    .where("run_id", "=", runId)
+    .where("evaluator", "=", evaluator)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .orderBy("position")
+    .orderBy("repeat")
+    .execute();
+}
+
+export type PredictionRow = Pick<
+  PredictionsTable,
+  | "status"
+  | "error_category"
+  | "finish_reason"
+  | "sent_model"
+  | "prompt_tokens"
+  | "cached_tokens"
+  | "completion_tokens"
+  | "latency_micros"
+  | "created_at"
+> & { position: number; repeat: number };
+
+/** A run's predictions of some samples. */
+export async function selectPredictions(
+  reader: Database,
+  runId: string,
+  { after, upTo }: PositionRange,
+): Promise<PredictionRow[]> {
+  return await reader
+    .selectFrom("predictions")
+    .select([
+      "status",
+      "error_category",
+      "finish_reason",
+      "sent_model",
+      "prompt_tokens",
+      "cached_tokens",
+      "completion_tokens",
+      "latency_micros",
+      "created_at",
+    ])
+    // Both are set if the run is.
+    .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
+    .where("run_id", "=", runId)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .orderBy("position")
+    .orderBy("repeat")
+    .execute();
+}
+
+/** Where the predictions of some samples failed. */
+export async function selectFailedPredictions(
+  reader: Database,
+  runId: string,
+  { after, upTo }: PositionRange,
+): Promise<{ position: number; repeat: number }[]> {
+  return await reader
+    .selectFrom("predictions")
+    .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
+    .where("run_id", "=", runId)
+    .where("status", "=", "failed")
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
+/** Rows of one statement. They are parsed on the main thread, so they must be few. */
+const rowsAtOnce = 5_000;
+
+/** Reads what there is of the samples up to the last one, a range at a time, and lets others take a turn after each. */
+export async function* readInRanges<Row>(
+  last: number,
+  rowsOfSample: number,
+  read: (range: PositionRange) => Promise<Row[]>,
+): AsyncGenerator<Row[], void> {
+  const samples = Math.ceil(rowsAtOnce / rowsOfSample);
+  for (let after = 0; after < last; after += samples) {
+    yield await read({ after, upTo: Math.min(last, after + samples) });
+    // A database in memory reads without waiting.
+    await nextTurn();
+  }
+}
+
+/** What became of a prediction by one evaluator. */
+export const outcome = {
+  none: 0,
+  pass: 1,
+  fail: 2,
+  evaluatorFailed: 3,
+  predictionFailed: 4,
+  /** The evaluator has nothing to say of this sample, whatever the prediction. */
+  notApplicable: 5,
+} as const;
+
+/** What one evaluator said of a run's samples, by index. */
+export interface Outcomes {
+  readonly repeats: number;
+  /** Where samples differ in the number of their repeats: the index of each sample's first one, and the end of all. */
+  readonly starts?: Int32Array;
+  /** An `outcome` for each repeat of each sample, those of a sample together. */
+  readonly of: Uint8Array;
+  /** The sum of the scores of a sample's repeats, and how many of them have one. */
+  readonly scores: Float64Array;
+  readonly graded: Uint32Array;
+  /** Verdicts without a score. */
+  readonly ungraded: number;
+  /** 1 where a repeat has a score that is not its verdict, 0 or 1. */
+  readonly apart: Uint8Array;
+  /** The verdict on the state before the action; NaN without one. */
+  readonly unchangedScore: Float64Array;
+  readonly unchangedPass: Uint8Array;
+  /** How many evaluations have no verdict, by their status. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+/** The predictions that failed, for each repeat of each sample: 1 where one did. */
+export async function readFailedPredictions(
+  reader: Database,
+  { id, repeats }: Pick<Run, "id" | "repeats">,
+  samples: number,
+): Promise<Uint8Array> {
+  const failed = new Uint8Array(samples * repeats);
+  const read = readInRanges(samples, repeats, (range) => selectFailedPredictions(reader, id, range));
+  for await (const rows of read) {
+    for (const { position, repeat } of rows) failed[(position - 1) * repeats + repeat] = 1;
+  }
+  return failed;
+}
+
+/** The outcomes of the evaluator at this index of the run's list. What a finished run lacks has failed. */
+export async function readOutcomes(
+  reader: Database,
+  { id, repeats, status }: Pick<Run, "id" | "repeats" | "status">,
+  evaluator: number,
+  failedPredictions: Uint8Array,
+): Promise<Outcomes> {
+  const samples = failedPredictions.length / repeats;
+  const of = new Uint8Array(failedPredictions.length);
+  const scores = new Float64Array(samples);
+  const graded = new Uint32Array(samples);
+  const apart = new Uint8Array(samples);
+  let ungraded = 0;
+  const unchangedScore = new Float64Array(samples).fill(Number.NaN);
+  const unchangedPass = new Uint8Array(samples);
+  const failures: Record<string, number> = {};
+  const read = readInRanges(samples, repeats, (range) => selectVerdicts(reader, id, evaluator, range));
+  for await (const rows of read) {
+    for (const row of rows) {
+      const index = row.position - 1;
+      const repeatIndex = index * repeats + row.repeat;
+      if (row.status === "success" && row.pass !== null) {
+        of[repeatIndex] = row.pass === 1 ? outcome.pass : outcome.fail;
+        if (row.score !== null) {
+          scores[index] = (scores[index] ?? 0) + row.score;
+          graded[index] = (graded[index] ?? 0) + 1;
+          if (row.score !== row.pass) apart[index] = 1;
+        } else ungraded += 1;
+      } else if (row.status === "not_applicable") of[repeatIndex] = outcome.notApplicable;
+      else {
+        of[repeatIndex] = outcome.evaluatorFailed;
+        failures[row.status] = (failures[row.status] ?? 0) + 1;
+      }
+      if (row.unchanged_pass !== null && row.unchanged_score !== null) {
+        unchangedScore[index] = row.unchanged_score;
+        unchangedPass[index] = row.unchanged_pass;
+      }
+    }
+  }
+  const isFinished = status === "finished";
+  for (let index = 0; index < of.length; index++) {
+    if (of[index] !== outcome.none) continue;
+    if (isFinished || failedPredictions[index] === 1) of[index] = outcome.predictionFailed;
+  }
+  return { repeats, of, scores, graded, ungraded, apart, unchangedScore, unchangedPass, failures };
+}
+
+/** A sample's outcomes, counted over its repeats. */
+export interface Tally {
+  judged: number;
+  passed: number;
+  failed: number;
+  notApplicable: number;
+}
+
+export function createTally(): Tally {
+  return { judged: 0, passed: 0, failed: 0, notApplicable: 0 };
+}
+
+/** Writes into `tally`, as it is called for each of a million samples. */
+export function countRepeats({ repeats, starts, of }: Outcomes, index: number, tally: Tally): void {
+  tally.judged = 0;
+  tally.passed = 0;
+  tally.failed = 0;
+  tally.notApplicable = 0;
+  const end = starts?.[index + 1] ?? (index + 1) * repeats;
+  for (let at = starts?.[index] ?? index * repeats; at < end; at++) {
+    const one = of[at];
+    if (one === outcome.pass) {
+      tally.judged += 1;
+      tally.passed += 1;
+    } else if (one === outcome.fail) tally.judged += 1;
+    else if (one === outcome.notApplicable) tally.notApplicable += 1;
+    else if (one !== outcome.none) tally.failed += 1;
+  }
+}
+
+type TokenSums = { [Kind in keyof RunReport["tokens"]]: number };
+
+/** What a report says of a run's predictions, whatever they were evaluated by. */
+export interface PredictionTotals {
+  /** Those that were requested. */
+  asked: number;
+  /** When the last of them was kept. */
+  lastAt: Micros | undefined;
+  failures: Record<string, number>;
+  tokens: RunReport["tokens"];
+  /** By the name that was sent; null where it is not known. */
+  tokensByModel: ReadonlyMap<string | null, TokenSums>;
+  latencyMs: RunReport["latency_ms"];
+  /** Answers, and those that the token limit cut off. */
+  answers: number;
+  truncated: number;
+  /** For each repeat of each sample: 1 where the prediction failed. */
+  failed: Uint8Array;
+}
+
+/** Of predictions without a call to a model: not uploaded, or after the end of a free-running trajectory. */
+const isNotAsked: ReadonlySet<string | null> = new Set(["missing", "not_reached"]);
+
+export async function totalPredictions(
+  reader: Database,
+  { id, repeats }: Pick<Run, "id" | "repeats">,
+  samples: number,
+): Promise<PredictionTotals> {
+  const failed = new Uint8Array(samples * repeats);
+  const latencies = new Float64Array(samples * repeats);
+  const failures: Record<string, number> = {};
+  const sums: TokenSums = { prompt: 0, cached: 0, completion: 0 };
+  const tokensByModel = new Map<string | null, TokenSums>();
+  let [asked, answers, truncated] = [0, 0, 0];
+  let lastAt: Micros | undefined;
+  let timed = 0;
+  const read = readInRanges(samples, repeats, (range) => selectPredictions(reader, id, range));
+  for await (const rows of read) {
+    for (const row of rows) {
+      if (!isNotAsked.has(row.error_category)) {
+        asked += 1;
+        lastAt = Math.max(lastAt ?? 0, row.created_at);
+      }
+      if (row.status === "success") answers += 1;
+      if (row.finish_reason === "length") truncated += 1;
+      addTokens(sums, row);
+      if (row.prompt_tokens + row.completion_tokens > 0) {
+        const ofModel = tokensByModel.get(row.sent_model) ?? { prompt: 0, cached: 0, completion: 0 };
+        tokensByModel.set(row.sent_model, ofModel);
+        addTokens(ofModel, row);
+      }
+      if (row.status === "failed") {
+        const category = row.error_category ?? "other";
+        failures[category] = (failures[category] ?? 0) + 1;
+        failed[(row.position - 1) * repeats + row.repeat] = 1;
+      } else if (row.latency_micros !== null) {
+        latencies[timed] = row.latency_micros;
+        timed += 1;
+      }
+    }
+  }
+  const tokens = shownTokens(sums, timed > 0);
+  const latencyMs = percentiles(latencies.subarray(0, timed).sort());
+  return { asked, answers, truncated, lastAt, failures, tokens, tokensByModel, latencyMs, failed };
+}
+
+function addTokens(tokens: TokenSums, row: PredictionRow): void {
+  tokens.prompt += row.prompt_tokens;
+  tokens.cached += row.cached_tokens;
+  tokens.completion += row.completion_tokens;
+}
+
+/** Of sorted latencies: the smallest one that the share does not exceed. */
+function percentiles(sorted: Float64Array): RunReport["latency_ms"] {
+  if (sorted.length === 0) return null;
+  const at = (share: number): Micros => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
+  return { p50: at(0.5) / microsPerMs, p95: at(0.95) / microsPerMs, p99: at(0.99) / microsPerMs };
+}
+
+/** What a run's predictions cost at today's prices; null without prices, or if the run calls no model. */
+export function runCost(
+  { target }: Pick<Run, "target">,
+  { tokensByModel }: Pick<PredictionTotals, "tokensByModel">,
+  prices: Prices | undefined,
+): NonNullable<RunReport["cost"]> | null {
+  if (prices === undefined || target.kind === "imported" || target.kind === "external") return null;
+  const models = [...tokensByModel].map(([model, { prompt, cached, completion }]) => {
+    const tokens = { promptTokens: prompt, upstreamCachedTokens: cached, completionTokens: completion };
+    const cost = costOf(prices, model ?? undefined, tokens);
+    return {
+      model,
+      prompt_tokens: prompt,
+      cached_tokens: cached,
+      completion_tokens: completion,
+      cost: cost === null ? null : withoutNoise(cost),
+    };
+  });
+  const priced = models.flatMap(({ cost }) => cost ?? []);
+  return {
+    currency: prices.currency,
+    total:
+      models.length > 0 && priced.length === 0
+        ? null
+        : withoutNoise(priced.reduce((sum, one) => sum + one, 0)),
+    unpriced_tokens: models
+      .filter(({ cost }) => cost === null)
+      .reduce((sum, one) => sum + one.prompt_tokens + one.completion_tokens, 0),
+    models: models.sort((a, b) => ((a.model ?? "") < (b.model ?? "") ? -1 : 1)),
+  };
+}

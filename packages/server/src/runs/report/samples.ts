@@ -1,0 +1,262 @@
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Run } from "../run.ts";
+import { selectDigests, selectLastPosition, readInRanges, selectTraits, firstOf, inSlices } from "./outcomes.ts";
+
+/** Where a run has the reference's samples. */
+export interface SampleMatch {
+  /** For each index of the reference's samples the run's own, or -1. */
+  indexes: Int32Array;
+  /** How many samples the run's revision has. */
+  samples: number;
+}
+
+/** Runs of one revision have the same samples; those of others are matched by what the samples are, whatever their place. */
+export async function matchSamples(
+  reader: Database,
+  reference: Run,
+  others: readonly Run[],
+  count: number,
+): Promise<SampleMatch[]> {
+  const revisionId = reference.dataset?.revisionId;
+  const same = { indexes: Int32Array.from({ length: count }, (_, index) => index), samples: count };
+  const isElsewhere = (run: Run) => run.dataset?.revisionId !== revisionId;
+  if (!others.some(isElsewhere)) return others.map(() => same);
+  const indexOf = new Map<string, number>();
+  for await (const rows of readDigests(reader, revisionId ?? 0, count)) {
+    for (const { position, digest } of rows) indexOf.set(digest, position - 1);
+  }
+  const matches: SampleMatch[] = [];
+  for (const run of others) {
+    matches.push(isElsewhere(run) ? await match(reader, run.dataset?.revisionId ?? 0, indexOf, count) : same);
+  }
+  return matches;
+}
+
+async function match(
+  reader: Database,
+  revisionId: number,
+  indexOf: ReadonlyMap<string, number>,
+  count: number,
+): Promise<SampleMatch> {
+  const samples = await selectLastPosition(reader, revisionId);
+  const indexes = new Int32Array(count).fill(-1);
+  for await (const rows of readDigests(reader, revisionId, samples)) {
+    for (const { position, digest } of rows) {
+      const index = indexOf.get(digest);
+      if (index !== undefined) indexes[index] = position - 1;
+    }
+  }
+  return { indexes, samples };
+}
+
+function readDigests(reader: Database, revisionId: number, last: number) {
+  return readInRanges(last, 1, (range) => selectDigests(reader, revisionId, range));
+}
+
+/** Texts by number, in the order in which they were first seen. */
+export interface Texts {
+  readonly texts: string[];
+  /** Each sample's, or -1. */
+  readonly of: Int32Array;
+}
+
+/** The samples of a revision, by index: the sample at position 1 has the index 0. In typed arrays, since there may be a million. */
+export interface RunSamples {
+  count: number;
+  trajectories: Texts;
+  /** NaN where it is not known, in external runs. */
+  step: Float64Array;
+  /** -1 if they cannot be compared, or no run has reached the sample. */
+  changes: Int32Array;
+  verbs: Texts;
+  /** JSON. */
+  tags: Texts;
+  /** All indexes: the samples of a trajectory one after the other, by step. */
+  order: Int32Array;
+}
+
+export async function readRunSamples(reader: Database, revisionId: number): Promise<RunSamples> {
+  const count = await selectLastPosition(reader, revisionId);
+  const trajectories = createTexts(count);
+  const verbs = createTexts(count);
+  const tags = createTexts(count);
+  const step = new Float64Array(count);
+  const changes = new Int32Array(count).fill(-1);
+  for await (const rows of readInRanges(count, 1, (range) => selectTraits(reader, revisionId, range))) {
+    for (const row of rows) {
+      const index = row.position - 1;
+      trajectories.set(index, row.trajectory_id);
+      verbs.set(index, row.verb);
+      tags.set(index, row.tags);
+      step[index] = row.step;
+      changes[index] = row.changes ?? -1;
+    }
+  }
+  return {
+    count,
+    trajectories,
+    verbs,
+    tags,
+    step,
+    changes,
+    order: inTrajectories(trajectories, step),
+  };
+}
+
+/** Texts by number that are set one sample after the other. */
+export function createTexts(count: number): Texts & { set(index: number, text: string | null): void } {
+  const numbers = new Map<string, number>();
+  const texts: string[] = [];
+  const of = new Int32Array(count).fill(-1);
+  return {
+    texts,
+    of,
+    set(index, text) {
+      if (text === null) return;
+      let number = numbers.get(text);
+      if (number === undefined) {
+        number = texts.length;
+        numbers.set(text, number);
+        texts.push(text);
+      }
+      of[index] = number;
+    },
+  };
+}
+
+/** All indexes: those of a trajectory one after the other, by step as far as it is known. */
+export function inTrajectories({ texts, of }: Texts, step: Float64Array): Int32Array {
+  const starts = new Int32Array(texts.length + 1);
+  for (const number of of) starts[number + 1] = (starts[number + 1] ?? 0) + 1;
+  for (let number = 0; number < texts.length; number++) {
+    starts[number + 1] = (starts[number + 1] ?? 0) + (starts[number] ?? 0);
+  }
+  const order = new Int32Array(of.length);
+  const next = starts.slice();
+  for (let index = 0; index < of.length; index++) {
+    const number = of[index] ?? 0;
+    const place = next[number] ?? 0;
+    order[place] = index;
+    next[number] = place + 1;
+  }
+  for (let number = 0; number < texts.length; number++) {
+    const steps = order.subarray(starts[number], starts[number + 1]);
+    if (!isAscending(steps, step)) steps.sort((a, b) => (step[a] ?? 0) - (step[b] ?? 0));
+  }
+  return order;
+}
+
+function isAscending(indexes: Int32Array, step: Float64Array): boolean {
+  for (let place = 1; place < indexes.length; place++) {
+    if ((step[indexes[place - 1] ?? 0] ?? 0) > (step[indexes[place] ?? 0] ?? 0)) return false;
+  }
+  return true;
+}
+
+/** A way to group samples. */
+export interface Dimension {
+  /** Of each group, by its number. */
+  readonly keys: readonly (string | number)[];
+  /** The number of each sample's group, or -1. Of `sets`, if there are any. */
+  readonly of: Int32Array;
+  /** Where a sample may be in several groups: the numbers of each set of groups. */
+  readonly sets?: readonly (readonly number[])[];
+}
+
+const mostSteps = 1_000;
+const mostVerbs = 50;
+const mostTags = 200;
+const otherVerbs = "other";
+const unknown = "unknown";
+const changesKeys = ["0", "1-2", "3-6", "7+", unknown];
+const changedKeys = ["unchanged", "changed", unknown];
+
+/** All samples in one group. */
+export function together({ count }: RunSamples): Dimension {
+  return { keys: [""], of: new Int32Array(count) };
+}
+
+/** The first steps, and how many others there are. */
+export function byStep({ step }: RunSamples): { dimension: Dimension; leftOut: number } {
+  const all = Float64Array.from(new Set(step.filter((one) => !Number.isNaN(one)))).sort();
+  const keys = [...all.subarray(0, mostSteps)];
+  const numbers = new Map(keys.map((key, number) => [key, number]));
+  return {
+    dimension: { keys, of: Int32Array.from(step, (one) => numbers.get(one) ?? -1) },
+    leftOut: all.length - keys.length,
+  };
+}
+
+export function byTrajectory({ trajectories }: RunSamples): Dimension {
+  return { keys: trajectories.texts, of: trajectories.of };
+}
+
+export function byWhetherChanged({ changes }: RunSamples): Dimension {
+  return { keys: changedKeys, of: changes.map((count) => (count < 0 ? 2 : Math.min(count, 1))) };
+}
+
+export function byChanges({ changes }: RunSamples): Dimension {
+  return {
+    keys: changesKeys,
+    of: changes.map((count) => {
+      if (count < 0) return 4;
+      if (count === 0) return 0;
+      return count < 3 ? 1 : count < 7 ? 2 : 3;
+    }),
+  };
+}
+
+/** The 50 most frequent verbs, and all others together. */
+export async function byVerb({ verbs }: RunSamples): Promise<Dimension> {
+  const counts = countTexts(verbs);
+  const frequent = await mostFrequent(
+    verbs.texts.map((text, number) => ({ text, count: counts[number] ?? 0 })).filter(isNotOther),
+    mostVerbs,
+  );
+  const keys = [...frequent, otherVerbs];
+  const numbers = new Map(frequent.map((text, number) => [text, number]));
+  const numberOf = verbs.texts.map((text) => numbers.get(text) ?? frequent.length);
+  return { keys, of: verbs.of.map((verb) => (verb < 0 ? -1 : (numberOf[verb] ?? -1))) };
+}
+
+function isNotOther({ text }: { text: string }): boolean {
+  return text !== otherVerbs;
+}
+
+/** The most frequent tags, and how many others there are. */
+export async function byTag({ tags }: RunSamples): Promise<{ dimension: Dimension; leftOut: number }> {
+  const counts = countTexts(tags);
+  const totals = new Map<string, number>();
+  for await (const slice of inSlices(tags.texts.entries())) {
+    for (const [number, set] of slice) {
+      for (const tag of readTags(set)) totals.set(tag, (totals.get(tag) ?? 0) + (counts[number] ?? 0));
+    }
+  }
+  const counted = totals.entries().map(([text, count]) => ({ text, count }));
+  const keys = (await mostFrequent(counted, mostTags)).sort();
+  const numbers = new Map(keys.map((key, number) => [key, number]));
+  const sets: number[][] = [];
+  for await (const slice of inSlices(tags.texts)) {
+    for (const set of slice) sets.push(readTags(set).flatMap((tag) => numbers.get(tag) ?? []));
+  }
+  return { dimension: { keys, of: tags.of, sets }, leftOut: totals.size - keys.length };
+}
+
+function readTags(json: string): string[] {
+  return Object.entries(JSON.parse(json) as Record<string, string>).map(([name, text]) => `${name}=${text}`);
+}
+
+function countTexts({ texts, of }: Texts): Float64Array {
+  const counts = new Float64Array(texts.length);
+  for (const number of of) if (number >= 0) counts[number] = (counts[number] ?? 0) + 1;
+  return counts;
+}
+
+/** Of equally frequent texts, the first in the order of their characters. */
+async function mostFrequent(
+  counted: Iterable<{ text: string; count: number }>,
+  most: number,
+): Promise<string[]> {
+  const first = await firstOf(counted, most, (a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
+  return first.map(({ text }) => text);
+}
