@@ -1,16 +1,4 @@
-import {
-  type ClusterSum,
-  clusteredError,
-  jackknifeError,
-  momentsOfClusters,
-  rateInterval,
-  scoreInterval,
-} from "../../packages/server/src/platform/statistics/clustered-interval.ts";
-import { tQuantile } from "../../packages/server/src/platform/statistics/student-t.ts";
-import {
-  wilsonBounds,
-  wilsonInterval,
-} from "../../packages/server/src/platform/statistics/wilson-interval.ts";
+import { type ClusterSum, clusteredError, jackknifeError, momentsOfClusters, rateInterval, scoreInterval, tQuantile, wilsonBounds, wilsonInterval } from "../../packages/server/src/platform/statistics/intervals.ts";
 import { allLengths, fewLengths, type Lengths, trajectoryCounts } from "./designs.ts";
 import { createDraws, type Dependence, type Draws, dependences } from "./draws.ts";
 

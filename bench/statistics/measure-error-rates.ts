@@ -1,9 +1,5 @@
-import {
-  overallSigns,
-  pairedDifference,
-  survivesOneFailure,
-} from "../../packages/server/src/platform/statistics/paired-difference.ts";
-import { tQuantile } from "../../packages/server/src/platform/statistics/student-t.ts";
+import { overallSigns, pairedDifference, survivesOneFailure } from "../../packages/server/src/platform/statistics/differences.ts";
+import { tQuantile } from "../../packages/server/src/platform/statistics/intervals.ts";
 import { fewLengths, type Lengths } from "./designs.ts";
 import { createDraws, type Draws, dependences } from "./draws.ts";
 

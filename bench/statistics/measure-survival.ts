@@ -1,7 +1,5 @@
-import { bootstrapSurvival } from "../../packages/server/src/platform/statistics/bootstrap-survival.ts";
-import type { FirstDivergence } from "../../packages/server/src/platform/statistics/first-divergence.ts";
-import { type SurvivalCurve, survival } from "../../packages/server/src/platform/statistics/survival.ts";
-import { z95 } from "../../packages/server/src/platform/statistics/wilson-interval.ts";
+import { bootstrapSurvival, type FirstDivergence, type SurvivalCurve, survival } from "../../packages/server/src/platform/statistics/survival.ts";
+import { z95 } from "../../packages/server/src/platform/statistics/intervals.ts";
 import { recordedSizes } from "./designs.ts";
 import { createDraws, type Draws } from "./draws.ts";
 

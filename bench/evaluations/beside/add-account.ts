@@ -3,7 +3,7 @@ import { insertUserWithAccount } from "../../../packages/server/src/accounts/use
 import { composeStore } from "../../../packages/server/src/app/compose-command-line.ts";
 import { readConfig } from "../../../packages/server/src/config/config.ts";
 import { createLog } from "../../../packages/server/src/platform/observability/logger.ts";
-import { nowMicros } from "../../../packages/server/src/platform/storage/micros.ts";
+import { nowMicros } from "../../../packages/server/src/platform/storage/columns.ts";
 
 /** Adds an account with one user to the database of a running server, and returns a key of that user. */
 export const addAccount = async (databaseUrl: string): Promise<string> => {

@@ -1,4 +1,4 @@
-import { openThreadDatabase } from "../../../packages/server/src/platform/storage/open-database.ts";
+import { openThreadDatabase } from "../../../packages/server/src/platform/storage/open.ts";
 import { rollUpSomeTags } from "../../../packages/server/src/results/summary/tags.ts";
 
 const resultsAtOnce = 20_000;

@@ -1,8 +1,5 @@
-import {
-  numbersPerStretch,
-  resultNumbers,
-} from "../../../packages/server/src/platform/storage/result-numbers.ts";
-import type { EvaluationSeriesTable } from "../../../packages/server/src/platform/storage/schema/evaluation-rollup.ts";
+import { numbersPerStretch, resultNumbers } from "../../../packages/server/src/platform/storage/sample-columns.ts";
+import type { EvaluationSeriesTable } from "../../../packages/server/src/platform/storage/schema/results.ts";
 import { seriesIdOf } from "../../../packages/server/src/results/write/counts-store.ts";
 import { endMicros } from "./distribution.ts";
 import type { DatabaseName } from "./fill-and-start.ts";

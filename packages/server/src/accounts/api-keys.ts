@@ -4,12 +4,10 @@ import { selectHolder, type ApiKey, type ChangedSettings, updateSettings, countA
 import { type AccessChanger, accessWriter, lockCaller, auditOf, changeAccess } from "./change-access.ts";
 import type { IdentityServices } from "./identity-services.ts";
 import { lockUsers } from "./users-store.ts";
-import type { Changer } from "../platform/actor.ts";
-import { recordChange } from "../platform/record-change.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
 import { type KeyScope, readInstant } from "@presage/contract";
-import { doOnce } from "../platform/storage/do-once.ts";
-import { nowMicros, toMicros } from "../platform/storage/micros.ts";
-import type { Once } from "../platform/storage/once.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import { nowMicros, toMicros } from "../platform/storage/columns.ts";
 import { generateKey, visibleParts, type KeyDigest } from "./verify-api-key.ts";
 import { claimOnce } from "../platform/storage/settings-store.ts";
 

@@ -1,6 +1,6 @@
-import { deleteAuditEvents, selectOldAuditEvents, type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../platform/audit-events-store.ts";
+import { deleteAuditEvents, selectOldAuditEvents, type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../platform/audit.ts";
 import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
-import { type Micros, toIsoInstant } from "../platform/storage/micros.ts";
+import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { AuditEventListQuery, AuditEventListResponse, type AuditEvent as EventBody, readInstant } from "@presage/contract";
 import type { Services } from "../app/services.ts";
@@ -8,7 +8,7 @@ import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
 import { readKnownQuery } from "../http/read-request.ts";
 import { requesterOf } from "../http/requester-of.ts";
 import { type Route, withCaller } from "../http/route.ts";
-import { defined } from "../platform/defined.ts";
+import { defined } from "../platform/words.ts";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { operation, response } from "../http/describe.ts";
 

@@ -1,5 +1,5 @@
 import { type Caller, notAuthenticated } from "../http/caller.ts";
-import type { Actor, Changer } from "../platform/actor.ts";
+import type { Actor, Changer } from "../platform/audit.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isKeyLive } from "./api-keys-store.ts";
 import type { IdentityServices } from "./identity-services.ts";

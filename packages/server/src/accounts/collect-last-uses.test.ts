@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import type { Micros } from "../platform/storage/micros.ts";
+import type { Micros } from "../platform/storage/columns.ts";
 import { collectLastUses } from "./verify-api-key.ts";
 
 type Batch = ReadonlyMap<string, Micros>;

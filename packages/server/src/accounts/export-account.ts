@@ -1,7 +1,7 @@
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type AccountUser, type Row, selectAccountUsers, selectResultNumbers, selectRows, selectTexts, type AccountTable, accountTables, type RowOwner } from "./account-tables.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { nowMicros } from "../platform/storage/micros.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 
 /** JSON in which each `revisionId` is another one. Those that are not known stay. */
 export function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {

@@ -1,10 +1,10 @@
 import { ServiceError } from "../platform/errors.ts";
-import { nowMicros } from "../platform/storage/micros.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { type AccountUser, type Row, selectRows, type AccountTable, accountTables } from "./account-tables.ts";
 import { Role } from "@presage/contract";
 import { z } from "zod";
-import { insertRows } from "../platform/storage/insert-rows.ts";
+import { insertRows } from "../platform/storage/rows.ts";
 import { type ExportHeader, type ImportedLine, type ImportState, invalidImport, repeatedRow, toStored } from "./export-account.ts";
 
 /** The account with a name; a new one if there is none. */

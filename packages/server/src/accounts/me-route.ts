@@ -10,7 +10,7 @@ import type { Caller } from "../http/caller.ts";
 import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
 import { readBody, readPath, readQuery } from "../http/read-request.ts";
 import { accessChangerOf, requesterOf } from "../http/requester-of.ts";
-import { toIsoInstant } from "../platform/storage/micros.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import { changeRole } from "./users.ts";
 
 export function meRoutes({ store, settings }: Services): Route[] {

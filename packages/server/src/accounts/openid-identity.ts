@@ -1,6 +1,6 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from "openid-client";
-import { SignInError } from "../platform/sign-in-error.ts";
-import { toStorableText } from "../platform/storage/storable-text.ts";
+import { SignInError } from "../platform/errors.ts";
+import { toStorableText } from "../platform/storage/columns.ts";
 
 /** Codes of responses that do not belong to the attempt. */
 const mismatches = new Set([

@@ -1,6 +1,6 @@
 import { allowInsecureRequests, type ClientAuth, ClientSecretBasic, ClientSecretPost, type Configuration, type CustomFetch, customFetch, discovery, enableNonRepudiationChecks, authorizationCodeGrant, buildAuthorizationUrl, buildEndSessionUrl, calculatePKCECodeChallenge, fetchUserInfo, randomNonce, randomPKCECodeVerifier, randomState } from "openid-client";
-import { readBodyWithin } from "../platform/limits/read-body-within.ts";
-import { SignInError } from "../platform/sign-in-error.ts";
+import { readBodyWithin } from "../platform/limits/memory.ts";
+import { SignInError } from "../platform/errors.ts";
 import { explainDiscoveryError, explainProviderError, type Identity, identityOf, lacksClaims, type SignInRules } from "./openid-identity.ts";
 import { SignInAttempt, attemptLifetimeS } from "./sign-in-attempt.ts";
 import { EncryptJWT, jwtDecrypt } from "jose";

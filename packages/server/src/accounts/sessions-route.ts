@@ -7,7 +7,7 @@ import { readPath, readQuery } from "../http/read-request.ts";
 import { accessChangerOf, requesterOf } from "../http/requester-of.ts";
 import { type Route, withCaller } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { toIsoInstant } from "../platform/storage/micros.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import { endSession, signOut, listSessions } from "./sessions.ts";
 
 export const sessionPaths: ZodOpenApiPathsObject = {

@@ -1,11 +1,11 @@
 import { ServiceError } from "../platform/errors.ts";
-import { recordChange } from "../platform/record-change.ts";
-import { nowMicros, type Micros, microsPerMs } from "../platform/storage/micros.ts";
+import { recordChange } from "../platform/audit.ts";
+import { nowMicros, type Micros, microsPerMs } from "../platform/storage/columns.ts";
 import { type AccessChanger, auditOf, changeAccess } from "./change-access.ts";
 import type { IdentityServices } from "./identity-services.ts";
 import { markEnded, selectIdToken, livenessNow, type Session, selectLiveSessions, deleteExpiredSessions, insertSession, markSeen, selectLiveSession } from "./sessions-store.ts";
-import type { KeysetPage, ListPart } from "../platform/storage/keyset.ts";
-import type { Requester } from "../platform/storage/reader.ts";
+import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import { randomBytes } from "node:crypto";
 import { createKeyDigest, type KeyDigest } from "./verify-api-key.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";

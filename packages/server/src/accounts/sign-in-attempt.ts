@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Role } from "@presage/contract";
-import { recordChange } from "../platform/record-change.ts";
+import { recordChange } from "../platform/audit.ts";
 import { reopenAccount, selectClosed } from "../platform/storage/closed-accounts-store.ts";
-import { nowMicros } from "../platform/storage/micros.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Identity } from "./openid-identity.ts";
 import { upsertUserWithAccount } from "./users-store.ts";

@@ -5,13 +5,12 @@ import { findSession, type SessionServices, isSameOrigin } from "../http/authent
 import { type Call, open, openPage, type Route, requestAddress, openRedirect, openFile } from "../http/route.ts";
 import { type SessionBrowser, startSession } from "./sessions.ts";
 import { pageResponse, scriptPath, stylesPath } from "../http/page-response.ts";
-import { commandName } from "../platform/command-name.ts";
+import { commandName } from "../platform/words.ts";
 import type { Services } from "../app/services.ts";
 import { readJsonBody } from "../http/read-json.ts";
 import { readReturnTo } from "../http/sign-in-address.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { ServiceError, SignInError } from "../platform/errors.ts";
 import { useSignInToken } from "./sign-in-tokens.ts";
-import { SignInError } from "../platform/sign-in-error.ts";
 import type { Role } from "@presage/contract";
 import fonts from "../http/fonts.css" with { type: "text" };
 import styles from "../http/pages.css" with { type: "text" };

@@ -1,5 +1,5 @@
-import { type Micros, microsPerMs, nowMicros } from "../platform/storage/micros.ts";
-import type { SignInTokensTable } from "../platform/storage/schema/identity.ts";
+import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
+import type { SignInTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { randomBytes } from "node:crypto";
 import type { KeyDigest } from "./verify-api-key.ts";

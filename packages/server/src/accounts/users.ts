@@ -1,6 +1,5 @@
-import type { Changer } from "../platform/actor.ts";
-import { recordChange } from "../platform/record-change.ts";
-import { nowMicros } from "../platform/storage/micros.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { insertUser, localIssuer, type User, hasOtherOwner, type Member, selectDigestsOf, updateRole, lockAccount, lockUsers, selectUser, insertUserWithAccount, selectUserByIdentity, selectUsers, selectAccount } from "./users-store.ts";
 import type { Role } from "@presage/contract";

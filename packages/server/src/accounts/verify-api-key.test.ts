@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, setSystemTime, test } from "bun:test";
 import { ServiceError } from "../platform/errors.ts";
-import { nowMicros } from "../platform/storage/micros.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
 import { createKeyVerifier } from "./verify-api-key.ts";
 

@@ -1,5 +1,5 @@
-import { openSqliteWriter } from "../platform/storage/open-sqlite-database.ts";
-import { serveWrites } from "../platform/storage/thread-requests.ts";
+import { openSqliteWriter } from "../platform/storage/sqlite.ts";
+import { serveWrites } from "../platform/storage/thread.ts";
 import type { CapturedRows } from "../predictions/captured-rows.ts";
 import { insertCaptured } from "../predictions/stored-predictions-store.ts";
 

@@ -1,8 +1,8 @@
 import type { Config } from "../config/config.ts";
-import type { ByteBudget } from "../platform/limits/byte-budget.ts";
+import type { ByteBudget } from "../platform/limits/memory.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
-import type { OpenedDatabase } from "../platform/storage/open-database.ts";
+import type { OpenedDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type Capture, createCapture } from "../predictions/capture.ts";
 import { toCapturedRows } from "../predictions/captured-rows.ts";

@@ -4,7 +4,7 @@ import { createKeyDigest, type KeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
 import { createLog, type Log } from "../platform/observability/logger.ts";
 import { migrations } from "../platform/storage/migrations/index.ts";
-import { type OpenedDatabase, type OpenOptions, openDatabase } from "../platform/storage/open-database.ts";
+import { type OpenedDatabase, type OpenOptions, openDatabase } from "../platform/storage/open.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import type { EvaluateServices } from "../results/evaluate.ts";
 import type { Lease } from "../runs/runner/work-store.ts";

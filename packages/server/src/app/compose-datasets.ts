@@ -3,9 +3,9 @@ import type { DatasetServices } from "../datasets/dataset-services.ts";
 import { sweepRevisions } from "../datasets/revisions-store.ts";
 import { uploadInPlace, uploadInThreads } from "../datasets/upload/run-upload.ts";
 import type { Log } from "../platform/observability/logger.ts";
-import { diskFloorOf } from "../platform/storage/disk-floor.ts";
-import { isInMemory, type OpenedDatabase } from "../platform/storage/open-database.ts";
-import { startSweeper } from "../platform/storage/sweeper.ts";
+import { diskFloorOf } from "../platform/storage/sqlite.ts";
+import { isInMemory, type OpenedDatabase } from "../platform/storage/open.ts";
+import { startSweeper } from "../platform/storage/leases.ts";
 import { logFailure } from "./log-failure.ts";
 
 const sweepIntervalMs = 5 * 60_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../config/config.ts";
-import { connectRedis } from "../platform/connect-redis.ts";
+import { connectRedis } from "../platform/redis.ts";
 import { type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
 import { createMetrics } from "../platform/observability/metrics.ts";
 import { composeLimits } from "./compose-limits.ts";

@@ -1,12 +1,9 @@
 import type { KeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
-import type { Redis } from "../platform/connect-redis.ts";
+import type { Redis } from "../platform/redis.ts";
 import { type Admission, createAdmission } from "../platform/limits/admission.ts";
-import { countProcesses } from "../platform/limits/count-processes.ts";
-import { createSharedTokenBuckets } from "../platform/limits/shared-token-buckets.ts";
-import { createTokenBuckets, type TakeTokens } from "../platform/limits/token-buckets.ts";
-import type { Metrics } from "../platform/observability/metrics.ts";
-import { watchProcesses } from "../platform/observability/watched-metrics.ts";
+import { countProcesses, createSharedTokenBuckets, createTokenBuckets, type TakeTokens } from "../platform/limits/token-buckets.ts";
+import { type Metrics, watchProcesses } from "../platform/observability/metrics.ts";
 import { shareOf } from "./share-limits.ts";
 
 interface LimitServices {

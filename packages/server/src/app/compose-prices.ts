@@ -1,9 +1,8 @@
 import { type Config, ConfigError } from "../config/config.ts";
 import { parsePrices } from "../config/prices-file.ts";
 import { readSettingsFile } from "../config/yaml-file.ts";
-import type { Prices } from "../platform/cost-of.ts";
+import type { Prices, PriceList } from "../platform/prices.ts";
 import type { Logger } from "../platform/observability/logger.ts";
-import type { PriceList } from "../platform/price-list.ts";
 
 export interface ComposedPrices extends PriceList {
   /** Reads the file again. A file with an issue changes nothing and is logged. */

@@ -1,12 +1,10 @@
 import type { Config } from "../config/config.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
-import { seeClock } from "../platform/storage/clock-jump.ts";
-import { emptyLog } from "../platform/storage/empty-log.ts";
-import { toIsoInstant } from "../platform/storage/micros.ts";
-import type { OpenedDatabase } from "../platform/storage/open-database.ts";
-import { startSweeper } from "../platform/storage/sweeper.ts";
-import { withLease } from "../platform/storage/with-lease.ts";
+import { seeClock, startSweeper, withLease } from "../platform/storage/leases.ts";
+import { emptyLog } from "../platform/storage/sqlite.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
+import type { OpenedDatabase } from "../platform/storage/open.ts";
 import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { deleteInThread } from "./delete-in-thread.ts";
 import { takeDeletionStep } from "./deletion-step.ts";

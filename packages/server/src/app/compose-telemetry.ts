@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
-import { exportMetrics } from "../platform/observability/export-metrics.ts";
-import { exportTraces } from "../platform/observability/export-traces.ts";
-import { forwardTraces } from "../platform/observability/forward-traces.ts";
+import { exportMetrics, exportTraces, forwardTraces } from "../platform/observability/export.ts";
 import type { Logger } from "../platform/observability/logger.ts";
-import type { Metrics } from "../platform/observability/metrics.ts";
-import type { LogExport } from "../platform/observability/otlp-exporter.ts";
+import { type Metrics, watchOutage } from "../platform/observability/metrics.ts";
+import type { LogExport } from "../platform/observability/otlp.ts";
 import type { Tracing } from "../platform/observability/tracing.ts";
-import { watchOutage } from "../platform/observability/watch-outage.ts";
 
 /** A server that stops has little time before it is killed. */
 const maxStopMs = 10_000;

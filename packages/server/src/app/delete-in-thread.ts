@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
-import { smallHeap } from "../platform/storage/small-heap.ts";
-import { writerThread } from "../platform/storage/thread-requests.ts";
+import { smallHeap, writerThread } from "../platform/storage/thread.ts";
 import type { DeletionStep, Place } from "./deletion-step.ts";
 
 /** Deletes from an SQLite file on a thread of its own. */

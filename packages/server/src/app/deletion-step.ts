@@ -1,7 +1,7 @@
 import { deleteOldAuditEvents } from "../accounts/audit-log.ts";
 import { deleteOldEpisodes, type EpisodePlace } from "../environments/episodes/delete-episodes.ts";
 import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
-import type { Micros } from "../platform/storage/micros.ts";
+import type { Micros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteOldPredictions } from "../predictions/delete-predictions.ts";
 import { type CountsPlace, deleteEmptyCounts, deleteMatchingResults, deleteOldResults } from "../results/delete/delete-results.ts";

@@ -1,7 +1,6 @@
-import { copyLog } from "../platform/storage/copy-log.ts";
+import { copyLog, openSqliteBackgroundWriter } from "../platform/storage/sqlite.ts";
 import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
-import { openSqliteBackgroundWriter } from "../platform/storage/open-sqlite-database.ts";
-import { serveWrites } from "../platform/storage/thread-requests.ts";
+import { serveWrites } from "../platform/storage/thread.ts";
 import { type DeletionStep, type Place, takeDeletionStep } from "./deletion-step.ts";
 
 // Runs in a worker: it deletes what is too old or chosen.

@@ -1,9 +1,9 @@
 import type { Config } from "../config/config.ts";
 import type { Log } from "../platform/observability/logger.ts";
-import { reasonOf } from "../platform/observability/watch-database.ts";
-import { ClockSkewError, findClockSkew } from "../platform/storage/clock-skew.ts";
-import { isSqlite } from "../platform/storage/open-database.ts";
-import { waitForPostgres } from "../platform/storage/wait-for-postgres.ts";
+import { reasonOf } from "../platform/observability/metrics.ts";
+import { ClockSkewError, findClockSkew } from "../platform/storage/settings-store.ts";
+import { isSqlite } from "../platform/storage/open.ts";
+import { waitForPostgres } from "../platform/storage/postgres.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 
 const postgresPatienceMs = 60_000;

@@ -1,6 +1,6 @@
-import { openSqliteWriter } from "../platform/storage/open-sqlite-database.ts";
+import { openSqliteWriter } from "../platform/storage/sqlite.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { serveWrites } from "../platform/storage/thread-requests.ts";
+import { serveWrites } from "../platform/storage/thread.ts";
 import { toRecords, createWriteInParts, type WriteResults, type Written } from "../results/write/write-results.ts";
 
 // Runs in a worker: it writes results.

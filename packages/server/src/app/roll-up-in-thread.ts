@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { smallHeap } from "../platform/storage/small-heap.ts";
-import { writerThread } from "../platform/storage/thread-requests.ts";
+import { smallHeap, writerThread } from "../platform/storage/thread.ts";
 
 /** Counts results of an SQLite file by tag on a thread of its own. */
 export function rollUpInThread(sqlitePath: string): { rollUpSome(): Promise<boolean>; end(): Promise<void> } {

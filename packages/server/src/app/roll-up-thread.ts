@@ -1,6 +1,5 @@
-import { copyLog } from "../platform/storage/copy-log.ts";
-import { openSqliteBackgroundWriter } from "../platform/storage/open-sqlite-database.ts";
-import { serveWrites } from "../platform/storage/thread-requests.ts";
+import { copyLog, openSqliteBackgroundWriter } from "../platform/storage/sqlite.ts";
+import { serveWrites } from "../platform/storage/thread.ts";
 import { rollUpSomeTags } from "../results/summary/tags.ts";
 
 // Runs in a worker: it counts results by tag.

@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { smallHeap } from "../platform/storage/small-heap.ts";
-import { writerThread } from "../platform/storage/thread-requests.ts";
+import { smallHeap, writerThread } from "../platform/storage/thread.ts";
 import type { WriteWork } from "../runs/runner/evaluate-step.ts";
 
 /** Writes the work of runs into an SQLite file on a thread of its own. */

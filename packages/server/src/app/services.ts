@@ -4,12 +4,12 @@ import type { EnvironmentServices } from "../environments/environment-services.t
 import type { OpenSockets } from "../http/open-sockets.ts";
 import type { SessionCookie } from "../http/session-cookie.ts";
 import type { Admission } from "../platform/limits/admission.ts";
-import type { ByteBudget } from "../platform/limits/byte-budget.ts";
-import type { LongWork } from "../platform/limits/long-work.ts";
+import type { ByteBudget } from "../platform/limits/memory.ts";
+import type { LongWork } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
 import type { Tracing } from "../platform/observability/tracing.ts";
-import type { PriceList } from "../platform/price-list.ts";
+import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";

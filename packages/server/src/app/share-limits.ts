@@ -1,5 +1,5 @@
 import type { Config, Workers } from "../config/config.ts";
-import { quarterOfMemory } from "../platform/limits/quarter-of-memory.ts";
+import { quarterOfMemory } from "../platform/limits/memory.ts";
 
 /** One worker's part of a limit that holds for all of them together; at least 1, and all of it for a single process. */
 export function shareOf(limit: number, { count, index }: Workers): number {

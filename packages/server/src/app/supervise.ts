@@ -1,5 +1,5 @@
 import { type Config, hasFilesToReread } from "../config/config.ts";
-import { defined } from "../platform/defined.ts";
+import { defined } from "../platform/words.ts";
 import type { Logger } from "../platform/observability/logger.ts";
 import { holdAddress } from "./hold-address.ts";
 import type { Question, Started, ToSupervisor } from "./messages.ts";

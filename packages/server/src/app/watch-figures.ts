@@ -1,11 +1,6 @@
 import type { OpenSockets } from "../http/open-sockets.ts";
-import type { ByteBudget } from "../platform/limits/byte-budget.ts";
-import type { Metrics } from "../platform/observability/metrics.ts";
-import {
-  type ReplicaFigures,
-  watchCounts,
-  watchReplicas,
-} from "../platform/observability/watched-metrics.ts";
+import type { ByteBudget } from "../platform/limits/memory.ts";
+import { type Metrics, type ReplicaFigures, watchCounts, watchReplicas } from "../platform/observability/metrics.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { CompletionCache } from "../upstream/cache.ts";
 import type { Deployment } from "../upstream/deployments.ts";

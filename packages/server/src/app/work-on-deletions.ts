@@ -1,6 +1,6 @@
 import { selectAccountIds } from "../accounts/users-store.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-in-batches.ts";
-import { type Micros, microsPerDay } from "../platform/storage/micros.ts";
+import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { forgetDeletions } from "../results/delete/deleted-results-store.ts";
 import type { DeletionStep, DeletionTarget, Place } from "./deletion-step.ts";

@@ -1,5 +1,5 @@
-import { openSqliteWriter } from "../platform/storage/open-sqlite-database.ts";
-import { serveWrites } from "../platform/storage/thread-requests.ts";
+import { openSqliteWriter } from "../platform/storage/sqlite.ts";
+import { serveWrites } from "../platform/storage/thread.ts";
 import { type RunWork, storeWork } from "../runs/runner/work-store.ts";
 
 // Runs in a worker: it writes what was done for runs.

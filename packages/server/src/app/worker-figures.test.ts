@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { createMetrics } from "../platform/observability/metrics.ts";
-import { watchProcesses, watchReplicas } from "../platform/observability/watched-metrics.ts";
+import { createMetrics, watchProcesses, watchReplicas } from "../platform/observability/metrics.ts";
 import type { Figures } from "./messages.ts";
 import { createWorkerFigures } from "./worker-figures.ts";
 

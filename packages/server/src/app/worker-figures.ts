@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Gauge, Registry } from "prom-client";
-import { createCounter } from "../platform/observability/counter.ts";
+import { createCounter } from "../platform/observability/metrics.ts";
 import type { Figures } from "./messages.ts";
 import type { WorkerProcess } from "./start-worker.ts";
 

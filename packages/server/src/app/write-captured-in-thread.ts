@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { writerThread } from "../platform/storage/thread-requests.ts";
+import { writerThread } from "../platform/storage/thread.ts";
 import type { CapturedRows } from "../predictions/captured-rows.ts";
 
 export type WriteCaptured = (rows: CapturedRows) => Promise<void>;

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
-import { writerThread } from "../platform/storage/thread-requests.ts";
+import { writerThread } from "../platform/storage/thread.ts";
 
 /** Makes changes together. Says of each whether it was made. */
 type Write = (writes: readonly EpisodeWrite[]) => Promise<boolean[]>;

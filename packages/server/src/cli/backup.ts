@@ -1,11 +1,9 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import { checkSqlite } from "../platform/storage/check-sqlite.ts";
-import { copySqlite } from "../platform/storage/copy-sqlite.ts";
-import { hasSqliteSchema } from "../platform/storage/has-schema.ts";
-import { NoDatabaseError } from "../platform/storage/open-database-error.ts";
-import { replaceFile } from "../platform/storage/replace-file.ts";
+import { checkSqlite, copySqlite, replaceFile } from "../platform/storage/backup.ts";
+import { hasSqliteSchema } from "../platform/storage/migrate.ts";
+import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { CommandError } from "./command-error.ts";
 import { explainFileError } from "./explain-file-error.ts";
 import { megabytes, sqliteFile } from "./sqlite-file.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { printable } from "../platform/printable.ts";
+import { printable } from "../platform/words.ts";
 import { findRun, type PlaceOptions, withPlace } from "./place.ts";
 
 const done = { cancel: "Cancelled", resume: "Resumed", finish: "Finished without what is missing:" };

@@ -22,7 +22,7 @@ export async function checkProvider({ identity: { oidc } }: Config): Promise<Fin
 export async function checkRedis({ redisUrl }: Config): Promise<Finding> {
   const check = "redis";
   if (redisUrl === undefined) return { check, state: "off", text: "PRESAGE_REDIS_URL is not set" };
-  const { pingRedis } = await import("../platform/ping-redis.ts");
+  const { pingRedis } = await import("../platform/redis.ts");
   const { host } = new URL(redisUrl);
   try {
     return { check, state: "good", text: `${host} answers, version ${await pingRedis(redisUrl)}` };

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import type { User } from "../accounts/users-store.ts";
-import type { Actor, Changer } from "../platform/actor.ts";
+import type { Actor, Changer } from "../platform/audit.ts";
 
 /** A command on the server's machine, in the audit log. */
 export function commandLineActor(): Actor {

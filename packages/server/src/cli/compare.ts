@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { printableJson } from "../platform/printable.ts";
+import { printableJson } from "../platform/words.ts";
 import { CommandError } from "./command-error.ts";
 import { printComparison } from "./comparison-table.ts";
 import { findRun, type PlaceOptions, withPlace } from "./place.ts";

@@ -1,7 +1,6 @@
 import type { Comparison } from "@presage/contract";
 import { describeComparison } from "@presage/contract/describe-comparison";
-import { countOf } from "../platform/count-of.ts";
-import { printable } from "../platform/printable.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { describeP, nameOf } from "./gate.ts";
 import { printNotice } from "./print-notice.ts";
 import { printTable } from "./report-table.ts";

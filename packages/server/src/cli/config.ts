@@ -3,8 +3,8 @@ import { type Config, describeConfig, readConfig } from "../config/config.ts";
 import type { EnvironmentName } from "../config/environment.ts";
 import type { RawEnvironment } from "../config/environment-values.ts";
 import { browserAddress } from "../http/browser-address.ts";
-import { quarterOfMemory } from "../platform/limits/quarter-of-memory.ts";
-import { printableJson } from "../platform/printable.ts";
+import { quarterOfMemory } from "../platform/limits/memory.ts";
+import { printableJson } from "../platform/words.ts";
 import { warnOfUnknownVariables } from "./warn-of-unknown-variables.ts";
 
 type Origin = "set" | "default" | "derived" | "not set";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { printable } from "../platform/printable.ts";
+import { printable } from "../platform/words.ts";
 import { CommandError } from "./command-error.ts";
 import { findDataset, type PlaceOptions, withPlace } from "./place.ts";
 

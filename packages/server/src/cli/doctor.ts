@@ -2,7 +2,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { composePrices } from "../app/compose-prices.ts";
 import { type Config, ConfigError, readConfig, unknownVariables } from "../config/config.ts";
 import type { RawEnvironment } from "../config/environment-values.ts";
-import { printable, printableJson } from "../platform/printable.ts";
+import { printable, printableJson } from "../platform/words.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkProvider, checkRedis } from "./check-services.ts";
 import { checkJudge, checkUpstreams } from "./check-upstreams.ts";

@@ -4,16 +4,15 @@ import { countOtherUsers, countRowsOfUser, deleteUserRows, hasOtherOwner, localI
 import { markAllUsed } from "../accounts/sign-in-tokens.ts";
 import { sessionRules } from "../app/compose-sign-in.ts";
 import type { Config } from "../config/config.ts";
-import { countOf } from "../platform/count-of.ts";
-import { printable } from "../platform/printable.ts";
-import { recordChange } from "../platform/record-change.ts";
+import { countOf, printable } from "../platform/words.ts";
+import { recordChange } from "../platform/audit.ts";
 import {
   closeAccount,
   isHeldClosed,
   reopenAccount,
   waitForEarlierWriters,
 } from "../platform/storage/closed-accounts-store.ts";
-import { nowMicros } from "../platform/storage/micros.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { discardAllRuns } from "../runs/change-run.ts";
 import { CommandError } from "./command-error.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { hasFailed } from "../evaluators/outcome.ts";
-import { countOf } from "../platform/count-of.ts";
+import { countOf } from "../platform/words.ts";
 import { CommandError } from "./command-error.ts";
 import {
   type EvaluateLineOptions,

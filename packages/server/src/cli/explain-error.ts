@@ -2,12 +2,10 @@ import { PresageError } from "@presage/sdk";
 import { ListenError } from "../app/listen.ts";
 import { ConfigError } from "../config/config.ts";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
-import { DatabaseFileError } from "../platform/storage/check-sqlite.ts";
-import { ClockSkewError } from "../platform/storage/clock-skew.ts";
+import { DatabaseFileError, DatabaseInUseError } from "../platform/storage/backup.ts";
+import { ClockSkewError } from "../platform/storage/settings-store.ts";
 import { NewerSchemaError } from "../platform/storage/migrate.ts";
-import { NoDatabaseError, OpenDatabaseError } from "../platform/storage/open-database-error.ts";
-import { DatabaseInUseError } from "../platform/storage/set-aside.ts";
-import { isStoreUnavailable } from "../platform/storage/store-error.ts";
+import { NoDatabaseError, OpenDatabaseError, isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { CommandError } from "./command-error.ts";
 
 const selfExplaining = [

@@ -1,5 +1,4 @@
-import { countOf } from "../platform/count-of.ts";
-import { printable } from "../platform/printable.ts";
+import { countOf, printable } from "../platform/words.ts";
 
 const maxReasons = 3;
 const maxCharacters = 300;

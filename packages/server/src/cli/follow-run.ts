@@ -1,7 +1,7 @@
 import type { Run } from "@presage/contract";
 import { PresageError } from "@presage/sdk";
 import { ServiceError } from "../platform/errors.ts";
-import { printable } from "../platform/printable.ts";
+import { printable } from "../platform/words.ts";
 import { CommandError } from "./command-error.ts";
 import { nextSignal } from "./next-signal.ts";
 import { printNotice } from "./print-notice.ts";

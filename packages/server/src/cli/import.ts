@@ -1,7 +1,6 @@
 import type { Dataset, DatasetFormat, DatasetRevision } from "@presage/contract";
 import type { Config } from "../config/config.ts";
-import { countOf } from "../platform/count-of.ts";
-import { printable } from "../platform/printable.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { checkFiles } from "./file-options.ts";
 import { type PlaceOptions, withPlace } from "./place.ts";
 import { uploadFile } from "./upload-file.ts";

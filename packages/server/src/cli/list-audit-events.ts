@@ -3,15 +3,10 @@ import { toAuditEvent } from "../accounts/audit-log.ts";
 import { findUser } from "../accounts/users.ts";
 import { selectAccountByName } from "../accounts/users-store.ts";
 import type { Config } from "../config/config.ts";
-import {
-  type AuditFilter,
-  type StoredAuditEvent,
-  selectAuditEvents,
-} from "../platform/audit-events-store.ts";
-import { defined } from "../platform/defined.ts";
-import { printable } from "../platform/printable.ts";
-import type { Keyset } from "../platform/storage/keyset.ts";
-import { toIsoInstant } from "../platform/storage/micros.ts";
+import { type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../platform/audit.ts";
+import { defined, printable } from "../platform/words.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import { CommandError } from "./command-error.ts";
 import { printList } from "./print-list.ts";
 import type { Column } from "./text-table.ts";

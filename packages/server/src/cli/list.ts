@@ -1,6 +1,6 @@
 import type { Dataset } from "@presage/contract";
 import type { Config } from "../config/config.ts";
-import { printable } from "../platform/printable.ts";
+import { printable } from "../platform/words.ts";
 import { type PlaceOptions, withPlace } from "./place.ts";
 import { printList } from "./print-list.ts";
 import type { Column } from "./text-table.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { openDatabase } from "../platform/storage/open-database.ts";
+import { openDatabase } from "../platform/storage/open.ts";
 
 export async function migrateDatabase(config: Config): Promise<void> {
   const { database, migrated } = await openDatabase(config.databaseUrl, () => {});

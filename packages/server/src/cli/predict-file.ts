@@ -1,4 +1,4 @@
-import { countOf } from "../platform/count-of.ts";
+import { countOf } from "../platform/words.ts";
 import { collectFailureReasons } from "./failure-reasons.ts";
 import type { OutputLine } from "./output-lines.ts";
 import { type Predict, type PredictionLine, predictLine } from "./predict-line.ts";

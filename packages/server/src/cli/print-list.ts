@@ -1,4 +1,4 @@
-import { printableJson } from "../platform/printable.ts";
+import { printableJson } from "../platform/words.ts";
 import { printNotice } from "./print-notice.ts";
 import { type Column, textTable } from "./text-table.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { similarName } from "../platform/similar-name.ts";
+import { similarName } from "../platform/words.ts";
 import { CommandError } from "./command-error.ts";
 
 /**

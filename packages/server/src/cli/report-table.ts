@@ -1,7 +1,6 @@
 import type { RunReport } from "@presage/contract";
 import { describeTrouble } from "@presage/contract/describe-trouble";
-import { countOf } from "../platform/count-of.ts";
-import { printable } from "../platform/printable.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { nameOf } from "./gate.ts";
 import { percent } from "./outcome-table.ts";
 import { printNotice } from "./print-notice.ts";

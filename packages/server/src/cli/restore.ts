@@ -1,10 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import { checkSqlite, DatabaseFileError } from "../platform/storage/check-sqlite.ts";
-import { copySqlite } from "../platform/storage/copy-sqlite.ts";
-import { replaceFile } from "../platform/storage/replace-file.ts";
-import { setAside } from "../platform/storage/set-aside.ts";
+import { checkSqlite, DatabaseFileError, copySqlite, replaceFile, setAside } from "../platform/storage/backup.ts";
 import { CommandError } from "./command-error.ts";
 import { explainFileError, isNoSpace } from "./explain-file-error.ts";
 import { megabytes, sqliteFile } from "./sqlite-file.ts";

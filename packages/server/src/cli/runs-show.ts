@@ -1,8 +1,7 @@
 import type { Run } from "@presage/contract";
 import { describeFailures } from "@presage/contract/describe-trouble";
 import type { Config } from "../config/config.ts";
-import { countOf } from "../platform/count-of.ts";
-import { printable, printableJson } from "../platform/printable.ts";
+import { countOf, printable, printableJson } from "../platform/words.ts";
 import { findRun, type PlaceOptions, withPlace } from "./place.ts";
 import { printReport } from "./report-table.ts";
 import { targetName } from "./runs-list.ts";

@@ -1,7 +1,7 @@
 import type { Run } from "@presage/contract";
 import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
 import { SingleBar } from "cli-progress";
-import { printable } from "../platform/printable.ts";
+import { printable } from "../platform/words.ts";
 import { printNotice } from "./print-notice.ts";
 
 const lineEveryMs = 10_000;

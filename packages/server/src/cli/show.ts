@@ -1,6 +1,6 @@
 import type { DatasetRevision } from "@presage/contract";
 import type { Config } from "../config/config.ts";
-import { printable, printableJson } from "../platform/printable.ts";
+import { printable, printableJson } from "../platform/words.ts";
 import { CommandError } from "./command-error.ts";
 import { findDataset, type PlaceOptions, withPlace } from "./place.ts";
 import { printList } from "./print-list.ts";

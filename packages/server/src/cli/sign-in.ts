@@ -4,7 +4,7 @@ import { createSignInPath } from "../app/compose-sign-in.ts";
 import { listenAddress } from "../app/listen.ts";
 import type { Config } from "../config/config.ts";
 import { browserAddress } from "../http/browser-address.ts";
-import { recordChange } from "../platform/record-change.ts";
+import { recordChange } from "../platform/audit.ts";
 import { CommandError } from "./command-error.ts";
 import { changerFor } from "./command-line-actor.ts";
 import { findServer } from "./find-server.ts";

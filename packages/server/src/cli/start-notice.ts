@@ -1,4 +1,4 @@
-import { commandName } from "../platform/command-name.ts";
+import { commandName } from "../platform/words.ts";
 
 export interface StartNotice {
   version: string;

@@ -1,7 +1,7 @@
 import { unknownVariables } from "../config/config.ts";
 import { environment } from "../config/environment.ts";
 import type { RawEnvironment } from "../config/environment-values.ts";
-import { similarName } from "../platform/similar-name.ts";
+import { similarName } from "../platform/words.ts";
 import { printNotice } from "./print-notice.ts";
 
 /** A misspelt variable has no effect, which nothing else would show. */

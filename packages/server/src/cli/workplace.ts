@@ -1,8 +1,8 @@
 import type { Run, RunCreateRequest, RunUpload } from "@presage/contract";
 import type { Config } from "../config/config.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
-import { inMemoryUrl } from "../platform/storage/open-database.ts";
-import { NoDatabaseError } from "../platform/storage/open-database-error.ts";
+import { inMemoryUrl } from "../platform/storage/open.ts";
+import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { connectToServer } from "./connect-to-server.ts";
 import { openLocalWorkplace } from "./local-workplace.ts";
 import type { Place } from "./place.ts";

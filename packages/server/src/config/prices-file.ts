@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { ModelPrices, Prices } from "../platform/cost-of.ts";
-import { isCountedModelName, maxModelNameCharacters } from "../platform/counted-model-name.ts";
+import { type ModelPrices, type Prices, isCountedModelName, maxModelNameCharacters } from "../platform/prices.ts";
 import { type Path, parseYamlFile } from "./yaml-file.ts";
 
 /** Usage is read by the names of all of them. */

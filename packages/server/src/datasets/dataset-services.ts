@@ -1,4 +1,4 @@
-import type { Sweeper } from "../platform/storage/sweeper.ts";
+import type { Sweeper } from "../platform/storage/leases.ts";
 import type { Uploads } from "./upload/run-upload.ts";
 import type { UploadLimits } from "./upload/lines.ts";
 

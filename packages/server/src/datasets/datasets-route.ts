@@ -1,5 +1,5 @@
 import { Dataset, DatasetRevision, type DatasetFormat, DatasetCreateRequest, DatasetDeleteQuery, DatasetListQuery, DatasetListResponse, DatasetPath, DatasetRevisionListQuery, DatasetRevisionListResponse, DatasetUploadQuery, defaultPageLimit, isTrueWord, DatasetLine, DatasetRevisionQuery, DatasetSample, DatasetSampleListQuery, DatasetSampleListResponse, DatasetTrajectory, DatasetTrajectoryListQuery, DatasetTrajectoryListResponse, DatasetTrajectoryPath, DatasetTrajectoryQuery, EpisodeSelection, HTTPValidationError } from "@presage/contract";
-import { toIsoInstant } from "../platform/storage/micros.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import { type DatasetWithRevision, createDataset, deleteDataset, findDataset, listDatasets, listRevisions } from "./datasets.ts";
 import type { Revision } from "./revisions-store.ts";
 import { receiveUpload } from "../http/receive-upload.ts";

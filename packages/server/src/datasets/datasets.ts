@@ -1,18 +1,15 @@
-import { isPostgres } from "../platform/storage/is-postgres.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst, type Keyset } from "../platform/storage/keyset.ts";
-import type { DatasetsTable } from "../platform/storage/schema/datasets.ts";
+import { isPostgres, type Requester } from "../platform/storage/store.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst, type Keyset } from "../platform/storage/lists.ts";
+import type { DatasetsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { ServiceError } from "../platform/errors.ts";
-import type { Requester } from "../platform/storage/reader.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { type Revision, selectLatestRevisions, selectRevision, discardRevisions, selectRevisions } from "./revisions-store.ts";
 import type { DatasetChange } from "@presage/contract";
-import type { Changer } from "../platform/actor.ts";
-import { recordChange } from "../platform/record-change.ts";
-import { doOnce } from "../platform/storage/do-once.ts";
-import { nowMicros } from "../platform/storage/micros.ts";
-import type { Once } from "../platform/storage/once.ts";
-import { countOf } from "../platform/count-of.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
+import { countOf } from "../platform/words.ts";
 import { countRunsOf, discardRunsOf } from "../runs/change-run.ts";
 
 export type StoredDataset = Omit<DatasetsTable, "account_id">;

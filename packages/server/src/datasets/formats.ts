@@ -1,7 +1,7 @@
 import { maxConversationMessages, DatasetLine, type DatasetFormat } from "@presage/contract";
 import { z } from "zod";
 import { checkLine, LineError, atLine, createJsonLineReader, type RawLine } from "./upload/lines.ts";
-import { countOf } from "../platform/count-of.ts";
+import { countOf } from "../platform/words.ts";
 
 const id = z.union([z.string(), z.int()]).nullish();
 const Conversation = z.looseObject({

@@ -1,8 +1,8 @@
-import { type Micros, nowMicros, microsPerMs } from "../platform/storage/micros.ts";
-import type { DatasetRevisionsTable } from "../platform/storage/schema/datasets.ts";
+import { type Micros, nowMicros, microsPerMs } from "../platform/storage/columns.ts";
+import type { DatasetRevisionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isPostgres } from "../platform/storage/is-postgres.ts";
+import { isPostgres } from "../platform/storage/store.ts";
 import { deleteSomeRows } from "./samples-store.ts";
 
 /** A revision that is complete. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { insertRows } from "../platform/storage/insert-rows.ts";
-import type { DatasetPayloadsTable, DatasetSamplesTable } from "../platform/storage/schema/datasets.ts";
+import { insertRows } from "../platform/storage/rows.ts";
+import type { DatasetPayloadsTable, DatasetSamplesTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Part } from "./canonical-samples.ts";
 

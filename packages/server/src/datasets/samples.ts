@@ -1,7 +1,7 @@
 import type { DatasetSample } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
-import { type Pieces, readInPieces, splitByBytes } from "../platform/storage/read-in-pieces.ts";
-import type { Requester } from "../platform/storage/reader.ts";
+import { type Pieces, readInPieces, splitByBytes } from "../platform/storage/lists.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { lineOf, type Part } from "./canonical-samples.ts";

@@ -1,8 +1,8 @@
 import { type SqlBool, sql } from "kysely";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { DatasetSample, DatasetTrajectorySummary } from "@presage/contract";
-import { type Pieces, readInPieces } from "../platform/storage/read-in-pieces.ts";
-import type { Requester } from "../platform/storage/reader.ts";
+import { type Pieces, readInPieces } from "../platform/storage/lists.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { findRevision, noSuchDataset, unlessDeleted } from "./datasets.ts";
 import { upToPage, type WantedRevision } from "./samples.ts";

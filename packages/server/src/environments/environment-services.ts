@@ -1,7 +1,6 @@
 import type { Context } from "@presage/contract";
-import type { FairSlots } from "../platform/limits/fair-slots.ts";
-import type { Requester } from "../platform/storage/reader.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { FairSlots } from "../platform/limits/turns.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import type { KnownEpisodes } from "./episodes/episode.ts";
 import type { NewEpisodeRow } from "./episodes/episodes-store.ts";
 import type { NewStep } from "./episodes/new-steps-store.ts";

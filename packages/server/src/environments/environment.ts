@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, TaskLine, TaskSplitName } from "@presage/contract";
-import type { Micros } from "../platform/storage/micros.ts";
+import type { Micros } from "../platform/storage/columns.ts";
 
 /** A task without the split that it is in. */
 export type Task = Omit<TaskLine, "split">;

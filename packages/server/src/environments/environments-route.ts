@@ -1,5 +1,5 @@
 import { Environment, type EnvironmentTask, type TaskSplitName, defaultRevisionLimit, defaultTaskLimit, EnvironmentConfig, EnvironmentCreateRequest, EnvironmentDeleteQuery, EnvironmentListQuery, EnvironmentListResponse, EnvironmentPath, EnvironmentRevisionListQuery, EnvironmentRevisionListResponse, isTrueWord, TaskListQuery, TaskListResponse, TasksAdded, TaskLine } from "@presage/contract";
-import { toIsoInstant } from "../platform/storage/micros.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import type { IndexedTask } from "./tasks-store.ts";
 import type { Services } from "../app/services.ts";

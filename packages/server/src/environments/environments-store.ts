@@ -1,13 +1,9 @@
 import type { EnvironmentConfig } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
-import { isPostgres } from "../platform/storage/is-postgres.ts";
-import { type Keyset, type KeysetPage, toListPart } from "../platform/storage/keyset.ts";
-import type { Micros } from "../platform/storage/micros.ts";
-import { prepareStatement } from "../platform/storage/prepare-statement.ts";
-import type {
-  EnvironmentRevisionsTable,
-  EnvironmentsTable,
-} from "../platform/storage/schema/environments.ts";
+import { isPostgres } from "../platform/storage/store.ts";
+import { type Keyset, type KeysetPage, toListPart, prepareStatement } from "../platform/storage/lists.ts";
+import type { Micros } from "../platform/storage/columns.ts";
+import type { EnvironmentRevisionsTable, EnvironmentsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { EnvironmentRevision, TaskCounts } from "./environment.ts";
 import { sandboxEnvironment } from "./sandbox-environment.ts";

@@ -1,21 +1,17 @@
 import { type EnvironmentConfig, isReservedName, type EnvironmentRevision as importedEnvironmentRevision } from "@presage/contract";
 import type { EnvironmentServices } from "./environment-services.ts";
 import { ServiceError } from "../platform/errors.ts";
-import type { Requester } from "../platform/storage/reader.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import { selectEnvironment, insertEnvironment, insertEnvironmentRevision, deleteEnvironmentRows, lockEnvironment, type RevisionPage, selectEnvironmentRevisions, selectRevisionSizes, selectEnvironmentSizes, selectEnvironments, updateLastRevision } from "./environments-store.ts";
 import { sandboxEnvironment, sandboxName } from "./sandbox-environment.ts";
-import type { Changer } from "../platform/actor.ts";
-import { recordChange } from "../platform/record-change.ts";
-import { doOnce } from "../platform/storage/do-once.ts";
-import { nowMicros, toIsoInstant } from "../platform/storage/micros.ts";
-import type { Once } from "../platform/storage/once.ts";
-import { updateAuditDetail } from "../platform/audit-events-store.ts";
-import { countOf } from "../platform/count-of.ts";
+import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
+import { countOf } from "../platform/words.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
-import { refuseLargePage } from "../platform/storage/read-in-pieces.ts";
-import type { Keyset, KeysetPage } from "../platform/storage/keyset.ts";
+import { refuseLargePage, type Keyset, type KeysetPage } from "../platform/storage/lists.ts";
 
 /** A field of an environment that cannot be used, and why. */
 export class InvalidEnvironmentError extends Error {

@@ -1,7 +1,7 @@
 import { type DatasetLine, maxConversationMessages, type DatasetFormat, EpisodeSelection, readInstant } from "@presage/contract";
-import { ServiceError } from "../platform/errors.ts";
-import type { Keyset } from "../platform/storage/keyset.ts";
-import type { Requester } from "../platform/storage/reader.ts";
+import { ServiceError, UploadError } from "../platform/errors.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { EnvironmentServices } from "./environment-services.ts";
 import { composeMessages, promptFormOf } from "./episodes/turns.ts";
 import { type Episode, findEpisode, indexOf, statusOf, toFilter, type WantedEpisodes } from "./episodes/episode.ts";
@@ -15,8 +15,7 @@ import { requesterOf } from "../http/requester-of.ts";
 import { reserveStored } from "../http/reserve-memory.ts";
 import type { CallWithCaller } from "../http/route.ts";
 import { InvalidRequestError } from "../http/validate.ts";
-import { defined } from "../platform/defined.ts";
-import { UploadError } from "../platform/upload-error.ts";
+import { defined } from "../platform/words.ts";
 
 const idsAtOnce = 200;
 const partCharacters = 100_000;

@@ -1,8 +1,8 @@
 import type { TaskSplitName } from "@presage/contract";
 import { sql } from "kysely";
-import { insertRows } from "../platform/storage/insert-rows.ts";
-import { prepareStatement } from "../platform/storage/prepare-statement.ts";
-import type { EnvironmentTasksTable } from "../platform/storage/schema/environments.ts";
+import { insertRows } from "../platform/storage/rows.ts";
+import { prepareStatement } from "../platform/storage/lists.ts";
+import type { EnvironmentTasksTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Task, TaskCounts } from "./environment.ts";
 

@@ -1,5 +1,5 @@
 import type { ConfidenceInterval, EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../platform/storage/micros.ts";
+import type { Micros } from "../platform/storage/columns.ts";
 
 /** Why an evaluation failed, machine-readable. */
 export type EvaluationErrorCode =

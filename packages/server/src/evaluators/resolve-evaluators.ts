@@ -1,5 +1,5 @@
 import type { ExplainStrategy, ValidationError } from "@presage/contract";
-import type { Actor } from "../platform/actor.ts";
+import type { Actor } from "../platform/audit.ts";
 import type { EvaluatedSpan } from "../platform/observability/tracing.ts";
 import type { NewProject } from "../results/projects.ts";
 import type { ResultMetadata } from "../results/result.ts";

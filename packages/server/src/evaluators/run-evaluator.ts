@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
 import { withDeadline } from "../platform/limits/deadline.ts";
 import type { EvaluatedSpan, EvaluationSpan } from "../platform/observability/tracing.ts";
-import { toStorableText } from "../platform/storage/storable-text.ts";
+import { toStorableText } from "../platform/storage/columns.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { EvaluationError, internalError, outcomeOfError, unusable, type EvaluatorOutcome, isExplained, missingFields, type Sample, sampleFieldNames } from "./outcome.ts";
 import type { Family, ModelCall, ModelFamily } from "./family.ts";

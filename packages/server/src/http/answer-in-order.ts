@@ -1,5 +1,5 @@
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
-import { itemOfTurn } from "../platform/limits/item-of-turn.ts";
+import { itemOfTurn } from "../platform/limits/turns.ts";
 import type { StoppableSocket } from "./open-sockets.ts";
 import { closeCode, type Socket, type SocketEvents } from "./socket.ts";
 

@@ -1,5 +1,5 @@
 import type { KeyScope, Role } from "@presage/contract";
-import type { Actor } from "../platform/actor.ts";
+import type { Actor } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
 

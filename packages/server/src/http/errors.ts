@@ -1,11 +1,5 @@
 import type { ErrorCategory, ErrorResponse, HTTPValidationError } from "@presage/contract";
-import {
-  ClientDisconnectedError,
-  ServiceError,
-  type ServiceErrorCode,
-  UpstreamError,
-} from "../platform/errors.ts";
-import { SignInError, type SignInErrorKind } from "../platform/sign-in-error.ts";
+import { ClientDisconnectedError, ServiceError, type ServiceErrorCode, UpstreamError, SignInError, type SignInErrorKind } from "../platform/errors.ts";
 import { ReusedKeyError } from "../platform/storage/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../platform/storage/store-error.ts";
 import { valueError } from "./pydantic-issues.ts";

@@ -1,8 +1,8 @@
 import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contract";
 import type { Services } from "../app/services.ts";
 import type { Admission, RateStatus } from "../platform/limits/admission.ts";
-import type { Holder } from "../platform/limits/byte-budget.ts";
-import type { LongWork } from "../platform/limits/long-work.ts";
+import type { Holder } from "../platform/limits/memory.ts";
+import type { LongWork } from "../platform/limits/turns.ts";
 import type { RequestSpan } from "../platform/observability/tracing.ts";
 import { type Caller, limitHolders } from "./caller.ts";
 import { clientDisconnectedStatus } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { defaultPageLimit } from "@presage/contract";
-import type { Keyset, KeysetPage } from "../platform/storage/keyset.ts";
+import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
 
 /** The page that a query with `limit` and `after`, both checked by its schema, asks for. */
 export function readKeysetPage({

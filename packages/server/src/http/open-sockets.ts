@@ -1,5 +1,5 @@
 import { ServiceError } from "../platform/errors.ts";
-import { createInFlight } from "../platform/limits/in-flight.ts";
+import { createInFlight } from "../platform/limits/admission.ts";
 
 /** Each holds a connection and a few kilobytes. */
 const maxSockets = 16_384;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
-import { readBodyWithin } from "../platform/limits/read-body-within.ts";
+import { readBodyWithin } from "../platform/limits/memory.ts";
 import { maxDepth, scanJson } from "../platform/limits/scan-json.ts";
 import { valueError } from "./pydantic-issues.ts";
 import { InvalidRequestError } from "./validate.ts";

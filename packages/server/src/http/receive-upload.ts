@@ -1,7 +1,6 @@
-import { ClientDisconnectedError } from "../platform/errors.ts";
-import { reserveBytesAnyway } from "../platform/limits/byte-budget.ts";
-import { itemOfTurn } from "../platform/limits/item-of-turn.ts";
-import { UploadError } from "../platform/upload-error.ts";
+import { ClientDisconnectedError, UploadError } from "../platform/errors.ts";
+import { reserveBytesAnyway } from "../platform/limits/memory.ts";
+import { itemOfTurn } from "../platform/limits/turns.ts";
 import { closeWhenIdle, keepOpen } from "./keep-open.ts";
 import { valueError } from "./pydantic-issues.ts";
 import { reserveUpload } from "./reserve-memory.ts";

@@ -1,5 +1,5 @@
 import type { AccessChanger } from "../accounts/change-access.ts";
-import type { Changer } from "../platform/actor.ts";
+import type { Changer } from "../platform/audit.ts";
 import { actorOf } from "./caller.ts";
 import type { CallWithCaller } from "./route.ts";
 

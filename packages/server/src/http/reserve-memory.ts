@@ -1,4 +1,4 @@
-import { type Holder, reserveBytes, reserveBytesAnyway } from "../platform/limits/byte-budget.ts";
+import { type Holder, reserveBytes, reserveBytesAnyway } from "../platform/limits/memory.ts";
 import type { Exchange } from "./exchange.ts";
 import { pullStream } from "./pull-stream.ts";
 

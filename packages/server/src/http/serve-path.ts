@@ -1,10 +1,9 @@
 import { isReservedName } from "@presage/contract";
 import type { Services } from "../app/services.ts";
 import { deprecationHeader } from "../evaluators/old-names.ts";
-import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
+import { ClientDisconnectedError, ServiceError, SignInError } from "../platform/errors.ts";
 import { RateLimitError } from "../platform/limits/admission.ts";
-import { itemOfTurn } from "../platform/limits/item-of-turn.ts";
-import { SignInError } from "../platform/sign-in-error.ts";
+import { itemOfTurn } from "../platform/limits/turns.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { checkAccess } from "./access.ts";
 import { authenticate, authenticateKey, authenticateProgram, findSession } from "./authenticate.ts";

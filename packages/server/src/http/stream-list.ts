@@ -1,5 +1,5 @@
 import type { Services } from "../app/services.ts";
-import type { Pieces } from "../platform/storage/read-in-pieces.ts";
+import type { Pieces } from "../platform/storage/lists.ts";
 import { keepOpenForEach } from "./keep-open.ts";
 import { logBrokenResponse } from "./log-broken-response.ts";
 import { reserveStored } from "./reserve-memory.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { costOf, type Prices } from "./cost-of.ts";
+import { costOf, type Prices } from "./prices.ts";
 
 const prices: Prices = {
   currency: "USD",

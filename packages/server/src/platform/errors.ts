@@ -97,3 +97,44 @@ export class ClientDisconnectedError extends Error {
     this.name = "ClientDisconnectedError";
   }
 }
+
+/** Where an upload is wrong. */
+export interface UploadFault {
+  /** From 1. Absent: it is the upload as a whole. */
+  line: number | undefined;
+  /** The field in the line's JSON. */
+  path: (string | number)[];
+  reason: string;
+}
+
+/** An upload that is refused because of what it contains. */
+export class UploadError extends Error {
+  readonly fault: UploadFault;
+
+  constructor(fault: UploadFault) {
+    super(fault.line === undefined ? fault.reason : `line ${fault.line}: ${describe(fault)}`);
+    this.name = "UploadError";
+    this.fault = fault;
+  }
+}
+
+function describe({ path, reason }: UploadFault): string {
+  return path.length === 0 ? reason : `${path.join(".")}: ${reason}`;
+}
+
+/** Kinds of failed sign-ins: the person can try again, needs access, or the provider must be fixed. */
+export type SignInErrorKind = "broken_attempt" | "refused" | "provider_unavailable";
+
+/** A failed sign-in at the identity provider. The message is for the person, `reason` for the log. */
+export class SignInError extends Error {
+  readonly kind: SignInErrorKind;
+  /** A code without personal data. */
+  readonly reason: string;
+
+  constructor(kind: SignInErrorKind, reason: string, message: string) {
+    super(message);
+    this.name = "SignInError";
+    this.kind = kind;
+    this.reason = reason;
+  }
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { similarName } from "./similar-name.ts";
+import { similarName } from "./words.ts";
 
 const commands = ["serve", "config", "migrate", "keys", "users", "predict", "evaluate"];
 

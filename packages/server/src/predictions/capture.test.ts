@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createByteBudget } from "../platform/limits/byte-budget.ts";
+import { createByteBudget } from "../platform/limits/memory.ts";
 import { storeUnavailable } from "../platform/storage/store-error.ts";
 import { type CaptureOptions, createCapture } from "./capture.ts";
 import type { CapturedPrediction } from "./captured-rows.ts";

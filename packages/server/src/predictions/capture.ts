@@ -2,13 +2,13 @@ import { errorResponse } from "../http/errors.ts";
 import { bytesOfValues } from "../http/reserve-memory.ts";
 import type { CallWithCaller } from "../http/route.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
-import { microsPerMs, nowMicros } from "../platform/storage/micros.ts";
+import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { type CapturedOutcome, type KeptRequest, type CapturedPrediction, type Captures, captureOf } from "./captured-rows.ts";
 import { type ChatRequest, setFields, type Complete, readAnswer } from "./predict.ts";
-import type { ByteBudget } from "../platform/limits/byte-budget.ts";
-import { splitByBytes } from "../platform/storage/read-in-pieces.ts";
+import type { ByteBudget } from "../platform/limits/memory.ts";
+import { splitByBytes } from "../platform/storage/lists.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { writeInBatches } from "../platform/storage/write-in-batches.ts";
+import { writeInBatches } from "../platform/storage/rows.ts";
 
 /** The same `complete`, but its outcome is kept if this request's are to be; the very same if not. */
 export function withCapture(

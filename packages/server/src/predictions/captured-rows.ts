@@ -1,8 +1,7 @@
 import type { ErrorCategory } from "@presage/contract";
-import { type Answer, answerColumns } from "../platform/storage/answer-columns.ts";
-import type { Micros } from "../platform/storage/micros.ts";
-import type { PredictionContextsTable, PredictionPayloadsTable, PredictionsTable } from "../platform/storage/schema/predictions.ts";
-import { toStorableText } from "../platform/storage/storable-text.ts";
+import { type Answer, answerColumns } from "../platform/storage/rows.ts";
+import { type Micros, toStorableText } from "../platform/storage/columns.ts";
+import type { PredictionContextsTable, PredictionPayloadsTable, PredictionsTable } from "../platform/storage/schema/accounts.ts";
 
 /** As the contract says. */
 const maxTextCharacters = 262_144;

@@ -1,16 +1,13 @@
 import { sql } from "kysely";
 import { inTimedTransaction, type DeletedBatch } from "../platform/storage/delete-in-batches.ts";
-import { isPostgres } from "../platform/storage/is-postgres.ts";
-import { type Micros, toIsoInstant } from "../platform/storage/micros.ts";
-import type { PredictionsTable } from "../platform/storage/schema/predictions.ts";
+import { isPostgres, type Store } from "../platform/storage/store.ts";
+import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import type { PredictionsTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type PredictionFilter, rangesOf, selectRange } from "./stored-predictions-store.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Changer } from "../platform/actor.ts";
-import { updateAuditDetail } from "../platform/audit-events-store.ts";
+import { type Changer, updateAuditDetail, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { recordChange } from "../platform/record-change.ts";
-import type { Store } from "../platform/storage/store.ts";
 import { noSuchPrediction } from "./stored-predictions.ts";
 
 /** What made a prediction. Until the transaction ends, no other one deletes it. */

@@ -14,7 +14,7 @@ import type { Deployments, Deployment } from "../upstream/deployments.ts";
 import { readBodyBytes, readExactBytes } from "../http/read-request.ts";
 import { reserveSentBody } from "../http/reserve-memory.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { reserveBytesAnyway } from "../platform/limits/byte-budget.ts";
+import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 
 /** The second is that of SGLang's gateway. */
 const sessionHeaders = ["x-session-id", "x-smg-routing-key"];

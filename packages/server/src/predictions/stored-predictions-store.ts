@@ -1,11 +1,11 @@
 import { sql, type Expression } from "kysely";
-import { isPostgres } from "../platform/storage/is-postgres.ts";
-import { isAfter, type Keyset, type KeysetPage, type ListPart, toListPart } from "../platform/storage/keyset.ts";
-import type { Micros } from "../platform/storage/micros.ts";
-import type { PredictionSource, PredictionsTable, PredictionContextsTable, PredictionPayloadsTable } from "../platform/storage/schema/predictions.ts";
+import { isPostgres } from "../platform/storage/store.ts";
+import { isAfter, type Keyset, type KeysetPage, type ListPart, toListPart } from "../platform/storage/lists.ts";
+import type { Micros } from "../platform/storage/columns.ts";
+import type { PredictionSource, PredictionsTable, PredictionContextsTable, PredictionPayloadsTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
-import { insertRows } from "../platform/storage/insert-rows.ts";
+import { insertRows } from "../platform/storage/rows.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 
 export interface PredictionFilter

@@ -2,8 +2,7 @@ import { maxCountedPredictions } from "@presage/contract";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type PredictionFilter, countedColumns, selectValueCounts, type ValueCount, type StoredPayload, type StoredPrediction, selectPayload, selectPrediction } from "./stored-predictions-store.ts";
 import { ServiceError } from "../platform/errors.ts";
-import type { Requester } from "../platform/storage/reader.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 
 const most = maxCountedPredictions;
 

@@ -1,7 +1,6 @@
 import type { CorrectedExample } from "../evaluators/judge/prompts.ts";
-import type { Flag } from "../platform/storage/flag.ts";
-import type { Micros } from "../platform/storage/micros.ts";
-import type { EvaluationCorrectionsTable } from "../platform/storage/schema/evaluation-results.ts";
+import type { Flag, Micros } from "../platform/storage/columns.ts";
+import type { EvaluationCorrectionsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { toThousandths } from "./result.ts";
 import { latestCorrectionId, selectResults } from "./write/stored-results-store.ts";

@@ -1,10 +1,7 @@
-import type { Changer } from "../platform/actor.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { recordChange } from "../platform/record-change.ts";
-import { doOnce } from "../platform/storage/do-once.ts";
-import { toFlag } from "../platform/storage/flag.ts";
-import type { Micros } from "../platform/storage/micros.ts";
-import type { Once } from "../platform/storage/once.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import { toFlag, type Micros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { insertCorrection, selectCorrectedAt, deleteCorrection, selectCountedWithout, selectLatestCorrection } from "./corrections-store.ts";
 import type { StoredResult } from "./result.ts";

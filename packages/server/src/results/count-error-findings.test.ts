@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { EvaluatorOutcome } from "../evaluators/outcome.ts";
-import { microsPerDay } from "../platform/storage/micros.ts";
+import { microsPerDay } from "../platform/storage/columns.ts";
 import { countErrorFindings } from "./error-findings.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 

@@ -1,10 +1,9 @@
-import { microsPerDay, type Micros } from "../platform/storage/micros.ts";
-import type { ErrorFindingCountsTable } from "../platform/storage/schema/evaluation-rollup.ts";
+import { microsPerDay, type Micros } from "../platform/storage/columns.ts";
+import type { ErrorFindingCountsTable } from "../platform/storage/schema/results.ts";
 import type { StoredResult, EvaluatedModel } from "./result.ts";
-import { isPostgres } from "../platform/storage/is-postgres.ts";
+import { isPostgres, type Requester } from "../platform/storage/store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { findRevision } from "../evaluators/taxonomies/taxonomies.ts";
-import type { Requester } from "../platform/storage/reader.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
 import { selectResultIds } from "./search/search-store.ts";
 

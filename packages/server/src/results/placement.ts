@@ -1,6 +1,5 @@
-import type { Changer } from "../platform/actor.ts";
-import { recordChange } from "../platform/record-change.ts";
-import { nowMicros } from "../platform/storage/micros.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { selectProjectsOfExperiments } from "../runs/experiments.ts";
 import { type NewProject, projectCreated, insertProjects, selectProjectsByNames } from "./projects.ts";
@@ -8,7 +7,7 @@ import type { ResultMetadata } from "./result.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../platform/errors.ts";
-import { lruLimit } from "../platform/lru-limit.ts";
+import { lruLimit } from "../platform/words.ts";
 
 /** The project and the experiment of a result. */
 export type Placement = Pick<ResultMetadata, "projectId" | "experimentId">;

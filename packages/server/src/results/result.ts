@@ -1,9 +1,8 @@
 import type { ExplainStrategy, EvaluationResult } from "@presage/contract";
 import { type EvaluatorOutcome, type Sample, toExternalName } from "../evaluators/outcome.ts";
-import { type Micros, nowMicros, toIsoInstant } from "../platform/storage/micros.ts";
-import { toFlag } from "../platform/storage/flag.ts";
+import { type Micros, nowMicros, toIsoInstant, toFlag } from "../platform/storage/columns.ts";
 import { clusterIdOf, sampleKey, trajectoryTag } from "../platform/storage/sample-columns.ts";
-import type { EvaluationPayloadsTable, EvaluationResultsTable, EvaluationTagsTable } from "../platform/storage/schema/evaluation-results.ts";
+import type { EvaluationPayloadsTable, EvaluationResultsTable, EvaluationTagsTable } from "../platform/storage/schema/results.ts";
 import { type CurrentResult, withOldResultNames } from "../evaluators/old-names.ts";
 
 /** What the caller stores a result under, to find and group it later. */

@@ -4,7 +4,7 @@ import { allOf, hasStatus, isWithin, notIndexable, remainingConditions, type Sea
 import { latestCorrectionId } from "./write/stored-results-store.ts";
 import type { SearchFilter } from "./search/filter.ts";
 import { selectRevisionsByKeys } from "../evaluators/profiles/profiles-store.ts";
-import type { Requester } from "../platform/storage/reader.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
 import { withTimesAsIds } from "./search/search-results.ts";
 

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
-import { maxSkewMs, findClockSkew } from "../platform/storage/clock-skew.ts";
-import { databaseNow } from "../platform/storage/database-clock.ts";
-import { isPostgres } from "../platform/storage/is-postgres.ts";
-import { type Micros, microsPerMs, toIsoInstant } from "../platform/storage/micros.ts";
-import { numbersPerStretch } from "../platform/storage/result-numbers.ts";
+import { maxSkewMs, findClockSkew, databaseNow } from "../platform/storage/settings-store.ts";
+import { isPostgres } from "../platform/storage/store.ts";
+import { type Micros, microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
+import { numbersPerStretch } from "../platform/storage/sample-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { countableColumns, type Dated, toCountable, withFindings, addCounted } from "./write/counts-store.ts";
 import { recount } from "./corrections.ts";

@@ -1,9 +1,8 @@
 import type { RunStatus } from "@presage/contract";
-import type { Changer } from "../platform/actor.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { recordChange } from "../platform/record-change.ts";
-import { databaseNow } from "../platform/storage/database-clock.ts";
-import type { Requester } from "../platform/storage/reader.ts";
+import { databaseNow } from "../platform/storage/settings-store.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { withExternalCounts } from "./external/external-counts.ts";
 import { findRun, noSuchRun } from "./find-run.ts";

@@ -1,5 +1,5 @@
-import { latestEnd } from "../platform/storage/leases-store.ts";
-import { type Micros, microsPerMs } from "../platform/storage/micros.ts";
+import { latestEnd } from "../platform/storage/leases.ts";
+import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { noCounts, type Run } from "./run.ts";
 import { type Lease, uploadLeaseMs, renewLease, deleteSomeRunRows } from "./runner/work-store.ts";
@@ -8,12 +8,10 @@ import { predictionFields, readAnswer, countRepeatedIndexes } from "../datasets/
 import { checkLine, LineError, atLine, createJsonLineReader, type UploadLimits, uploadedLines } from "../datasets/upload/lines.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../datasets/revisions-store.ts";
-import type { Changer } from "../platform/actor.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { recordChange } from "../platform/record-change.ts";
-import { readDatabaseClock } from "../platform/storage/database-clock.ts";
-import { insertRows } from "../platform/storage/insert-rows.ts";
-import { UploadError } from "../platform/upload-error.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError, UploadError } from "../platform/errors.ts";
+import { readDatabaseClock } from "../platform/storage/settings-store.ts";
+import { insertRows } from "../platform/storage/rows.ts";
 import { noSuchRun } from "./find-run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
 import { selectRun } from "./runs-store.ts";

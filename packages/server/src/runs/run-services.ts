@@ -1,5 +1,5 @@
-import type { BackgroundTurns } from "../platform/limits/background-turns.ts";
-import type { RoomForBytes } from "../platform/limits/room-for-bytes.ts";
+import type { BackgroundTurns } from "../platform/limits/turns.ts";
+import type { RoomForBytes } from "../platform/limits/memory.ts";
 import type { Tracing } from "../platform/observability/tracing.ts";
 import type { PredictStep } from "./runner/predict-step.ts";
 import type { WriteWork } from "./runner/evaluate-step.ts";

@@ -6,7 +6,7 @@ import type {
   RunProvenance,
   RunStatus,
 } from "@presage/contract";
-import type { Micros } from "../platform/storage/micros.ts";
+import type { Micros } from "../platform/storage/columns.ts";
 
 /** What predicts. */
 export type RunTarget =

@@ -1,6 +1,6 @@
 import { defaultRunConcurrency, RunCreateRequest, type RunTarget, type Run as ApiRun, type RunProgress, RunPath, RunEvaluatorsRequest, RunListQuery, type RunListResponse } from "@presage/contract";
 import { type NewRun, type WantedTarget, addEvaluators, createRun, InvalidRunError } from "./create-run.ts";
-import { toIsoInstant } from "../platform/storage/micros.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import { type Run, type RunTarget as importedRunTarget, toEvaluatorNames, hasEnded } from "./run.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Services } from "../app/services.ts";

@@ -1,7 +1,7 @@
 import { type RunSample, defaultRunSampleLimit, isTrueWord, RunPath, RunSampleListQuery, type RunSampleListResponse, type RunUpload } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
-import { shownTokens } from "../platform/storage/answer-columns.ts";
-import type { Requester } from "../platform/storage/reader.ts";
+import { shownTokens } from "../platform/storage/rows.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { findRun, refuseDeleted } from "./find-run.ts";

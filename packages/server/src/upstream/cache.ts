@@ -3,7 +3,7 @@ import { type CompletionBody, type CompletionChoice, type CachePolicy, isRepeata
 import { orAborted, type Deadline } from "../platform/limits/deadline.ts";
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Redis } from "../platform/connect-redis.ts";
+import type { Redis } from "../platform/redis.ts";
 
 /**
  * What is read of a completion, under the names that it has there. Everything else, such as log probabilities, which take far more memory

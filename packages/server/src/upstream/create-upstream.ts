@@ -1,10 +1,5 @@
 import { ClientDisconnectedError, UpstreamError } from "../platform/errors.ts";
-import {
-  createByteBudget,
-  type Holder,
-  reserveBytes,
-  reserveResponseBytes,
-} from "../platform/limits/byte-budget.ts";
+import { createByteBudget, type Holder, reserveBytes, reserveResponseBytes } from "../platform/limits/memory.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../platform/limits/deadline.ts";
 import { type AskedCompletion, type CachedCompletions, cacheCompletions } from "./cache.ts";
 import { checkCompletion, checkModelList } from "./completion.ts";

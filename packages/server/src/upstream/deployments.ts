@@ -2,9 +2,9 @@ import type { CachePolicy, CompletionRequest, Upstream, ModelList, Purpose, Upst
 import { isUnserved } from "./replicas.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { orAborted } from "../platform/limits/deadline.ts";
-import { defined } from "../platform/defined.ts";
+import { defined } from "../platform/words.ts";
 import type { Logger } from "../platform/observability/logger.ts";
-import { watchOutage } from "../platform/observability/watch-outage.ts";
+import { watchOutage } from "../platform/observability/metrics.ts";
 import { NoResponseError } from "./send.ts";
 import type { UnreachableReason } from "./failures.ts";
 

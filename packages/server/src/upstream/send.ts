@@ -1,6 +1,6 @@
-import { defined } from "../platform/defined.ts";
+import { defined } from "../platform/words.ts";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
-import { readBodyWithin } from "../platform/limits/read-body-within.ts";
+import { readBodyWithin } from "../platform/limits/memory.ts";
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
 import { classifyError, type UnreachableReason, unreachableReason } from "./failures.ts";
 import type { SessionHeader, UpstreamOptions } from "./upstream.ts";

@@ -1,4 +1,4 @@
-import type { ByteBudget } from "../platform/limits/byte-budget.ts";
+import type { ByteBudget } from "../platform/limits/memory.ts";
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
 import type { CompletionCache } from "./cache.ts";
 import type { ReplicaState } from "./replica-health.ts";

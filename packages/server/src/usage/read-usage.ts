@@ -1,10 +1,9 @@
-import type { Requester } from "../platform/storage/reader.ts";
-import type { LatencyMeasure } from "../platform/storage/schema/usage.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import type { LatencyMeasure } from "../platform/storage/schema/accounts.ts";
 import { middleOf, addToBucket, type BucketCounts } from "./usage.ts";
 import { selectLatencies, type UsagePeriod, type NamedKey, selectCounts, selectModelTokens, selectNamedKeys } from "./usage-store.ts";
 import type { UsageFailure, UsageOperation } from "@presage/contract";
-import { costOf, type Prices, withoutNoise } from "../platform/cost-of.ts";
+import { costOf, type Prices, withoutNoise } from "../platform/prices.ts";
 
 export interface Quantiles {
   p50: number;

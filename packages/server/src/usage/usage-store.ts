@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "../platform/storage/schema/usage.ts";
+import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "../platform/storage/schema/accounts.ts";
 import { toUsageRows, type UsageTotals } from "./usage.ts";
 import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
-import { type Micros, microsPerDay } from "../platform/storage/micros.ts";
+import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
 
 /** Rows or ids of one statement; databases limit its parameters. */
 const maxPerStatement = 1_000;

@@ -1,7 +1,7 @@
-import { isCountedModelName } from "../platform/counted-model-name.ts";
+import { isCountedModelName } from "../platform/prices.ts";
 import type { UsageFailure, UsageOperation } from "@presage/contract";
-import { writeInBatches } from "../platform/storage/write-in-batches.ts";
-import type { LatencyMeasure, UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "../platform/storage/schema/usage.ts";
+import { writeInBatches } from "../platform/storage/rows.ts";
+import type { LatencyMeasure, UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "../platform/storage/schema/accounts.ts";
 
 /** How many names without a price an account's callers can add in an hour. */
 const maxNames = 100;

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { selectEnvironmentRevisions } from "../../src/environments/environments-store.ts";
 import { selectEpisodeCounts, selectProgressOfOne, selectProgressOfSome } from "../../src/environments/episodes/figures.ts";
 import { countCharacters, selectEpisodes, selectMatchingIds, selectSteps } from "../../src/environments/episodes/episodes-store.ts";
-import { isPostgres } from "../../src/platform/storage/is-postgres.ts";
+import { isPostgres } from "../../src/platform/storage/store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";

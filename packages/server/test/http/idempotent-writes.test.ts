@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse } from "@presage/contract";
-import { microsPerMs, nowMicros } from "../../src/platform/storage/micros.ts";
+import { microsPerMs, nowMicros } from "../../src/platform/storage/columns.ts";
 import { eventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { writeLastUses } from "../../src/accounts/api-keys-store.ts";
-import { nowMicros } from "../../src/platform/storage/micros.ts";
+import { nowMicros } from "../../src/platform/storage/columns.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";

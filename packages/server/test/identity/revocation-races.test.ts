@@ -4,7 +4,7 @@ import { addApiKey } from "../../src/accounts/api-keys.ts";
 import { endUser } from "../../src/accounts/users.ts";
 import { insertUserWithAccount } from "../../src/accounts/users-store.ts";
 import { createSignInPath } from "../../src/app/compose-sign-in.ts";
-import { nowMicros } from "../../src/platform/storage/micros.ts";
+import { nowMicros } from "../../src/platform/storage/columns.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";

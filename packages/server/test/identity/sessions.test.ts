@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
-import { microsPerMs, nowMicros } from "../../src/platform/storage/micros.ts";
-import type { SessionsTable } from "../../src/platform/storage/schema/identity.ts";
+import { microsPerMs, nowMicros } from "../../src/platform/storage/columns.ts";
+import type { SessionsTable } from "../../src/platform/storage/schema/accounts.ts";
 import { freePort } from "../support/free-port.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import {

@@ -6,8 +6,8 @@ import {
   KeptPredictionListResponse,
   KeptPredictionValuesResponse,
 } from "@presage/contract";
-import { microsPerDay, nowMicros } from "../../src/platform/storage/micros.ts";
-import type { PredictionsTable } from "../../src/platform/storage/schema/predictions.ts";
+import { microsPerDay, nowMicros } from "../../src/platform/storage/columns.ts";
+import type { PredictionsTable } from "../../src/platform/storage/schema/accounts.ts";
 import type { CapturedRows } from "../../src/predictions/captured-rows.ts";
 import { insertCaptured } from "../../src/predictions/stored-predictions-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { connectRedis } from "../../src/platform/connect-redis.ts";
+import { connectRedis } from "../../src/platform/redis.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Kysely, sql } from "kysely";
 import { migrations } from "../../src/platform/storage/migrations/index.ts";
-import { postgresDialect } from "../../src/platform/storage/postgres-dialect.ts";
-import { sqliteDialect } from "../../src/platform/storage/sqlite-dialect.ts";
+import { postgresDialect } from "../../src/platform/storage/postgres-driver.ts";
+import { sqliteDialect } from "../../src/platform/storage/sqlite-driver.ts";
 import { selectExperiment } from "../../src/runs/experiments.ts";
 import { selectRun } from "../../src/runs/runs-store.ts";
 import { runPresage, runPresageProcess } from "../support/presage/run-presage.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { connectRedis, type Redis } from "../../src/platform/connect-redis.ts";
+import { connectRedis, type Redis } from "../../src/platform/redis.ts";
 import { createCompletionCache, readCompletion } from "../../src/upstream/cache.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";

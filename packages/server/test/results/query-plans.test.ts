@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { numbersPerStretch } from "../../src/platform/storage/result-numbers.ts";
+import { numbersPerStretch } from "../../src/platform/storage/sample-columns.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { selectAgreementCells } from "../../src/results/agreement.ts";
 import { findCorrections } from "../../src/results/corrections-store.ts";

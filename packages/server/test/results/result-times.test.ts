@@ -1,5 +1,5 @@
 import { expect, setSystemTime, test } from "bun:test";
-import { numbersPerStretch } from "../../src/platform/storage/result-numbers.ts";
+import { numbersPerStretch } from "../../src/platform/storage/sample-columns.ts";
 import { selectErrorFindings } from "../../src/results/error-findings.ts";
 import { countFutureResults, watchClocks } from "../../src/results/times.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";

@@ -184,7 +184,7 @@ onEachDatabase((database) => {
       seeded(async (draw) => {
         await store(1_000, 4_000);
         const script = `
-          const { openThreadDatabase } = await import(${JSON.stringify(join(import.meta.dir, "../../src/platform/storage/open-database.ts"))});
+          const { openThreadDatabase } = await import(${JSON.stringify(join(import.meta.dir, "../../src/platform/storage/open.ts"))});
           const { rollUpSomeTags } = await import(${JSON.stringify(join(import.meta.dir, "../../src/results/summary/tags.ts"))});
           const database = await openThreadDatabase(process.argv.at(-1));
           console.log("counting");

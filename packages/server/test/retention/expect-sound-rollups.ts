@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { sql } from "kysely";
-import { isPostgres } from "../../src/platform/storage/is-postgres.ts";
+import { isPostgres } from "../../src/platform/storage/store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { countErrorFindings } from "../../src/results/error-findings.ts";
 import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/delete-results.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { EpisodeStart, EvaluationResultDeletion } from "@presage/contract";
 import { deleteEpisodeRows } from "../../src/environments/episodes/episodes-store.ts";
-import { endLease, takeLease } from "../../src/platform/storage/leases-store.ts";
+import { endLease, takeLease } from "../../src/platform/storage/leases.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { deleteResultRows } from "../../src/results/delete/deleted-results-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";

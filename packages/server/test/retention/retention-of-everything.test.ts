@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { EpisodeStart } from "@presage/contract";
-import { parseSeen, type SeenClock, seenClockSetting } from "../../src/platform/storage/clock-jump.ts";
-import { inspectDatabase } from "../../src/platform/storage/inspect-database.ts";
+import { parseSeen, type SeenClock, seenClockSetting } from "../../src/platform/storage/leases.ts";
+import { inspectDatabase } from "../../src/platform/storage/open.ts";
 import { readSetting, saveSetting } from "../../src/platform/storage/settings-store.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hostname } from "node:os";
-import { takeLease } from "../../src/platform/storage/leases-store.ts";
+import { takeLease } from "../../src/platform/storage/leases.ts";
 import { selectRun } from "../../src/runs/runs-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";

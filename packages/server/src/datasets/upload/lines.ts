@@ -1,10 +1,9 @@
 import type { z } from "zod";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { ServiceError } from "../../platform/errors.ts";
-import { UploadError } from "../../platform/upload-error.ts";
+import { ServiceError, UploadError } from "../../platform/errors.ts";
 import { scanJson } from "../../platform/limits/scan-json.ts";
-import { type DiskFloor, refuseShortage } from "../../platform/storage/disk-floor.ts";
+import { type DiskFloor, refuseShortage } from "../../platform/storage/sqlite.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
 /** A line that its reader cannot use. */

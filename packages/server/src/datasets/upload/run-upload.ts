@@ -1,10 +1,8 @@
 import { Worker } from "node:worker_threads";
-import { ServiceError } from "../../platform/errors.ts";
-import { createFairSlots } from "../../platform/limits/fair-slots.ts";
+import { ServiceError, UploadError } from "../../platform/errors.ts";
+import { createFairSlots } from "../../platform/limits/turns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { smallHeap } from "../../platform/storage/small-heap.ts";
-import { type ThreadClient, threadClient } from "../../platform/storage/thread-requests.ts";
-import { UploadError } from "../../platform/upload-error.ts";
+import { smallHeap, type ThreadClient, threadClient } from "../../platform/storage/thread.ts";
 import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../../runs/imported.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
 import type { Uploaded, UploadOutcome, UploadReply, UploadRequest, UploadTask } from "./upload-thread.ts";

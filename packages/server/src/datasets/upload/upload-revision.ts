@@ -1,14 +1,12 @@
-import { ServiceError } from "../../platform/errors.ts";
-import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/datasets.ts";
+import { ServiceError, UploadError } from "../../platform/errors.ts";
+import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { UploadError } from "../../platform/upload-error.ts";
 import { adaptBatch, firstBatchRows, letOthersWrite, growRevision, sumOfBytes, discardRevision, insertFillingRevision, type Revision, sealRevision, selectRevision, selectRevisionByDigest } from "../revisions-store.ts";
 import { type CanonicalSample, lineOf, type Part, createCanonicaliser } from "../canonical-samples.ts";
 import { hasStep, insertParts, insertPayloads, insertSamples, countTrajectories, selectSizes } from "../samples-store.ts";
 import { createHash } from "node:crypto";
 import type { DatasetFormat, DatasetSample } from "@presage/contract";
-import type { Changer } from "../../platform/actor.ts";
-import { recordChange } from "../../platform/record-change.ts";
+import { type Changer, recordChange } from "../../platform/audit.ts";
 import { createSampleReader } from "../formats.ts";
 import { lockDataset, selectDataset, updateLastRevision, noSuchDataset } from "../datasets.ts";
 import { readPlacedSamples } from "../samples.ts";

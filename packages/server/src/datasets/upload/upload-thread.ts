@@ -1,9 +1,8 @@
 import { workerData } from "node:worker_threads";
-import { ServiceError, type ServiceErrorCode } from "../../platform/errors.ts";
-import { openThreadDatabase } from "../../platform/storage/open-database.ts";
+import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../../platform/errors.ts";
+import { openThreadDatabase } from "../../platform/storage/open.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { serveRequests } from "../../platform/storage/thread-requests.ts";
-import { UploadError, type UploadFault } from "../../platform/upload-error.ts";
+import { serveRequests } from "../../platform/storage/thread.ts";
 import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../../runs/imported.ts";
 import { createFeed, type Feed } from "./run-upload.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";

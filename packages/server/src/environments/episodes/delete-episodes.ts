@@ -1,10 +1,9 @@
-import type { Changer } from "../../platform/actor.ts";
-import { recordChange } from "../../platform/record-change.ts";
+import { type Changer, recordChange } from "../../platform/audit.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { noSuchEpisode, expiredBefore } from "./episode.ts";
 import { deleteEpisodeRows, selectEpisode } from "./episodes-store.ts";
 import { type SqlBool, sql } from "kysely";
-import type { Micros } from "../../platform/storage/micros.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
 

@@ -1,8 +1,8 @@
 import type { EnvironmentConfig, EpisodeStatus } from "@presage/contract";
 import { ServiceError } from "../../platform/errors.ts";
-import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/micros.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
-import type { EpisodesTable } from "../../platform/storage/schema/environments.ts";
+import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { sandboxEnvironment } from "../sandbox-environment.ts";
@@ -10,7 +10,7 @@ import { selectEpisode, selectSteps, type EpisodeFilter, type EpisodeRow, select
 import { promptFormOf, type Turn, lookBackOf } from "./turns.ts";
 import type { NewStep } from "./new-steps-store.ts";
 import { LRUCache } from "lru-cache";
-import type { KeysetPage, ListPart } from "../../platform/storage/keyset.ts";
+import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import { findEnvironment } from "../environments.ts";
 
 /** The position of a task that its environment does not have. */

@@ -1,16 +1,14 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { CompiledQuery, type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst, toListPart } from "../../platform/storage/keyset.ts";
-import type { Micros } from "../../platform/storage/micros.ts";
-import { prepareStatement } from "../../platform/storage/prepare-statement.ts";
-import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/environments.ts";
-import type { PredictionsTable } from "../../platform/storage/schema/predictions.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst, toListPart, prepareStatement } from "../../platform/storage/lists.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
+import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import type { PredictionsTable } from "../../platform/storage/schema/accounts.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
 import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
-import { recordRequests } from "../../platform/storage/idempotent-requests-store.ts";
-import { insertRows } from "../../platform/storage/insert-rows.ts";
-import type { Once } from "../../platform/storage/once.ts";
+import { recordRequests, type Once } from "../../platform/storage/once.ts";
+import { insertRows } from "../../platform/storage/rows.ts";
 import { holdEnvironments } from "../environments-store.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {

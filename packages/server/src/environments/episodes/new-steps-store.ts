@@ -1,12 +1,12 @@
 import { CompiledQuery } from "kysely";
-import { insertTogether } from "../../platform/storage/insert-rows.ts";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import type { Micros } from "../../platform/storage/micros.ts";
-import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/environments.ts";
-import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/predictions.ts";
+import { insertTogether } from "../../platform/storage/rows.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
+import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { lockInOrder, insertEpisodes, type NewEpisodeRow } from "./episodes-store.ts";
-import { forgetOldRequests } from "../../platform/storage/idempotent-requests-store.ts";
+import { forgetOldRequests } from "../../platform/storage/once.ts";
 import { type Delivery, insertSession, markDelivered, markUsed, type NewSession, type SessionStart, startSession, type Uses } from "../ors/ors-sessions-store.ts";
 
 /** A step with its prediction, to be stored. Plain data: it crosses threads. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { episodeRow } from "../../../test/support/environments/episode-row.ts";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { openStore } from "../../../test/support/store/open-store.ts";
-import { microsPerMs, nowMicros } from "../../platform/storage/micros.ts";
+import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import { idleMs } from "./episode.ts";
 import { insertEpisode } from "./episodes-store.ts";
 import { progressReader } from "./figures.ts";

@@ -1,13 +1,12 @@
 import { randomInt } from "node:crypto";
 import type { TaskSplitName } from "@presage/contract";
-import { countOf } from "../../platform/count-of.ts";
+import { countOf } from "../../platform/words.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { createFairSlots, type FairSlots } from "../../platform/limits/fair-slots.ts";
+import { createFairSlots, type FairSlots } from "../../platform/limits/turns.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
-import { doOnce } from "../../platform/storage/do-once.ts";
-import { nowMicros } from "../../platform/storage/micros.ts";
-import type { Once } from "../../platform/storage/once.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import { doOnce, type Once } from "../../platform/storage/once.ts";
+import { nowMicros } from "../../platform/storage/columns.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EnvironmentRevision, Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { holdEnvironment } from "../environments-store.ts";

@@ -1,11 +1,9 @@
 import type { EnvironmentConfig, Context, Interaction } from "@presage/contract";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
-import { toFlag } from "../../platform/storage/flag.ts";
-import { nowMicros } from "../../platform/storage/micros.ts";
+import { type Answer, answerColumns } from "../../platform/storage/rows.ts";
+import { toFlag, nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import { ReusedKeyError } from "../../platform/storage/once.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
-import { toStorableText } from "../../platform/storage/storable-text.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { composeMessages, type EpisodeMessage, type Turn, type End, findEnd, promptFormOf } from "./turns.ts";
 import { type Episode, findEpisode, statusOf, forgetRemembered, keepState, readState } from "./episode.ts";

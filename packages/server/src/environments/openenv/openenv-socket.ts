@@ -10,7 +10,7 @@ import { type Caller, notAuthenticated } from "../../http/caller.ts";
 import { errorResponse } from "../../http/errors.ts";
 import { type Exchange, openExchange, recordWork } from "../../http/exchange.ts";
 import { closeCode } from "../../http/socket.ts";
-import { reserveBytesAnyway } from "../../platform/limits/byte-budget.ts";
+import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
 import type { Conversation, MessageCall } from "./conversation.ts";
 import { resetEpisode, showState, takeStep } from "./operations.ts";

@@ -1,5 +1,5 @@
-import { microsPerMs, nowMicros } from "../../platform/storage/micros.ts";
-import type { OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
+import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
+import type { OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
 import type { RunningCall } from "./take-call.ts";
 import type { KnownSessions, SessionIds } from "./ors-sessions.ts";
 import type { Delivery, NewSession, SessionStart } from "./ors-sessions-store.ts";

@@ -1,7 +1,7 @@
 import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import type { Micros } from "../../platform/storage/micros.ts";
-import type { EpisodesTable, OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
+import type { EpisodesTable, OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { insertEpisode } from "../episodes/episodes-store.ts";

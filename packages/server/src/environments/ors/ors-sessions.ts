@@ -1,22 +1,21 @@
 import { ServiceError } from "../../platform/errors.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
-import type { OrsSessionsTable } from "../../platform/storage/schema/environments.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import type { OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { hasEnded } from "./ors-services.ts";
 import { deleteSessionRow, selectSession, type Uses, deleteOldSessions } from "./ors-sessions-store.ts";
-import type { Keyset } from "../../platform/storage/keyset.ts";
+import type { Keyset } from "../../platform/storage/lists.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import { listEnvironments, findEnvironment } from "../environments.ts";
 import { sandboxEnvironment, sandboxName } from "../sandbox-environment.ts";
 import { TaskSplitName } from "@presage/contract";
-import { countOf } from "../../platform/count-of.ts";
+import { countOf, lruLimit } from "../../platform/words.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
-import { microsPerMs, nowMicros, type Micros } from "../../platform/storage/micros.ts";
+import { microsPerMs, nowMicros, type Micros } from "../../platform/storage/columns.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
 import { LRUCache } from "lru-cache";
-import { lruLimit } from "../../platform/lru-limit.ts";
-import { writeInBatches } from "../../platform/storage/write-in-batches.ts";
+import { writeInBatches } from "../../platform/storage/rows.ts";
 import { timingSafeEqual } from "node:crypto";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 

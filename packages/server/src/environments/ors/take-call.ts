@@ -1,7 +1,7 @@
-import type { EpisodesTable } from "../../platform/storage/schema/environments.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import { type StepResult, endOf, type Ask, stepEpisode } from "../episodes/step-episode.ts";
 import type { EnvironmentConfig, EnvironmentTool } from "@presage/contract";
-import { toStorableText } from "../../platform/storage/storable-text.ts";
+import { toStorableText } from "../../platform/storage/columns.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
 import { selectStepByKey, selectSteps, endFailedEpisode } from "../episodes/episodes-store.ts";

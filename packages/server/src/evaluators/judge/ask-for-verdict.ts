@@ -5,7 +5,7 @@ import { readTokenCounts } from "../../upstream/completion.ts";
 import type { CompletionBody, CompletionChoice, CompletionRequest } from "../../upstream/upstream.ts";
 import { completeWithRetries, type JudgeCall, type JudgeModel, type ModelCapabilities, responseFormats, type VerdictForm, rememberCapabilities, type ResponseFormatName, responseFormatNames, type Reading, readVerdict } from "./judge-model.ts";
 import { type Question, type Turn, wordUserTurn } from "./prompts.ts";
-import { shownTokens } from "../../platform/storage/answer-columns.ts";
+import { shownTokens } from "../../platform/storage/rows.ts";
 
 const rejectionStatuses = new Set([400, 404, 405, 415, 422, 501]);
 const saysUnsupported =

@@ -4,7 +4,7 @@ import { readTokenCounts, readUpstreamCachedTokens, traceCompletion, endOfThinki
 import type { UpstreamCompletion, CompletionRequest, Upstream, CompletionChoice } from "../../upstream/upstream.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
-import type { FairSlots } from "../../platform/limits/fair-slots.ts";
+import type { FairSlots } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
 import { EvaluationError } from "../outcome.ts";

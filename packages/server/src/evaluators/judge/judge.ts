@@ -1,6 +1,6 @@
 import { sampleFieldNames, needsModel, type SampleField } from "../outcome.ts";
 import { z } from "zod";
-import type { Requester } from "../../platform/storage/reader.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import { defineFamily } from "../family.ts";
 import type { AskForVerdict } from "./ask-for-verdict.ts";
 import { type CorrectedExample, judgeQuestion } from "./prompts.ts";

@@ -1,6 +1,6 @@
 import { type EvaluatorProfile, EvaluatorProfileCreateRequest, EvaluatorProfileRevisionRequest, type ValidationError, AgreementResponse, DisagreementListResponse, DisagreementQuery, defaultDisagreements, defaultRevisionLimit, EvaluatorProfileArchiveRequest, EvaluatorProfileListQuery, EvaluatorProfilePath, isTrueWord, EvaluatorCriteriaListResponse, EvaluatorCriteriaResponse, EvaluatorProfileListResponse, EvaluatorProfileResponse } from "@presage/contract";
 import { parseJson } from "../../http/read-json.ts";
-import { toIsoInstant } from "../../platform/storage/micros.ts";
+import { toIsoInstant } from "../../platform/storage/columns.ts";
 import { withOldProfileNames, type FamilyFields, readFamily, type ProfileNaming, profileNamings, readIsManaged } from "../old-names.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
 import { nameNarrowType, toIssues, valueError } from "../../http/pydantic-issues.ts";
@@ -17,7 +17,7 @@ import type { Services } from "../../app/services.ts";
 import { readPage } from "../../http/read-page.ts";
 import { readBody, readExactBody, readOnce, readPath, readQuery } from "../../http/read-request.ts";
 import { streamList } from "../../http/stream-list.ts";
-import type { Pieces } from "../../platform/storage/read-in-pieces.ts";
+import type { Pieces } from "../../platform/storage/lists.ts";
 import { type CorrectedResult, listDisagreements, measureAgreement, type RevisionAgreement } from "../../results/agreement.ts";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";

@@ -1,9 +1,6 @@
 import { sql } from "kysely";
-import type { Micros } from "../../platform/storage/micros.ts";
-import type {
-  EvaluatorProfileRevisionsTable,
-  EvaluatorProfilesTable,
-} from "../../platform/storage/schema/evaluator-profiles.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
+import type { EvaluatorProfileRevisionsTable, EvaluatorProfilesTable } from "../../platform/storage/schema/evaluators.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
 export interface ProfileRevision {

@@ -1,12 +1,10 @@
-import type { Changer } from "../../platform/actor.ts";
-import { recordChange } from "../../platform/record-change.ts";
-import { nowMicros } from "../../platform/storage/micros.ts";
-import type { Pieces } from "../../platform/storage/read-in-pieces.ts";
+import { type Changer, recordChange } from "../../platform/audit.ts";
+import { nowMicros } from "../../platform/storage/columns.ts";
+import type { Pieces } from "../../platform/storage/lists.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { findOwnProfile, readRevisions, noSuchProfile } from "./find-profile.ts";
 import { markArchived, type ProfileRevision, selectRevisionSizes, selectRevisionsByKeys, insertProfile, insertProfileRevision, selectDescription, selectProfile, takeNextProfileRevision } from "./profiles-store.ts";
-import { doOnce } from "../../platform/storage/do-once.ts";
-import type { Once } from "../../platform/storage/once.ts";
+import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { z } from "zod";
 import { ServiceError } from "../../platform/errors.ts";

@@ -1,6 +1,6 @@
 import { countItems, overlapOf, splitWords, trimPythonEnd, comparedText, stripTagsSetting } from "./text.ts";
 import { z } from "zod";
-import { countOf } from "../../platform/count-of.ts";
+import { countOf } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 
 const maxOrder = 4;

@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import { z } from "zod";
-import { countOf } from "../../platform/count-of.ts";
+import { countOf } from "../../platform/words.ts";
 import { UnusableSampleError, type Position } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
 import { codePointPositions, describeDifference, firstDifference, type NormalisedText, normaliseText, textNormalisation } from "./text.ts";

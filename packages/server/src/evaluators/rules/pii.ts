@@ -4,7 +4,7 @@ import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "iba
 import { isIP } from "node:net";
 import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
-import { defined } from "../../platform/defined.ts";
+import { defined } from "../../platform/words.ts";
 import { phoneLibrary } from "../../platform/lazy-libraries.ts";
 import { defineFamily } from "../family.ts";
 import { codePointPositions } from "./text.ts";

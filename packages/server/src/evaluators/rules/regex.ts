@@ -1,7 +1,7 @@
 import type { RE2JS } from "re2js";
 import { patternLibrary } from "../../platform/lazy-libraries.ts";
 import { z } from "zod";
-import { countOf } from "../../platform/count-of.ts";
+import { countOf } from "../../platform/words.ts";
 import type { Position, Verdict } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
 import { codePointPositions, cutText } from "./text.ts";

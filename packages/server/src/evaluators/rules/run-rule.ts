@@ -5,8 +5,8 @@ import type { RuleFamily } from "../family.ts";
 import { availableParallelism } from "node:os";
 import type { Tinypool } from "tinypool";
 import { withDeadline } from "../../platform/limits/deadline.ts";
-import { createFairSlots } from "../../platform/limits/fair-slots.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import { createFairSlots } from "../../platform/limits/turns.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 
 /** What an evaluation by rule needs; all of it can cross to another thread. */
 export interface RuleTask {

@@ -5,7 +5,7 @@ import { type Json, isContainer, notJson, readExactJson } from "./json.ts";
 import { DatasetChange } from "@presage/contract";
 import { countGameChanges } from "./llm-sim.ts";
 import { z } from "zod";
-import { countOf } from "../../platform/count-of.ts";
+import { countOf } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 
 /** The lines of a state, or its fields with their values: before an action, after it, and as the output tells it. */

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../platform/errors.ts";
-import { toMicros } from "../../platform/storage/micros.ts";
+import { toMicros } from "../../platform/storage/columns.ts";
 import type { TaxonomyRevision, TaxonomyRevisionFilter } from "./taxonomies-store.ts";
 
 /** Results refer to a built-in taxonomy, so a changed one needs a new name. */

@@ -10,7 +10,7 @@ import { streamList } from "../../http/stream-list.ts";
 import { toIsoDay } from "../../http/to-iso-day.ts";
 import { InvalidRequestError } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { toIsoInstant } from "../../platform/storage/micros.ts";
+import { toIsoInstant } from "../../platform/storage/columns.ts";
 import { type ErrorFindings, findErrorFindings, findRecentFindings, type RecentFindings } from "../../results/error-findings.ts";
 import { removeLabels, setLabels, createRevision, type NewRevision, findRevision, listRevisions } from "./taxonomies.ts";
 import type { TaxonomyRevision, TaxonomyRevisionFilter } from "./taxonomies-store.ts";

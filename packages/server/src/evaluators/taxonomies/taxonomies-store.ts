@@ -1,8 +1,8 @@
 import { ServiceError } from "../../platform/errors.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { sql } from "kysely";
-import type { Micros } from "../../platform/storage/micros.ts";
-import type { ErrorTaxonomiesTable, ErrorTaxonomyRevisionsTable } from "../../platform/storage/schema/error-taxonomies.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
+import type { ErrorTaxonomiesTable, ErrorTaxonomyRevisionsTable } from "../../platform/storage/schema/evaluators.ts";
 
 /** Labels are listed with their revision. */
 const maxLabels = 1_000;

@@ -2,16 +2,14 @@ import { ServiceError } from "../../platform/errors.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { builtInRevisions, builtInIsFixed, isBuiltInRevision, isBuiltInTaxonomy } from "./built-in.ts";
 import { selectRevisionSizes, selectRevisions, type TaxonomyRevision, type TaxonomyRevisionFilter, lockTaxonomyOf, deleteLabels, moveLabels, insertTaxonomy, insertTaxonomyRevision, selectTaxonomyId, takeNextTaxonomyRevision, countTaxonomyRevisions } from "./taxonomies-store.ts";
-import type { Changer } from "../../platform/actor.ts";
-import { recordChange } from "../../platform/record-change.ts";
+import { type Changer, recordChange } from "../../platform/audit.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { doOnce } from "../../platform/storage/do-once.ts";
-import { nowMicros } from "../../platform/storage/micros.ts";
-import type { Once } from "../../platform/storage/once.ts";
+import { doOnce, type Once } from "../../platform/storage/once.ts";
+import { nowMicros } from "../../platform/storage/columns.ts";
 import { builtInPrefix } from "../profiles/find-profile.ts";
 import { readTaxonomy, type TaxonomyNode } from "@presage/contract/read-taxonomy";
-import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/read-in-pieces.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 
 export async function findRevision(
   database: Database,

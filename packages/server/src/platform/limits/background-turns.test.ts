@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createBackgroundTurns } from "./background-turns.ts";
+import { createBackgroundTurns } from "./turns.ts";
 
 const patient = new AbortController().signal;
 

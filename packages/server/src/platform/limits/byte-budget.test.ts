@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createByteBudget } from "./byte-budget.ts";
+import { createByteBudget } from "./memory.ts";
 
 const megabyte = 1_000_000;
 const overloaded = expect.objectContaining({ code: "overloaded", retryAfterS: 1 });

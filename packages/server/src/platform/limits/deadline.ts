@@ -1,3 +1,4 @@
+
 export interface DeadlineLimits {
   timeoutMs: number;
   /** The reason of the abort once the time is up. */
@@ -56,4 +57,20 @@ export async function orAborted<Value>(work: Promise<Value>, signal: AbortSignal
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** One retry for each of a request's evaluators, of which there are at most this many. */
+const retriesOfRequest = 20;
+
+/**
+ * Limits the retries of all evaluators of one request together: each call returns whether one more is allowed. Without it, twenty
+ * judges would call an overloaded model six times each.
+ */
+export function createRetryBudget(retries = retriesOfRequest): () => boolean {
+  let left = retries;
+  return () => {
+    if (left === 0) return false;
+    left -= 1;
+    return true;
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createFairSlots, type FairSlotLimits } from "./fair-slots.ts";
+import { createFairSlots, type FairSlotLimits } from "./turns.ts";
 
 const patient = new AbortController().signal;
 

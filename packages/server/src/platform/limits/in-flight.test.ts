@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { createInFlight, type InFlight } from "./in-flight.ts";
+import { createInFlight, type InFlight } from "./admission.ts";
 
 beforeEach(() => {
   jest.useFakeTimers();

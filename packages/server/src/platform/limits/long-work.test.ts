@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createLongWork } from "./long-work.ts";
+import { createLongWork } from "./turns.ts";
 
 const never = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readBodyWithin } from "./read-body-within.ts";
+import { readBodyWithin } from "./memory.ts";
 
 test("a body in thousands of pieces that are there at once is read in several turns of the loop", async () => {
   const pieces = 10_000;

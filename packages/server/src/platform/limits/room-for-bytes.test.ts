@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createRoomForBytes } from "./room-for-bytes.ts";
+import { createRoomForBytes } from "./memory.ts";
 
 const patient = new AbortController().signal;
 

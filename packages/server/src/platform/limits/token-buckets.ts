@@ -1,5 +1,64 @@
+import type { Result } from "ioredis";
+import type { Redis } from "../redis.ts";
 import { LRUCache } from "lru-cache";
-import { lruLimit } from "../lru-limit.ts";
+import { lruLimit } from "../words.ts";
+
+declare module "ioredis" {
+  interface RedisCommander<Context> {
+    presageSeeProcess(key: string, processId: string, seenForMs: number): Result<number, Context>;
+  }
+}
+
+const seenEveryMs = 2_000;
+const seenForMs = 60_000;
+
+/** Notes that a process was seen, forgets those that were not for a while, and counts the rest, by the clock of Redis. */
+const seeProcess = `
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call("ZADD", KEYS[1], now, ARGV[1])
+redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - ARGV[2])
+redis.call("PEXPIRE", KEYS[1], ARGV[2])
+return redis.call("ZCARD", KEYS[1])
+`;
+
+export interface ProcessCount {
+  /** Processes that were seen in the last minute, this one included; while Redis is gone, the last known number. */
+  count(): number;
+  /** Removes this process from the count of others. */
+  stop(): Promise<void>;
+}
+
+/** Shows this process to others under a key in Redis every two seconds, and counts them. */
+export function countProcesses(redis: Redis, key: string): ProcessCount {
+  const { client } = redis;
+  client.defineCommand("presageSeeProcess", { lua: seeProcess, numberOfKeys: 1 });
+  const processId = Bun.randomUUIDv7();
+  let count = 1;
+
+  async function see(): Promise<void> {
+    count = (await redis.ask(() => client.presageSeeProcess(key, processId, seenForMs), isCount)) ?? count;
+  }
+
+  const timer = setInterval(see, seenEveryMs);
+  client.on("ready", see);
+  void see();
+  return {
+    count: () => count,
+    async stop() {
+      clearInterval(timer);
+      client.off("ready", see);
+      await redis.ask(
+        () => client.zrem(key, processId),
+        (reply) => typeof reply === "number",
+      );
+    },
+  };
+}
+
+function isCount(reply: unknown): reply is number {
+  return Number.isSafeInteger(reply) && Number(reply) > 0;
+}
 
 const maxBuckets = 300_000;
 const minuteMs = 60_000;
@@ -63,4 +122,84 @@ export function createTokenBuckets() {
 /** Time until a bucket with this many tokens has one. */
 export function waitForToken(tokens: number, perMinute: number): number {
   return tokens >= 1 ? 0 : ((1 - tokens) / perMinute) * minuteMs;
+}
+
+declare module "ioredis" {
+  interface RedisCommander<Context> {
+    presageTakeTokens(keyCount: number, ...keysAndRates: (string | number)[]): Result<string[], Context>;
+  }
+}
+
+/**
+ * Keys: the buckets; arguments: their tokens per minute. Takes a token from each, or from none if one is empty, by the clock of
+ * Redis. Returns the tokens before. A bucket that is not there is full, as it is after a minute without use.
+ */
+const takeTokens = `
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local before, isTaken = {}, 1
+for i, key in ipairs(KEYS) do
+  local perMinute = tonumber(ARGV[i])
+  local known = redis.call("HMGET", key, "tokens", "at")
+  local tokens = perMinute
+  if known[1] and known[2] then
+    tokens = math.min(perMinute, known[1] + math.max(0, now - known[2]) / 60000 * perMinute)
+  end
+  before[i] = tostring(tokens)
+  if tokens < 1 then isTaken = 0 end
+end
+for i, key in ipairs(KEYS) do
+  redis.call("HSET", key, "tokens", before[i] - isTaken, "at", now)
+  redis.call("PEXPIRE", key, 60000)
+end
+return before
+`;
+
+export interface SharedTokenBucketOptions {
+  redis: Redis;
+  /** Before the id of each bucket in Redis. */
+  prefix: string;
+  /** This process's, for when Redis does not answer. */
+  own: ReturnType<typeof createTokenBuckets>;
+  /** How many processes share the buckets. */
+  processes(): number;
+  /** Counts each taking, by whose buckets decided. */
+  count(decidedBy: "shared" | "own"): void;
+}
+
+/**
+ * Buckets in Redis, one for all processes. While it does not answer, each process takes from its own, which have its share of the
+ * tokens: one part of as many as there are processes.
+ */
+export function createSharedTokenBuckets(options: SharedTokenBucketOptions): TakeTokens {
+  const { redis, prefix, own, processes, count } = options;
+  redis.client.defineCommand("presageTakeTokens", { lua: takeTokens });
+
+  return async (buckets) => {
+    const keys = buckets.map(({ id }) => prefix + id);
+    const rates = buckets.map(({ perMinute }) => perMinute);
+    const before = await redis.ask(
+      (client) => client.presageTakeTokens(keys.length, ...keys, ...rates),
+      (reply) => areTokensOf(buckets, reply),
+    );
+    count(before === undefined ? "own" : "shared");
+    if (before === undefined) return own.take(buckets, 1 / processes());
+    const tokens = before.map(Number);
+    const taken = tokens.every((left) => left >= 1) ? 1 : 0;
+    // What this process takes from all counts as its own, so that its share is not full again when Redis goes.
+    if (taken === 1) own.take(buckets, 1 / processes());
+    return buckets.map(({ perMinute }, index) => {
+      const left = tokens[index] ?? 0;
+      return { tokens: left - taken, waitMs: waitForToken(left, perMinute) };
+    });
+  };
+}
+
+/** Whether a reply has the tokens of each bucket, as texts. */
+function areTokensOf(buckets: readonly Bucket[], reply: unknown): reply is string[] {
+  if (!Array.isArray(reply) || reply.length !== buckets.length) return false;
+  return buckets.every(({ perMinute }, index) => {
+    const tokens: unknown = reply[index];
+    return typeof tokens === "string" && /^\d/.test(tokens) && Number(tokens) <= perMinute;
+  });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createNoopMeter } from "@opentelemetry/api";
-import { createChatMetrics } from "./chat-metrics.ts";
-import { chatRequestAttributes, chatResponseAttributes } from "./gen-ai-attributes.ts";
+import { createChatMetrics } from "./metrics.ts";
+import { chatRequestAttributes, chatResponseAttributes } from "./tracing.ts";
 
 const end = { model: "m", finishReason: "stop", promptTokens: 1, completionTokens: 1 };
 

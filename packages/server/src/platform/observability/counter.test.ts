@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { createCounter } from "./counter.ts";
-import { createMetrics } from "./metrics.ts";
+import { createCounter, createMetrics } from "./metrics.ts";
 
 test("Series beyond the most that a counter keeps are counted as one other", async () => {
   const registry = new Registry();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type RequestRecord, requestLine } from "./request-line.ts";
+import { type RequestRecord, requestLine } from "./logger.ts";
 
 const at = new Date(2026, 4, 1, 19, 17, 3);
 const prediction: RequestRecord = {

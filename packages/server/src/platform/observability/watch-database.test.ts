@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import pino from "pino";
-import { watchDatabase } from "./watch-database.ts";
+import { watchDatabase } from "./metrics.ts";
 
 let lines: Record<string, unknown>[];
 let nowMs: number;

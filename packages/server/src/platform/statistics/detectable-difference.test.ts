@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { detectableDifference } from "./detectable-difference.ts";
+import { detectableDifference } from "./differences.ts";
 
 const nothing = { minDetectable: null, trajectoriesFor1Point: null };
 

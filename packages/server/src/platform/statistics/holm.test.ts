@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { holm } from "./holm.ts";
+import { holm } from "./differences.ts";
 
 test("what was not tested stays null and corrects nothing", () => {
   expect(holm([0.01, null, 0.04])).toEqual([0.02, null, 0.04]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atRank, medianInterval, toHistogram } from "./median-interval.ts";
+import { atRank, medianInterval, toHistogram } from "./intervals.ts";
 
 const ranks = (count: number) => toHistogram(Array.from({ length: count }, (_, at) => [at + 1, 1] as const));
 

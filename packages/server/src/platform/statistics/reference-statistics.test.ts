@@ -1,21 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { bootstrapSurvival } from "./bootstrap-survival.ts";
-import {
-  clusteredError,
-  effectiveClusters,
-  jackknifeError,
-  momentsOfClusters,
-  rateInterval,
-  scoreInterval,
-} from "./clustered-interval.ts";
-import { detectableDifference } from "./detectable-difference.ts";
-import type { FirstDivergence } from "./first-divergence.ts";
-import { holm } from "./holm.ts";
-import { overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "./paired-difference.ts";
-import { tQuantile } from "./student-t.ts";
-import { survival } from "./survival.ts";
+import { bootstrapSurvival, type FirstDivergence, survival } from "./survival.ts";
+import { clusteredError, effectiveClusters, jackknifeError, momentsOfClusters, rateInterval, scoreInterval, tQuantile } from "./intervals.ts";
+import { detectableDifference, holm, overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "./differences.ts";
 
 /** Made by `reference-statistics.fixture.py`, which describes them. */
 const bounds = z.tuple([z.number(), z.number()]).nullable();

@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
-import { bootstrapSurvival } from "./bootstrap-survival.ts";
-import { type FirstDivergence, firstDivergence, type StepOutcome } from "./first-divergence.ts";
-import { survival } from "./survival.ts";
+import { bootstrapSurvival, type FirstDivergence, firstDivergence, type StepOutcome, survival } from "./survival.ts";
 
 const trajectory = (...outcomes: StepOutcome["outcome"][]): StepOutcome[] =>
   outcomes.map((outcome, step) => ({ step, outcome }));

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { wilsonBounds, wilsonInterval } from "./wilson-interval.ts";
+import { wilsonBounds, wilsonInterval } from "./intervals.ts";
 
 // R. G. Newcombe, "Two-sided confidence intervals for the single proportion", Statistics in Medicine 17 (1998), table I, method 3.
 test.each([

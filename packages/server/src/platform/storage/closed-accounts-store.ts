@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { ServiceError } from "../errors.ts";
-import { isPostgres } from "./is-postgres.ts";
-import { nowMicros } from "./micros.ts";
+import { isPostgres } from "./store.ts";
+import { nowMicros } from "./columns.ts";
 import type { Database } from "./schema/tables.ts";
 
 const pollMs = 50;

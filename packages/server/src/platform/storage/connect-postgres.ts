@@ -1,17 +1,13 @@
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
-import { hasPostgresSchema } from "./has-schema.ts";
-import { type Migrated, migrate } from "./migrate.ts";
-import type { Connected, OpenOptions } from "./open-database.ts";
-import { NoDatabaseError } from "./open-database-error.ts";
-import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-dialect.ts";
-import { createReader, createWriter } from "./reader.ts";
-import { readerQueue } from "./reader-queue.ts";
-import { refuseSharedSessions } from "./refuse-shared-sessions.ts";
+import { hasPostgresSchema, type Migrated, migrate } from "./migrate.ts";
+import type { Connected, OpenOptions } from "./open.ts";
+import { NoDatabaseError, isLockTimeout } from "./store-error.ts";
+import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
+import { createReader, createWriter, readerQueue } from "./store.ts";
+import { refuseSharedSessions, whilePostgresResponds } from "./postgres.ts";
 import type { Database, Tables } from "./schema/tables.ts";
-import { isLockTimeout } from "./store-error.ts";
-import { whilePostgresResponds } from "./while-postgres-responds.ts";
 
 /**
  * A process that freezes in a transaction loses its locks before another one stops waiting for them. The answer timeout applies

@@ -3,9 +3,8 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { copyLog } from "./copy-log.ts";
-import { openSqliteBackgroundWriter, openSqliteWriter } from "./open-sqlite-database.ts";
-import { writerData } from "./write-turn.ts";
+import { copyLog, openSqliteBackgroundWriter, openSqliteWriter } from "./sqlite.ts";
+import { writerData } from "./sqlite-turns.ts";
 
 test("a background writer's log is copied into the file when that is asked for and it is long, and not by commits", async () => {
   const directory = await mkdtemp(join(tmpdir(), "presage-test-"));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isPostgres } from "./is-postgres.ts";
+import { isPostgres } from "./store.ts";
 import type { Database } from "./schema/tables.ts";
 
 interface Pace {

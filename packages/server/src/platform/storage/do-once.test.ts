@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { eventually } from "../../../test/support/eventually.ts";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { openStore } from "../../../test/support/store/open-store.ts";
-import { doOnce } from "./do-once.ts";
+import { doOnce } from "./once.ts";
 
 onEachDatabase(({ name, create }) => {
   if (name !== "PostgreSQL") return;

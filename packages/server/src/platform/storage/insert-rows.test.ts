@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
-import { insertRows } from "./insert-rows.ts";
-import { openDatabase } from "./open-database.ts";
-import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/evaluation-results.ts";
+import { insertRows } from "./rows.ts";
+import { openDatabase } from "./open.ts";
+import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/results.ts";
 
 /** A row whose nullable columns are null. */
 const emptyRow: EvaluationResultsTable = {

@@ -1,8 +1,69 @@
-import { Migrator, sql } from "kysely";
-import { migrations, oldestVersion } from "./migrations/index.ts";
-import { mayRunOn, oldestVersionSetting, saveOldestVersion } from "./oldest-version.ts";
+import { Database as SqliteFile } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { sql, Migrator } from "kysely";
 import type { Database } from "./schema/tables.ts";
-import { readSetting } from "./settings-store.ts";
+import { z } from "zod";
+import { migrations, oldestVersion } from "./migrations/index.ts";
+import { changeSetting, readSetting } from "./settings-store.ts";
+
+/** Whether Presage has created its schema in the SQLite file at `path`. Neither creates nor changes a file. */
+export function hasSqliteSchema(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const file = new SqliteFile(path, { readwrite: true });
+  try {
+    file.run("PRAGMA busy_timeout = 5000");
+    return file.query("select 1 from sqlite_master where name = 'kysely_migration'").get() !== null;
+  } finally {
+    file.close();
+  }
+}
+
+/** The same for a PostgreSQL database. */
+export async function hasPostgresSchema(database: Database): Promise<boolean> {
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass('kysely_migration') is not null as exists`.execute(database);
+  return rows[0]?.exists === true;
+}
+
+/** The setting in which it is stored, as JSON. */
+export const oldestVersionSetting = "oldest_version";
+
+/** The oldest version that may run on a schema, by the last migrations of both. Each new schema says so for itself. */
+const OldestVersion = z.object({ schema: z.string(), oldest: z.string() });
+type OldestVersion = z.output<typeof OldestVersion>;
+
+/** Keeps what a newer schema says: a process of an earlier version may have looked at the schema before it was migrated, and be late. */
+export async function saveOldestVersion(database: Database, own: OldestVersion): Promise<void> {
+  const value = JSON.stringify(own);
+  if ((await readSetting(database, oldestVersionSetting)) === value) return;
+  await changeSetting(database, oldestVersionSetting, (said) => {
+    const before = parse(said);
+    return before !== undefined && before.schema > own.schema ? undefined : value;
+  });
+}
+
+/** Whether this version may run on a schema with these migrations, some of which it does not know; `said` is the setting. */
+export function mayRunOn(executed: readonly string[], said: string | undefined): boolean {
+  const known = Object.keys(migrations);
+  if (!known.every((name) => executed.includes(name))) return false;
+  const version = parse(said);
+  // Names of migrations begin with their numbers.
+  return (
+    version !== undefined &&
+    version.schema === executed.toSorted().at(-1) &&
+    version.oldest <= (known.at(-1) ?? "")
+  );
+}
+
+/** Undefined if it was never set, or is damaged. */
+function parse(said: string | undefined): OldestVersion | undefined {
+  try {
+    return OldestVersion.safeParse(JSON.parse(said ?? "")).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
 
 const newestMigration = Object.keys(migrations).at(-1) ?? "";
 

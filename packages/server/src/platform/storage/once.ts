@@ -1,3 +1,8 @@
+import { insertRows } from "./rows.ts";
+import { isPostgres } from "./store.ts";
+import { type Micros, microsPerMs, nowMicros } from "./columns.ts";
+import type { Database } from "./schema/tables.ts";
+
 /** A request with an `Idempotency-Key`: it takes effect once, however often it arrives. */
 export interface Once {
   /** A digest of the caller, the operation and the caller's `Idempotency-Key`. */
@@ -12,4 +17,115 @@ export class ReusedKeyError extends Error {
     super("The Idempotency-Key was used for another request. Use a new key for each request.");
     this.name = "ReusedKeyError";
   }
+}
+
+/** Far longer than any client retries. */
+const rememberedForMs = 24 * 60 * 60_000;
+/** More than one per request, so that the table shrinks after a busy time. */
+const deletedAtOnce = 20;
+
+const unlessRemembered = `
+  on conflict (id) do update
+  set request_digest = excluded.request_digest, receipt = excluded.receipt, created_at = excluded.created_at
+  where idempotent_requests.created_at <= excluded.created_at - ${rememberedForMs * microsPerMs}
+  returning id`;
+
+/**
+ * Records requests with their receipts, each unless it was recorded before. Returns those that were recorded. Duplicates wait until the
+ * transaction of the first ends.
+ */
+export async function recordRequests<Request extends Once & { receipt: string }>(
+  transaction: Database,
+  requests: readonly Request[],
+): Promise<ReadonlySet<Request>> {
+  // Of duplicates, the first counts.
+  const first = new Map(requests.toReversed().map((request) => [request.id, request]));
+  // Always in the same order, so that no two transactions wait for each other.
+  const sorted = [...first.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const now = nowMicros();
+  const rows = sorted.map(({ id, requestDigest, receipt }) => ({
+    id,
+    request_digest: requestDigest,
+    receipt,
+    created_at: now,
+  }));
+  const recorded = await insertRows(transaction, "idempotent_requests", rows, unlessRemembered);
+  const ids = new Set(recorded.map(({ id }) => id));
+  return new Set(sorted.filter(({ id }) => ids.has(id)));
+}
+
+/** Records a request with its receipt, or returns the receipt if it was recorded before. */
+export async function recordRequest(
+  transaction: Database,
+  { id, requestDigest }: Once,
+  receipt: string,
+): Promise<string | undefined> {
+  const recorded = await recordRequests(transaction, [{ id, requestDigest, receipt }]);
+  if (recorded.size > 0) return undefined;
+  const earlier = await transaction
+    .selectFrom("idempotent_requests")
+    .select(["request_digest", "receipt"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  if (earlier.request_digest !== requestDigest) throw new ReusedKeyError();
+  return earlier.receipt;
+}
+
+export async function writeReceipt(transaction: Database, id: string, receipt: string): Promise<void> {
+  await transaction.updateTable("idempotent_requests").set({ receipt }).where("id", "=", id).execute();
+}
+
+/** Deletes some of the expired requests, the oldest first, after this many new ones. */
+export async function forgetOldRequests(database: Database, requests = 1): Promise<void> {
+  const until = forgottenUntil(nowMicros());
+  await database
+    .deleteFrom("idempotent_requests")
+    .where("id", "in", (old) =>
+      old
+        .selectFrom("idempotent_requests")
+        .select("id")
+        .where("created_at", "<=", until)
+        .orderBy("created_at")
+        .limit(deletedAtOnce * requests)
+        // Another process is deleting locked ones.
+        .$if(isPostgres(database), (query) => query.forUpdate().skipLocked()),
+    )
+    .where("created_at", "<=", until)
+    .execute();
+}
+
+function forgottenUntil(now: Micros): Micros {
+  return now - rememberedForMs * microsPerMs;
+}
+
+export interface OnceWork<Result, Receipt> {
+  /** If it rejects, nothing is done and nothing remembered. */
+  work(transaction: Database): Promise<Result>;
+  /** What is stored as JSON to recreate the result: ids rather than texts, and no secrets. */
+  toReceipt(result: Result): Receipt | Promise<Receipt>;
+  recall(receipt: Receipt): Promise<Result>;
+}
+
+/**
+ * Does work in a transaction, or recalls the result if the request was made before. The receipt is committed together with the
+ * work, so that a crash cannot separate them. Duplicates that arrive at the same time wait for the first.
+ */
+export async function doOnce<Result, Receipt>(
+  database: Database,
+  once: Once | undefined,
+  { work, toReceipt, recall }: OnceWork<Result, Receipt>,
+): Promise<Result> {
+  if (once === undefined) return await database.transaction().execute(work);
+  const done = await database.transaction().execute(async (transaction) => {
+    const receipt = await recordRequest(transaction, once, "");
+    if (receipt !== undefined) return { receipt };
+    const result = await work(transaction);
+    await writeReceipt(transaction, once.id, JSON.stringify(await toReceipt(result)));
+    return { result };
+  });
+  // It was written as this type.
+  if ("receipt" in done) return await recall(JSON.parse(done.receipt) as Receipt);
+  // In the background. If it fails, a later request deletes them.
+  void forgetOldRequests(database).catch(() => {});
+  return done.result;
 }

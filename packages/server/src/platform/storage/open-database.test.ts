@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { createPostgresDatabase, onEachDatabase } from "../../../test/support/store/databases.ts";
 import { connectTo } from "../../../test/support/store/postgres.ts";
 import { anyRequester } from "../../../test/support/store/requester.ts";
-import { openDatabase } from "./open-database.ts";
+import { openDatabase } from "./open.ts";
 import { claimOnce } from "./settings-store.ts";
 
 const onConnectionLost = () => {};

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrate } from "./migrate.ts";
-import { openSqliteDatabase } from "./open-sqlite-database.ts";
+import { openSqliteDatabase } from "./sqlite.ts";
 import type { Database } from "./schema/tables.ts";
 import { claimOnce } from "./settings-store.ts";
 

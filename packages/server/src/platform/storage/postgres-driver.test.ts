@@ -5,7 +5,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { createPostgresDatabase } from "../../../test/support/store/databases.ts";
 import { connectTo } from "../../../test/support/store/postgres.ts";
 import { type Relay, startRelay } from "../../../test/support/store/relay.ts";
-import { type PostgresLimits, postgresDialect } from "./postgres-dialect.ts";
+import { type PostgresLimits, postgresDialect } from "./postgres-driver.ts";
 import { isStoreUnavailable, isStoreUncertain } from "./store-error.ts";
 
 interface Notes {

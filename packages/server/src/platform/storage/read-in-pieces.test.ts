@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { splitByBytes } from "./read-in-pieces.ts";
+import { splitByBytes } from "./lists.ts";
 
 const bytesOf = new Map([
   [1, 10],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { anyRequester } from "../../../test/support/store/requester.ts";
-import { openDatabase } from "./open-database.ts";
+import { openDatabase } from "./open.ts";
 import type { Database } from "./schema/tables.ts";
 
 onEachDatabase(({ name, create }) => {

@@ -1,5 +1,50 @@
-import { randomBytes } from "node:crypto";
+import { type RawBuilder, sql } from "kysely";
+import { isPostgres } from "./store.ts";
+import { type Micros, nowMicros, microsPerMs, toIsoInstant } from "./columns.ts";
 import type { Database } from "./schema/tables.ts";
+import { randomBytes } from "node:crypto";
+
+/** The database's time in whole milliseconds: PostgreSQL's clock, which all processes share; on SQLite this process's. */
+export function databaseNow(database: Database): RawBuilder<Micros> {
+  if (!isPostgres(database)) return sql`${sql.lit(nowMicros())}`;
+  return sql`(floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1000)`;
+}
+
+export async function readDatabaseClock(database: Database): Promise<Micros> {
+  if (!isPostgres(database)) return nowMicros();
+  const { rows } = await sql<{ now: Micros }>`select ${databaseNow(database)} as now`.execute(database);
+  return rows[0]?.now ?? nowMicros();
+}
+
+/** Clocks that are synchronised with a time server never differ by this much. */
+export const maxSkewMs = 60_000;
+
+/** The clocks of this machine and of its database differ, so one of them is wrong. */
+export class ClockSkewError extends Error {
+  constructor({ own, database }: ClockSkew) {
+    super(
+      `This machine's clock says ${toIsoInstant(own)}, the database's (PRESAGE_DATABASE_URL) ${toIsoInstant(database)}. ` +
+        "They may differ by at most a minute; correct the wrong one.",
+    );
+    this.name = "ClockSkewError";
+  }
+}
+
+export interface ClockSkew {
+  own: Micros;
+  database: Micros;
+}
+
+/** Both clocks' times if they differ by more than `maxSkewMs`. SQLite has no clock of its own. */
+export async function findClockSkew(database: Database): Promise<ClockSkew | undefined> {
+  if (!isPostgres(database)) return undefined;
+  const before = nowMicros();
+  const theirs = await readDatabaseClock(database);
+  const after = nowMicros();
+  // However long the query took, the database read its clock between the two.
+  const skew = Math.max(before - theirs, theirs - after);
+  return skew > maxSkewMs * microsPerMs ? { own: after, database: theirs } : undefined;
+}
 
 /** A random secret that all processes on the database share; generated when it is first needed. */
 export async function sharedSecret(database: Database, name: string): Promise<string> {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kysely, sql } from "kysely";
-import { sqliteDialect } from "./sqlite-dialect.ts";
+import { sqliteDialect } from "./sqlite-driver.ts";
 import { isStoreUnavailable } from "./store-error.ts";
 
 /** A program that writes until its file may not grow any more, which looks like a failing disk to SQLite. */

@@ -12,7 +12,7 @@ import {
 import { orAborted, withDeadline } from "../limits/deadline.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
 import { storeUnavailable } from "./store-error.ts";
-import { type ThreadClient, threadClient } from "./thread-requests.ts";
+import { type ThreadClient, threadClient } from "./thread.ts";
 
 /** Its results are rows as JSON. */
 type SqliteThread = ThreadClient<SqliteThreadStatement, string>;

@@ -1,7 +1,6 @@
 import { workerData } from "node:worker_threads";
-import { openSqliteReader } from "./open-sqlite.ts";
-import { createStatementCache, type StatementCache } from "./statement-cache.ts";
-import { serveRequests } from "./thread-requests.ts";
+import { openSqliteReader, createStatementCache, type StatementCache } from "./sqlite-driver.ts";
+import { serveRequests } from "./thread.ts";
 
 // The entry file of a worker, which reads on its own connection so that slow statements only block this thread.
 const path: string = workerData;

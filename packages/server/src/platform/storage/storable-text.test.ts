@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toStorableText } from "./storable-text.ts";
+import { toStorableText } from "./columns.ts";
 
 test("NUL and halves of surrogate pairs are replaced, also where the text is cut", () => {
   expect(toStorableText("a\0b\ud83d🙂")).toBe("a\ufffdb\ufffd🙂");

@@ -1,5 +1,195 @@
-import type { Reader, Writer } from "./reader.ts";
-import type { Database } from "./schema/tables.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Kysely, PostgresAdapter, type DatabaseConnection, type Dialect, type Driver } from "kysely";
+import { ServiceError } from "../errors.ts";
+import { type QueueLimits, createFairSlots, type FairSlotLimits } from "../limits/turns.ts";
+import type { Database, Tables } from "./schema/tables.ts";
+
+/**
+ * Hands items that are added at the same time to one call of `work`: while one is in progress, the next items are collected. Each
+ * item gets its own part of what the call returned, once that is done.
+ */
+export function doTogether<Item, Result>(
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  let waiting: { item: Item; done: PromiseWithResolvers<Result> }[] = [];
+  let isWorking = false;
+
+  async function workOnWaiting(): Promise<void> {
+    if (isWorking) return;
+    isWorking = true;
+    while (waiting.length > 0) {
+      // Requests that have arrived are read first, and their items join the batch.
+      await nextTurn();
+      const batch = waiting;
+      waiting = [];
+      try {
+        const results = await work(batch.map(({ item }) => item));
+        // One for each item.
+        for (const [index, { done }] of batch.entries()) done.resolve(results[index] as Result);
+      } catch (error) {
+        for (const { done } of batch) done.reject(error);
+      }
+    }
+    isWorking = false;
+  }
+
+  return async (item) => {
+    const done = Promise.withResolvers<Result>();
+    waiting.push({ item, done });
+    void workOnWaiting();
+    return await done.promise;
+  };
+}
+
+export function isPostgres(db: Pick<Kysely<unknown>, "getExecutor">): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
+}
+
+/** For one account. */
+const maxWaitingReads = 1_000;
+const maxReadWaitMs = 60_000;
+
+/** How reads wait for a connection. */
+export const readerQueue: QueueLimits = {
+  maxWaitingEach: maxWaitingReads,
+  maxWaitMs: maxReadWaitMs,
+  refuse: (why) =>
+    new ServiceError(
+      "overloaded",
+      why === "queue full"
+        ? "Too many reads of this account are waiting. Try again when some of them have finished."
+        : `The read could not start within ${maxReadWaitMs / 1000} s, because earlier reads took too long. Try again later.`,
+      { retryAfterS: 1 },
+    ),
+};
+
+const rowsOfLongPage = 1_000;
+
+/** The account on whose behalf the database is used, and until when the result is wanted. */
+export interface Requester {
+  accountId: string;
+  signal: AbortSignal;
+  /** About how many rows a read is for: those of its account that are for far more wait behind it. Absent: as many as a long page has. */
+  rows?: number;
+}
+
+/** The database for one requester's reads. */
+export type Reader = (requester: Requester) => Database;
+
+/** The database for one requester's changes. */
+export type Writer = (requester: Requester) => Database;
+
+export interface ClosableReader {
+  reader: Reader;
+  /** Closes all connections. */
+  destroy(): Promise<void>;
+}
+
+/**
+ * A reader whose connections accounts take in turns. No statement starts after the requester's signal is aborted; a running one ends
+ * by itself or by the database's time limit.
+ */
+export function createReader(dialect: Dialect, limits: FairSlotLimits): ClosableReader {
+  const { open, destroy } = openInTurns(dialect, limits, ({ signal }) => signal);
+  return { reader: open, destroy };
+}
+
+/**
+ * A writer whose requesters wait for their turn before they acquire a connection. An aborted signal ends the wait; work that has
+ * started is finished. The connections of `dialect` are shared, so the writer does not close them.
+ */
+export function createWriter(dialect: Dialect, limits: FairSlotLimits): Writer {
+  const never = new AbortController().signal;
+  return openInTurns(dialect, limits, () => never).open;
+}
+
+/** Once the signal of `stopsOn` is aborted, no further statement of the requester starts. */
+function openInTurns(
+  dialect: Dialect,
+  limits: FairSlotLimits,
+  stopsOn: (requester: Requester) => AbortSignal,
+): { open(requester: Requester): Database; destroy(): Promise<void> } {
+  const slots = createFairSlots(limits);
+  const shared = dialect.createDriver();
+  const initialised = shared.init();
+  const compiler = dialect.createQueryCompiler();
+  const adapter = dialect.createAdapter();
+  let destroyed: Promise<void> | undefined;
+
+  async function connect(requester: Requester): Promise<SlotConnection> {
+    await initialised;
+    const { accountId, signal, rows = rowsOfLongPage } = requester;
+    const release = await slots.take(accountId, signal, rows);
+    try {
+      if (destroyed !== undefined) throw new Error("The reader has been destroyed");
+      return slotConnection(await shared.acquireConnection(), stopsOn(requester), release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  function driverFor(requester: Requester): Driver {
+    const connections = new WeakMap<DatabaseConnection, SlotConnection>();
+    const innerOf = (connection: DatabaseConnection) => connections.get(connection)?.inner ?? connection;
+    return {
+      async init() {},
+      async acquireConnection() {
+        const connection = await connect(requester);
+        connections.set(connection, connection);
+        return connection;
+      },
+      async releaseConnection(connection) {
+        try {
+          await shared.releaseConnection(innerOf(connection));
+        } finally {
+          connections.get(connection)?.release();
+        }
+      },
+      beginTransaction: (connection, settings) => shared.beginTransaction(innerOf(connection), settings),
+      commitTransaction: (connection) => shared.commitTransaction(innerOf(connection)),
+      rollbackTransaction: (connection) => shared.rollbackTransaction(innerOf(connection)),
+      async destroy() {},
+    };
+  }
+
+  return {
+    open: (requester) =>
+      new Kysely<Tables>({
+        dialect: {
+          createDriver: () => driverFor(requester),
+          createQueryCompiler: () => compiler,
+          createAdapter: () => adapter,
+          createIntrospector: (database) => dialect.createIntrospector(database),
+        },
+      }),
+    destroy() {
+      destroyed ??= initialised.then(() => shared.destroy());
+      return destroyed;
+    },
+  };
+}
+
+interface SlotConnection extends DatabaseConnection {
+  inner: DatabaseConnection;
+  release(): void;
+}
+
+/** A connection on which no statement starts once the signal is aborted. */
+function slotConnection(inner: DatabaseConnection, signal: AbortSignal, release: () => void): SlotConnection {
+  return {
+    inner,
+    release,
+    async executeQuery(query) {
+      signal.throwIfAborted();
+      return await inner.executeQuery(query);
+    },
+    streamQuery(query, chunkSize) {
+      signal.throwIfAborted();
+      return inner.streamQuery(query, chunkSize);
+    },
+  };
+}
 
 /** The database through connections for different kinds of operations. */
 export interface Store {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Worker } from "node:worker_threads";
-import { threadClient } from "./thread-requests.ts";
+import { threadClient } from "./thread.ts";
 
 test("A ServiceError of a thread arrives with all its parts", async () => {
   const script = `
-    const { serveRequests } = await import(${JSON.stringify(import.meta.resolve("./thread-requests.ts"))});
+    const { serveRequests } = await import(${JSON.stringify(import.meta.resolve("./thread.ts"))});
     const { ServiceError } = await import(${JSON.stringify(import.meta.resolve("../errors.ts"))});
     serveRequests({
       respond(retryAfterS) { throw new ServiceError("overloaded", "Later.", retryAfterS === 0 ? {} : { retryAfterS }); },

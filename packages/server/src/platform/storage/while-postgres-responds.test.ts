@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { createPostgresDatabase } from "../../../test/support/store/databases.ts";
 import { connectTo } from "../../../test/support/store/postgres.ts";
 import { startRelay } from "../../../test/support/store/relay.ts";
-import { isPostgresDown } from "./is-postgres-down.ts";
-import { whilePostgresResponds } from "./while-postgres-responds.ts";
+import { isPostgresDown, whilePostgresResponds } from "./postgres.ts";
 
 test("a statement that takes longer than the silence allowed is not interrupted while PostgreSQL responds", async () => {
   const url = await createPostgresDatabase();

@@ -1,13 +1,12 @@
 import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type CountsKey, countsTables, deleteCounts, selectEmptyCounts, deleteResultRows, lockUncorrected, selectCandidatesOf, advanceDeletion, selectNextDeletion, type AgePlace, selectOldest } from "./deleted-results-store.ts";
-import { nowMicros, type Micros } from "../../platform/storage/micros.ts";
+import { nowMicros, type Micros } from "../../platform/storage/columns.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { searchIds, narrowest } from "../search/search-results.ts";
 import { lockRollUpToDelete } from "../summary/tags.ts";
-import type { Changer } from "../../platform/actor.ts";
+import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { recordChange } from "../../platform/record-change.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { noSuchResult } from "../write/stored-results-store.ts";
 

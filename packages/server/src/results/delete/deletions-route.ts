@@ -1,9 +1,8 @@
-import type { Changer } from "../../platform/actor.ts";
+import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { recordChange } from "../../platform/record-change.ts";
-import { readDatabaseClock } from "../../platform/storage/database-clock.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
-import type { ResultDeletionsTable } from "../../platform/storage/schema/deletion.ts";
+import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import type { ResultDeletionsTable } from "../../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { searchIds } from "../search/search-results.ts";
@@ -18,7 +17,7 @@ import { readKnownQuery, readPath } from "../../http/read-request.ts";
 import { requesterOf } from "../../http/requester-of.ts";
 import { type Route, withCaller } from "../../http/route.ts";
 import { InvalidRequestError } from "../../http/validate.ts";
-import { toIsoInstant } from "../../platform/storage/micros.ts";
+import { toIsoInstant } from "../../platform/storage/columns.ts";
 import { readExportQuery, readSearchFilter } from "../search/search-route.ts";
 import { deleteResult } from "./delete-results.ts";
 

@@ -1,10 +1,10 @@
-import type { Requester } from "../../platform/storage/reader.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { hasResultsOf } from "../summary/summary-store.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { selectIdsAtTimes, selectLastSettled } from "../write/results-store.ts";
 import type { ResultFilter, ColumnOrder, SearchFilter, SearchPage, TimeOrder } from "./filter.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/read-in-pieces.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import type { StoredResult } from "../result.ts";
 import { selectPayloadBytes, selectResults } from "../write/stored-results-store.ts";
 import { selectIdsByColumn } from "./values-store.ts";

@@ -18,7 +18,7 @@ import { missing, valueError } from "../../http/pydantic-issues.ts";
 import { reserveStored } from "../../http/reserve-memory.ts";
 import { streamList } from "../../http/stream-list.ts";
 import { streamTexts } from "../../http/stream-texts.ts";
-import { toIsoInstant } from "../../platform/storage/micros.ts";
+import { toIsoInstant } from "../../platform/storage/columns.ts";
 import { type StoredResult, toEvaluationResult } from "../result.ts";
 import { queueForReview, type ReviewQueue } from "../review.ts";
 import { summarise, TooManyGroupsError } from "../summary/summarise.ts";

@@ -1,11 +1,10 @@
 import { sql, type RawBuilder } from "kysely";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import { isPostgres, type Requester } from "../../platform/storage/store.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import type { ColumnOrder, SearchFilter, SearchPage } from "./filter.ts";
 import { allOf, choosePath, hasStatus, isWithin, notIndexable, remainingConditions, scansOf, unionOf } from "./search-store.ts";
-import type { Micros } from "../../platform/storage/micros.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
 
 interface AppPage {
   limit: number;

@@ -1,7 +1,7 @@
 import { EvaluationStatus } from "@presage/contract";
 import { type Expression, type RawBuilder, sql } from "kysely";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import { microsPerDay } from "../../platform/storage/micros.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import { microsPerDay } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { toThousandths } from "../result.ts";
 import { columnMatches, otherConditions, type ResultFilter, type GroupKey } from "../search/filter.ts";

@@ -1,7 +1,7 @@
 import type { ConfidenceInterval } from "@presage/contract";
 import type { UsableProfile } from "../../evaluators/profiles/find-profile.ts";
-import { medianInterval, toHistogram } from "../../platform/statistics/median-interval.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import { medianInterval, toHistogram } from "../../platform/statistics/intervals.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { fromThousandths } from "../result.ts";
 import { selectScoreCounts, type SummaryCell, selectGroupTotals, type RollupFilter, toRollupFilter, toTagRollupFilter, hasResultAt, rollupCells } from "./summary-store.ts";

@@ -1,10 +1,4 @@
-import {
-  type ClusteredMoments,
-  clusteredError,
-  rateInterval,
-  scoreInterval,
-} from "../../platform/statistics/clustered-interval.ts";
-import { wilsonInterval } from "../../platform/statistics/wilson-interval.ts";
+import { type ClusteredMoments, clusteredError, rateInterval, scoreInterval, wilsonInterval } from "../../platform/statistics/intervals.ts";
 import { fromThousandths } from "../result.ts";
 import type { GroupKey } from "../search/filter.ts";
 import type { ClusterTotals, GroupTotals } from "./summary-store.ts";

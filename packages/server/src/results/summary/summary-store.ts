@@ -1,10 +1,9 @@
 import { type Expression, type RawBuilder, sql } from "kysely";
-import { type Flag, toFlag } from "../../platform/storage/flag.ts";
+import { type Flag, toFlag, type Micros, microsPerDay, microsPerMs } from "../../platform/storage/columns.ts";
 import type { GroupKey, ResultFilter, Dimension } from "../search/filter.ts";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import type { CountedVerdict } from "../../platform/storage/schema/evaluation-rollup.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import type { CountedVerdict } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type Micros, microsPerDay, microsPerMs } from "../../platform/storage/micros.ts";
 
 /** A result of a cluster, with the verdict and the score that count. */
 export interface ClusteredCell extends GroupKey {

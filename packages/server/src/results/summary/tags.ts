@@ -1,13 +1,13 @@
 import { type RawBuilder, sql, type Expression } from "kysely";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { microsPerDay } from "../../platform/storage/micros.ts";
+import { microsPerDay } from "../../platform/storage/columns.ts";
 import type { GroupKey } from "../search/filter.ts";
 import { type SummaryCell, type CountedTag, type RollupFilter, rollupCells, seriesMatches, verdictsOf } from "./summary-store.ts";
 import { filterConditions, groupColumns, statusConditions } from "./result-cells-store.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Folder, foldSoon } from "../write/fold.ts";
-import { firstWriterLock } from "../../platform/storage/result-numbers.ts";
+import { firstWriterLock } from "../../platform/storage/sample-columns.ts";
 import { selectLastSettled } from "../write/results-store.ts";
 
 type Fragment = RawBuilder<unknown>;

@@ -1,16 +1,14 @@
-import { databaseNow } from "../../platform/storage/database-clock.ts";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import { type Micros, microsPerDay } from "../../platform/storage/micros.ts";
-import type { EvaluationResultsTable } from "../../platform/storage/schema/evaluation-results.ts";
+import { databaseNow } from "../../platform/storage/settings-store.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import { type Micros, microsPerDay, toFlag } from "../../platform/storage/columns.ts";
+import type { EvaluationResultsTable, CountedVerdict, EvaluationCountsTable, EvaluationSeriesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { countErrorFindings } from "../error-findings.ts";
 import { fromProfileColumns, type EvaluationRecord, type StoredResult, toThousandths } from "../result.ts";
 import type { EvaluationStatus } from "@presage/contract";
 import { sql } from "kysely";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
-import { toFlag } from "../../platform/storage/flag.ts";
-import { insertRows } from "../../platform/storage/insert-rows.ts";
-import type { CountedVerdict, EvaluationCountsTable, EvaluationSeriesTable } from "../../platform/storage/schema/evaluation-rollup.ts";
+import { insertRows } from "../../platform/storage/rows.ts";
 
 export const countableColumns = [
   "id",

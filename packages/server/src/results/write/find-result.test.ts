@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { anyRequester } from "../../../test/support/store/requester.ts";
 import { storeOf } from "../../../test/support/store/store-of.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { openDatabase } from "../../platform/storage/open-database.ts";
-import { openSqliteDatabase } from "../../platform/storage/open-sqlite-database.ts";
+import { openDatabase } from "../../platform/storage/open.ts";
+import { openSqliteDatabase } from "../../platform/storage/sqlite.ts";
 import { findResult } from "./stored-results-store.ts";
 
 test("one result is read where no long read is in progress", async () => {

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import { databaseNow } from "../../platform/storage/database-clock.ts";
-import { insertRows, type Insertion, insertTogether } from "../../platform/storage/insert-rows.ts";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
-import { type Micros, nowMicros } from "../../platform/storage/micros.ts";
-import { firstWriterLock, numbersPerStretch, resultNumbers, writerLocks } from "../../platform/storage/result-numbers.ts";
-import type { EvaluationTimesTable } from "../../platform/storage/schema/evaluation-results.ts";
+import { databaseNow } from "../../platform/storage/settings-store.ts";
+import { insertRows, type Insertion, insertTogether } from "../../platform/storage/rows.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
+import { firstWriterLock, numbersPerStretch, resultNumbers, writerLocks } from "../../platform/storage/sample-columns.ts";
+import type { EvaluationTimesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type StoredResult, toPayloadRow, toResultRow, toTagRows } from "../result.ts";
 

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import { cutJsonTexts } from "../../platform/storage/cut-json-texts.ts";
-import type { EvaluationCorrectionsTable, EvaluationResultsTable } from "../../platform/storage/schema/evaluation-results.ts";
+import { cutJsonTexts } from "../../platform/storage/lists.ts";
+import type { EvaluationCorrectionsTable, EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type Correction, type StoredResult, fromRows } from "../result.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 
 /** The texts that a limit cuts, besides the retrieved contexts. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeInThread } from "../../app/keep-write-in-thread.ts";
-import { type OpenedDatabase, openDatabase } from "../../platform/storage/open-database.ts";
+import { type OpenedDatabase, openDatabase } from "../../platform/storage/open.ts";
 import { claimOnce } from "../../platform/storage/settings-store.ts";
 import { ordinaryRecord } from "../evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../result.ts";

@@ -6,7 +6,7 @@ import { readKnownQuery } from "../../http/read-request.ts";
 import { requesterOf } from "../../http/requester-of.ts";
 import { reserveResponse } from "../../http/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
-import { reserveBytes } from "../../platform/limits/byte-budget.ts";
+import { reserveBytes } from "../../platform/limits/memory.ts";
 import { externalMemoryBytes } from "../external/external-counts.ts";
 import { findRun } from "../find-run.ts";
 import type { Run } from "../run.ts";

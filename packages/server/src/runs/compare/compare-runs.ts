@@ -5,9 +5,8 @@ import { type EvaluatorNames, isSameNamed, type Run, toEvaluatorNames, isExterna
 import { sampleKey } from "../../platform/storage/sample-columns.ts";
 import { readExternalResults } from "../external/read-external-results.ts";
 import type { Comparison, ComparisonCandidate } from "@presage/contract";
-import { holm } from "../../platform/statistics/holm.ts";
-import { fewestClusters, level } from "../../platform/statistics/paired-difference.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import { holm, fewestClusters, level } from "../../platform/statistics/differences.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { refuseDeleted } from "../find-run.ts";
 import { type ComparedValues, type ComparisonDimensions, compareValues, meansOf, permutationSeed, indexesOfAll, measureOf, type Values, valuesOf } from "./compare-values.ts";

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ComparisonCandidate, ComparisonStratum } from "@presage/contract";
 import { countRepeats, createTally, type Outcomes } from "../report/outcomes.ts";
-import { unseenShare } from "../../platform/statistics/cluster-sums.ts";
-import { type ClusterSum, rounding } from "../../platform/statistics/clustered-interval.ts";
-import { detectableDifference } from "../../platform/statistics/detectable-difference.ts";
-import { areAlike, differenceOf, fewestClusters, level, overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "../../platform/statistics/paired-difference.ts";
+import { unseenShare, type ClusterSum, rounding } from "../../platform/statistics/intervals.ts";
+import { detectableDifference, areAlike, differenceOf, fewestClusters, level, overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "../../platform/statistics/differences.ts";
 import { type RunSamples, type Dimension, together } from "../report/samples.ts";
 
 const samplesAtOnce = 50_000;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { refuseDeleted } from "../find-run.ts";
 import { isExternal, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";

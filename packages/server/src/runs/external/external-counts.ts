@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { type EvaluatorNames, isExternal, type Run, notCounted, type RunCounts } from "../run.ts";
 import { evaluatorNamesOf, type ResultCountsRow, countByEvaluator, hasMoreResultsThan, selectRangeEnd, countResults, selectHighestId } from "./external-store.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";

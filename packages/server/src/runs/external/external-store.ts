@@ -1,7 +1,7 @@
 import { toExternalName } from "../../evaluators/outcome.ts";
 import type { EvaluatorNames, Run } from "../run.ts";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../platform/storage/schema/evaluation-results.ts";
+import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
 /** The evaluator of results as the API names it. */

@@ -1,5 +1,5 @@
 import type { ReportEvaluator, RunFigures, RunEvaluatorReport, RunReport, RunStratum, RunSurvival } from "@presage/contract";
-import { countOf } from "../../platform/count-of.ts";
+import { countOf } from "../../platform/words.ts";
 import { describeTrouble } from "@presage/contract/describe-trouble";
 import { type ChartPoint, chartSvg } from "./report-route.ts";
 

@@ -1,17 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunFigures } from "@presage/contract";
-import {
-  createClusterSums,
-  type GroupSums,
-  noteOn,
-  unseenShare,
-} from "../../platform/statistics/cluster-sums.ts";
-import {
-  effectiveClusters,
-  noMoments,
-  rateInterval,
-  scoreInterval,
-} from "../../platform/statistics/clustered-interval.ts";
+import { createClusterSums, type GroupSums, noteOn, unseenShare, effectiveClusters, noMoments, rateInterval, scoreInterval } from "../../platform/statistics/intervals.ts";
 import { countRepeats, createTally, type Outcomes, type Tally } from "./outcomes.ts";
 import type { RunSamples, Dimension } from "./samples.ts";
 

@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { DatasetSamplesTable } from "../../platform/storage/schema/datasets.ts";
-import type { PredictionsTable } from "../../platform/storage/schema/predictions.ts";
-import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { DatasetSamplesTable, RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { PredictionsTable } from "../../platform/storage/schema/accounts.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run } from "../run.ts";
 import type { RunReport } from "@presage/contract";
-import { shownTokens } from "../../platform/storage/answer-columns.ts";
-import { type Micros, microsPerMs } from "../../platform/storage/micros.ts";
-import { costOf, type Prices, withoutNoise } from "../../platform/cost-of.ts";
+import { shownTokens } from "../../platform/storage/rows.ts";
+import { type Micros, microsPerMs } from "../../platform/storage/columns.ts";
+import { costOf, type Prices, withoutNoise } from "../../platform/prices.ts";
 
 /** Some milliseconds of the main thread. */
 const sliceItems = 5_000;

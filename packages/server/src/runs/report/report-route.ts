@@ -2,7 +2,7 @@ import { type Run, type RunEvaluator, type RunFigures, RunPath, RunReport, RunRe
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { noSuch, operation } from "../../http/describe.ts";
 import { selectDataset } from "../../datasets/datasets.ts";
-import type { Requester } from "../../platform/storage/reader.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { reportDocument, toHtml, toMarkdown, reportPolicy } from "./document.ts";
 import type { Services } from "../../app/services.ts";
@@ -12,7 +12,7 @@ import { readKnownQuery, readPath } from "../../http/read-request.ts";
 import { requesterOf } from "../../http/requester-of.ts";
 import { reserveResponse } from "../../http/reserve-memory.ts";
 import { type Route, withCaller } from "../../http/route.ts";
-import { reserveBytes } from "../../platform/limits/byte-budget.ts";
+import { reserveBytes } from "../../platform/limits/memory.ts";
 import { externalMemoryBytes } from "../external/external-counts.ts";
 import { findRun } from "../find-run.ts";
 import { toRun } from "../runs-route.ts";

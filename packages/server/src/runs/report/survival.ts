@@ -1,12 +1,10 @@
-import { isAfter } from "../../platform/storage/keyset.ts";
+import { isAfter } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { RunDataset, Run } from "../run.ts";
 import { isDeepStrictEqual } from "node:util";
 import { selectRun } from "../runs-store.ts";
 import type { RunSurvival } from "@presage/contract";
-import { bootstrapSurvival } from "../../platform/statistics/bootstrap-survival.ts";
-import { type FirstDivergence, firstDivergence, type StepOutcome } from "../../platform/statistics/first-divergence.ts";
-import { type SurvivalCurve, survival } from "../../platform/statistics/survival.ts";
+import { bootstrapSurvival, type FirstDivergence, firstDivergence, type StepOutcome, type SurvivalCurve, survival } from "../../platform/statistics/survival.ts";
 import { type Outcomes, outcome } from "./outcomes.ts";
 import type { RunSamples } from "./samples.ts";
 

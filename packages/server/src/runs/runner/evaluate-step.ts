@@ -5,17 +5,16 @@ import { builtInProfileId, builtInPrefix, findProfileRevisions } from "../../eva
 import { type ResolvedEvaluator, InvalidEvaluatorsError, builtInProfile } from "../../evaluators/resolve-evaluators.ts";
 import type { RequestAllowance } from "../../evaluators/run-evaluator.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { createRetryBudget } from "../../platform/limits/retry-budget.ts";
+import { createRetryBudget } from "../../platform/limits/deadline.ts";
 import type { StepSpan } from "../../platform/observability/tracing.ts";
-import { toFlag } from "../../platform/storage/flag.ts";
+import { toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import { trajectoryTag } from "../../platform/storage/sample-columns.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
-import { toStorableText } from "../../platform/storage/storable-text.ts";
 import type { EvaluationRecord } from "../../results/result.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { type Run, type RunDataset, countNames, noCounts, type WorkCounts } from "../run.ts";
 import { type Step, actionOf, digestOf, stateOf, toEvaluated, verbOf } from "./missing-work.ts";
-import { doTogether } from "../../platform/storage/do-together.ts";
+import { doTogether } from "../../platform/storage/store.ts";
 import type { RunWork } from "./work-store.ts";
 
 export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;

@@ -7,7 +7,7 @@ import type { Run, RunDataset } from "../run.ts";
 import { selectKeptPredictions, selectKeptVerdicts, selectOutputs, selectTraitPositions, selectTrajectoryIds } from "./work-store.ts";
 import { createHash } from "node:crypto";
 import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
-import { toStorableText } from "../../platform/storage/storable-text.ts";
+import { toStorableText } from "../../platform/storage/columns.ts";
 
 /** A prediction that a run has. */
 export interface StepPrediction {

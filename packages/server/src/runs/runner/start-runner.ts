@@ -1,5 +1,5 @@
-import { readDatabaseClock } from "../../platform/storage/database-clock.ts";
-import { microsPerMs } from "../../platform/storage/micros.ts";
+import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
+import { microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type Lease, readRunState, renewLease, runLeaseMs, endRun, markAway, releaseLease, saveProvenance, isOfDeadProcess, newLeaseId, claimRun, releaseStuckRuns, deleteSomeRunRows } from "./work-store.ts";
 import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
@@ -8,7 +8,7 @@ import type { Run } from "../run.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
 import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
-import { isPostgres } from "../../platform/storage/is-postgres.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
 import { deleteRunRow, selectDiscardedRun } from "../change-run.ts";
 
 const renewEveryMs = 8_000;

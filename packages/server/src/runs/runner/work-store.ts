@@ -1,13 +1,13 @@
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { databaseNow } from "../../platform/storage/database-clock.ts";
-import { latestEnd } from "../../platform/storage/leases-store.ts";
-import type { Micros } from "../../platform/storage/micros.ts";
+import { databaseNow } from "../../platform/storage/settings-store.ts";
+import { latestEnd } from "../../platform/storage/leases.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
 import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
 import { countNames, type Run, type RunEvaluator, type WorkCounts } from "../run.ts";
 import { never, runColumns, toRun } from "../runs-store.ts";
-import { insertRows } from "../../platform/storage/insert-rows.ts";
-import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/predictions.ts";
+import { insertRows } from "../../platform/storage/rows.ts";
+import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
 import { hostname } from "node:os";
 
 /** As the index of these rows has it: with parameters, neither database would use it. */

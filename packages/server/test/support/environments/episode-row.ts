@@ -1,4 +1,4 @@
-import type { EpisodesTable } from "../../../src/platform/storage/schema/environments.ts";
+import type { EpisodesTable } from "../../../src/platform/storage/schema/runs.ts";
 
 /** An open episode that was started at a time, in microseconds. */
 export function episodeRow(id: string, at: number): EpisodesTable {

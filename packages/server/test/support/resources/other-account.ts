@@ -1,6 +1,6 @@
 import { addApiKey } from "../../../src/accounts/api-keys.ts";
 import { insertUserWithAccount } from "../../../src/accounts/users-store.ts";
-import { nowMicros } from "../../../src/platform/storage/micros.ts";
+import { nowMicros } from "../../../src/platform/storage/columns.ts";
 import { openStore } from "../store/open-store.ts";
 
 /** Creates another account with a user, and returns a key of that user. */

@@ -3,7 +3,7 @@ import { addApiKey } from "../../../src/accounts/api-keys.ts";
 import { createSignInToken } from "../../../src/accounts/sign-in-tokens.ts";
 import { insertUserWithAccount, localIssuer } from "../../../src/accounts/users-store.ts";
 import { createKeyDigest } from "../../../src/accounts/verify-api-key.ts";
-import { nowMicros } from "../../../src/platform/storage/micros.ts";
+import { nowMicros } from "../../../src/platform/storage/columns.ts";
 import { sharedSecret } from "../../../src/platform/storage/settings-store.ts";
 import type { openStore } from "../store/open-store.ts";
 

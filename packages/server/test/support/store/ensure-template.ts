@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../../../src/platform/storage/open-database.ts";
+import { openDatabase } from "../../../src/platform/storage/open.ts";
 import { connectTo, createDatabaseAt } from "./postgres.ts";
 
 const migrations = join(import.meta.dir, "../../../src/platform/storage/migrations");

@@ -1,7 +1,7 @@
 import { Kysely, Migrator } from "kysely";
 import { migrations } from "../../../src/platform/storage/migrations/index.ts";
-import { postgresDialect } from "../../../src/platform/storage/postgres-dialect.ts";
-import { sqliteDialect } from "../../../src/platform/storage/sqlite-dialect.ts";
+import { postgresDialect } from "../../../src/platform/storage/postgres-driver.ts";
+import { sqliteDialect } from "../../../src/platform/storage/sqlite-driver.ts";
 
 /** Opens an empty database and brings it to the schema of an earlier version: up to and with this migration. */
 export async function openMigratedTo(databaseUrl: string, migration: string): Promise<Kysely<unknown>> {

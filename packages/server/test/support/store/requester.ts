@@ -1,4 +1,4 @@
-import type { Changer } from "../../../src/platform/actor.ts";
+import type { Changer } from "../../../src/platform/audit.ts";
 
 /** A requester that never disconnects. */
 export function anyRequester(accountId = "account"): Changer {

@@ -1,4 +1,4 @@
-import type { Micros } from "../../../src/platform/storage/micros.ts";
+import type { Micros } from "../../../src/platform/storage/columns.ts";
 import type { Database } from "../../../src/platform/storage/schema/tables.ts";
 import { ordinaryRecord } from "../../../src/results/evaluation-record.fixture.ts";
 import type { EvaluationRecord, StoredResult } from "../../../src/results/result.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ErrorCategory, EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
-import { insertRows } from "../../../src/platform/storage/insert-rows.ts";
-import { type Micros, microsPerSecond, nowMicros } from "../../../src/platform/storage/micros.ts";
-import type { PredictionsTable } from "../../../src/platform/storage/schema/predictions.ts";
+import { insertRows } from "../../../src/platform/storage/rows.ts";
+import { type Micros, microsPerSecond, nowMicros } from "../../../src/platform/storage/columns.ts";
+import type { PredictionsTable } from "../../../src/platform/storage/schema/accounts.ts";
 import type { RunVerdictsTable } from "../../../src/platform/storage/schema/runs.ts";
 import type { Database } from "../../../src/platform/storage/schema/tables.ts";
 import { noCounts, type RunEvaluator, type RunTarget } from "../../../src/runs/run.ts";

@@ -1,6 +1,6 @@
 // Opens the database as a server does, and is killed at the end of one migration, before anything is committed.
 import { migrations } from "../../../src/platform/storage/migrations/index.ts";
-import { openDatabase } from "../../../src/platform/storage/open-database.ts";
+import { openDatabase } from "../../../src/platform/storage/open.ts";
 
 const [databaseUrl = "", name = ""] = process.argv.slice(2);
 const migration = migrations[name];

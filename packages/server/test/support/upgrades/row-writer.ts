@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { type Kysely, sql } from "kysely";
-import { isPostgres } from "../../../src/platform/storage/is-postgres.ts";
+import { isPostgres } from "../../../src/platform/storage/store.ts";
 
 type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;

@@ -1,5 +1,4 @@
-import { numbersPerStretch } from "../../../src/platform/storage/result-numbers.ts";
-import { clusterIdOf } from "../../../src/platform/storage/sample-columns.ts";
+import { numbersPerStretch, clusterIdOf } from "../../../src/platform/storage/sample-columns.ts";
 import { awkward, awkwardScore, daysOf, idOf, writtenAt } from "./awkward.ts";
 import type { Row, RowWriter } from "./row-writer.ts";
 

@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { isPostgres } from "../is-postgres.ts";
+import { isPostgres } from "../store.ts";
 import { withoutRowid } from "./without-rowid.ts";
 
 /** The filters of a search that are an equality; each has the index that serves it in the order of ids. */

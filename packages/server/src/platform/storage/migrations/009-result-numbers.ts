@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from "kysely";
-import { isPostgres } from "../is-postgres.ts";
-import * as numbers from "../result-numbers.ts";
+import { isPostgres } from "../store.ts";
+import * as numbers from "../sample-columns.ts";
 import { withoutRowid } from "./without-rowid.ts";
 
 const sequence = sql.ref(numbers.resultNumbers);

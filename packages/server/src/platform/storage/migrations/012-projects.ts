@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { isPostgres } from "../is-postgres.ts";
+import { isPostgres } from "../store.ts";
 import { sampleKey } from "../sample-columns.ts";
 
 export const projects: Migration = {

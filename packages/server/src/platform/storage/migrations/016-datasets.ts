@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { isPostgres } from "../is-postgres.ts";
+import { isPostgres } from "../store.ts";
 import { withoutRowid } from "./without-rowid.ts";
 
 export const datasets: Migration = {

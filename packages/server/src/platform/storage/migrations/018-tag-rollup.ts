@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { isPostgres } from "../is-postgres.ts";
+import { isPostgres } from "../store.ts";
 import { withoutRowid } from "./without-rowid.ts";
 
 /** Counts by tag, made from stored results afterwards: docs/decisions/0025-summaries-and-statements.md. */

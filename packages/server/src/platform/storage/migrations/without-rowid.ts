@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { isPostgres } from "../is-postgres.ts";
+import { isPostgres } from "../store.ts";
 
 /** For rows that are little more than their key: SQLite stores them in the key's tree, which saves a write and a read. */
 export function withoutRowid(db: Kysely<unknown>): ReturnType<typeof sql> {

@@ -1,6 +1,162 @@
-import type { EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
-import type { Flag } from "../flag.ts";
-import type { Micros } from "../micros.ts";
+import type { Generated } from "kysely";
+import type { Micros, Flag } from "../columns.ts";
+import type { EpisodeOutcome, TaskSplitName, EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
+
+export interface DatasetsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  description: string | null;
+  /** JSON, texts by name. */
+  tags: string | null;
+  /** JSON: what counts as a change of its states. */
+  change: string | null;
+  /** The latest revision's number; 0 before there is one. */
+  last_revision: number;
+  /** The user who created it. */
+  created_by: string;
+  created_at: Micros;
+}
+
+/** `filling`: being uploaded, invisible. `sealed`: complete. `deleted`: invisible, and its rows are being deleted. */
+export type DatasetRevisionState = "filling" | "sealed" | "deleted";
+
+export interface DatasetRevisionsTable {
+  id: Generated<number>;
+  account_id: string;
+  dataset_id: string;
+  state: DatasetRevisionState;
+  /** Here and below, null until it is sealed. */
+  number: number | null;
+  digest: string | null;
+  trajectories: number | null;
+  samples: number;
+  /** The length of its lines as they are exported. */
+  bytes: number;
+  /** When its upload began; once it is sealed, when that was. */
+  created_at: Micros;
+  /** When its upload last wrote something. */
+  touched_at: Micros;
+}
+
+/** The columns that samples are found by. */
+export interface DatasetSamplesTable {
+  revision_id: number;
+  /** Counts the revision's samples from 1, in the order of their lines. */
+  position: number;
+  trajectory_id: string;
+  step: number;
+  sample_id: string;
+  /** The length of its line as it is exported. */
+  bytes: number;
+}
+
+export interface DatasetPayloadsTable {
+  revision_id: number;
+  position: number;
+  /** The part that holds the context, or the last message. */
+  part: string | null;
+  /** JSON: the line's fields that no other column holds. */
+  body: string;
+}
+
+/** What samples of a revision share, each text once: a context, or a message behind the messages before it. */
+export interface DatasetPartsTable {
+  revision_id: number;
+  /** Of the previous part's digest and the text. */
+  digest: string;
+  /** The digest of the message before this one. */
+  previous: string | null;
+  /** JSON. */
+  text: string;
+}
+
+export interface EnvironmentsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  /** The latest revision's number. */
+  last_revision: number;
+  /** JSON: the number of tasks by split. */
+  tasks: string;
+  created_by: string;
+  created_at: Micros;
+}
+
+export interface EnvironmentRevisionsTable {
+  environment_id: string;
+  revision: number;
+  /** JSON, as given. */
+  config: string;
+  created_at: Micros;
+}
+
+export interface EnvironmentTasksTable {
+  environment_id: string;
+  split: TaskSplitName;
+  /** From 0. */
+  position: number;
+  /** JSON. */
+  task: string;
+}
+
+export interface EpisodesTable {
+  id: string;
+  account_id: string;
+  environment_id: string;
+  /** The environment's name. */
+  environment: string;
+  revision: number;
+  split: TaskSplitName;
+  /** -1: the task came with the request that started the episode. */
+  position: number;
+  /** JSON: a copy of the task. */
+  task: string;
+  seed: number | null;
+  /** An open episode that is idle for some time expires. */
+  status: "open" | "finished";
+  outcome: EpisodeOutcome | null;
+  stop_reason: string | null;
+  /** Why the prediction of its next step failed, if that ended the episode. */
+  error: string | null;
+  steps: number;
+  /** The sum of the rewards; null without any. */
+  reward: number | null;
+  /** How often a step could not be predicted. */
+  failed_steps: number;
+  api_key_id: string | null;
+  created_at: Micros;
+  last_active_at: Micros;
+}
+
+/** A step's observation and what it cost are in its prediction, whose `run_id` is the episode's id. */
+export interface EpisodeStepsTable {
+  episode_id: string;
+  /** From 1. */
+  step: number;
+  action: string;
+  reward: number | null;
+  /** Why the evaluator gave no reward. */
+  reward_error: string | null;
+  terminated: Flag;
+  truncated: Flag;
+  /** What the client called the request. */
+  request_key: string | null;
+}
+
+/** A session of the Open Reward Standard. Its episode has the same id, once the environment is known. */
+export interface OrsSessionsTable {
+  id: string;
+  account_id: string;
+  /** JSON: the requested environment and task. */
+  wanted: string;
+  /** The environment's name; null: no call has named it. Then there is no episode yet. */
+  environment: string | null;
+  /** The last step whose result was sent whole. */
+  delivered_steps: number;
+  created_at: Micros;
+  last_used_at: Micros;
+}
 
 export type RunTargetKind = "deployment" | "baseline" | "imported" | "external";
 

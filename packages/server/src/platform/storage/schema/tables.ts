@@ -1,60 +1,52 @@
+import type { Micros } from "../columns.ts";
 import type { Kysely } from "kysely";
-import type { AuditEventsTable } from "./audit.ts";
-import type {
-  DatasetPartsTable,
-  DatasetPayloadsTable,
-  DatasetRevisionsTable,
-  DatasetSamplesTable,
-  DatasetsTable,
-} from "./datasets.ts";
-import type { LeasesTable, ResultDeletionsTable } from "./deletion.ts";
-import type {
-  EnvironmentRevisionsTable,
-  EnvironmentsTable,
-  EnvironmentTasksTable,
-  EpisodeStepsTable,
-  EpisodesTable,
-  OrsSessionsTable,
-} from "./environments.ts";
-import type {
-  ErrorTaxonomiesTable,
-  ErrorTaxonomyLabelsTable,
-  ErrorTaxonomyRevisionsTable,
-} from "./error-taxonomies.ts";
-import type {
-  EvaluationClockTable,
-  EvaluationCorrectionsTable,
-  EvaluationPayloadsTable,
-  EvaluationResultsTable,
-  EvaluationTagsTable,
-  EvaluationTimesTable,
-} from "./evaluation-results.ts";
-import type {
-  ErrorFindingCountsTable,
-  EvaluationCountsTable,
-  EvaluationSeriesTable,
-  EvaluationTagCountsTable,
-  EvaluationTagNamesTable,
-  EvaluationTagProgressTable,
-  EvaluationTagSeriesTable,
-  EvaluationTagValuesTable,
-  EvaluationTotalCountsTable,
-} from "./evaluation-rollup.ts";
-import type { EvaluatorProfileRevisionsTable, EvaluatorProfilesTable } from "./evaluator-profiles.ts";
-import type { IdempotentRequestsTable } from "./idempotency.ts";
-import type {
-  AccountsTable,
-  ApiKeysTable,
-  ClosedAccountsTable,
-  SessionsTable,
-  SignInTokensTable,
-  UsersTable,
-} from "./identity.ts";
-import type { PredictionContextsTable, PredictionPayloadsTable, PredictionsTable } from "./predictions.ts";
-import type { ProjectsTable } from "./projects.ts";
-import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "./runs.ts";
-import type { SettingsTable } from "./settings.ts";
-import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "./usage.ts";
+import type { AuditEventsTable, AccountsTable, ApiKeysTable, ClosedAccountsTable, SessionsTable, SignInTokensTable, UsersTable, PredictionContextsTable, PredictionPayloadsTable, PredictionsTable, UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "./accounts.ts";
+import type { DatasetPartsTable, DatasetPayloadsTable, DatasetRevisionsTable, DatasetSamplesTable, DatasetsTable, EnvironmentRevisionsTable, EnvironmentsTable, EnvironmentTasksTable, EpisodeStepsTable, EpisodesTable, OrsSessionsTable, RunsTable, RunVerdictsTable, SampleTraitsTable } from "./runs.ts";
+import type { ErrorTaxonomiesTable, ErrorTaxonomyLabelsTable, ErrorTaxonomyRevisionsTable, EvaluatorProfileRevisionsTable, EvaluatorProfilesTable } from "./evaluators.ts";
+import type { EvaluationClockTable, EvaluationCorrectionsTable, EvaluationPayloadsTable, EvaluationResultsTable, EvaluationTagsTable, EvaluationTimesTable, ErrorFindingCountsTable, EvaluationCountsTable, EvaluationSeriesTable, EvaluationTagCountsTable, EvaluationTagNamesTable, EvaluationTagProgressTable, EvaluationTagSeriesTable, EvaluationTagValuesTable, EvaluationTotalCountsTable, ProjectsTable } from "./results.ts";
+
+/** Which process does what only one does at a time. */
+export interface LeasesTable {
+  name: string;
+  holder: string;
+  until: Micros;
+}
+
+/** Deletions of an account's results by a filter, which are worked off in the background. */
+export interface ResultDeletionsTable {
+  id: string;
+  account_id: string;
+  /** JSON: the results that match. */
+  filter: string;
+  /** How many there were at the request. */
+  matched: number;
+  /** Results up to this number are dealt with. */
+  after_id: number;
+  /** Results that were stored later stay. */
+  up_to_id: number;
+  deleted: number;
+  /** The user who requested it. */
+  created_by: string;
+  created_at: Micros;
+  finished_at: Micros | null;
+}
+
+/** Requests with an `Idempotency-Key`, remembered for a day. */
+export interface IdempotentRequestsTable {
+  /** A digest of the caller, the operation and the key. */
+  id: string;
+  /** A digest of the rest of the request. */
+  request_digest: string;
+  /** What the response is rebuilt from: JSON, or the name of an import. */
+  receipt: string;
+  created_at: Micros;
+}
+
+/** Values that all processes on the database share: secrets that are created once, the addresses of running servers, and what they saw of the clock. */
+export interface SettingsTable {
+  name: string;
+  value: string;
+}
 
 export interface Tables {
   settings: SettingsTable;

@@ -1,0 +1,130 @@
+import type { Registry } from "prom-client";
+import type { TelemetryConfig } from "../../config/config-telemetry.ts";
+import type { LogExport } from "./otlp.ts";
+import { type ChatMetrics, createOpenSpans, type Tracing, type ChatParent, type EvaluatedSpan, type TraceHeaders } from "./tracing.ts";
+import { defined } from "../words.ts";
+
+type MetricsTarget = NonNullable<TelemetryConfig["metrics"]>;
+
+export interface MetricsExport {
+  chats: ChatMetrics;
+  /** Sends the last figures. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Sends the metrics of `/metrics` as OTLP, and those of calls to models by the GenAI conventions. Loads OpenTelemetry's SDK, which takes
+ * memory, only if metrics are exported.
+ */
+export async function exportMetrics(
+  target: MetricsTarget,
+  attributes: TelemetryConfig["attributes"],
+  logExport: LogExport,
+  registry: Pick<Registry, "getMetricsAsJSON">,
+): Promise<MetricsExport> {
+  const [sdk, resources, { metricExporter }, { toMetricData }, { createChatMetrics }] = await Promise.all([
+    import("@opentelemetry/sdk-metrics"),
+    import("@opentelemetry/resources"),
+    import("./otlp.ts"),
+    import("./otlp.ts"),
+    import("./metrics.ts"),
+  ]);
+  const resource = resources.resourceFromAttributes({ ...attributes });
+  const reader = new sdk.PeriodicExportingMetricReader({
+    exporter: metricExporter(target, logExport),
+    exportIntervalMillis: target.intervalMs,
+    exportTimeoutMillis: Math.min(target.timeoutMs, target.intervalMs),
+    metricProducers: [
+      {
+        async collect() {
+          const metrics = toMetricData(await registry.getMetricsAsJSON(), Date.now());
+          const scopeMetrics = [{ scope: { name: "presage" }, metrics }];
+          return { resourceMetrics: { resource, scopeMetrics }, errors: [] };
+        },
+      },
+    ],
+  });
+  const provider = new sdk.MeterProvider({ resource, readers: [reader] });
+  return {
+    chats: createChatMetrics(provider.getMeter("presage")),
+    stop: () => provider.shutdown(),
+  };
+}
+
+type TracesTarget = NonNullable<TelemetryConfig["traces"]>;
+
+/** Loads OpenTelemetry's SDK, which takes memory, only if traces are exported. */
+export async function exportTraces(
+  target: TracesTarget,
+  attributes: TelemetryConfig["attributes"],
+  logExport: LogExport,
+  chats?: ChatMetrics,
+): Promise<Tracing> {
+  const [sdk, resources, { traceExporter }, { recordSpans }] = await Promise.all([
+    import("@opentelemetry/sdk-trace-base"),
+    import("@opentelemetry/resources"),
+    import("./otlp.ts"),
+    import("./otlp.ts"),
+  ]);
+  const openSpans = createOpenSpans();
+  const provider = new sdk.BasicTracerProvider({
+    resource: resources.resourceFromAttributes({ ...attributes }),
+    spanProcessors: [openSpans, new sdk.BatchSpanProcessor(traceExporter(target, logExport))],
+  });
+  return {
+    ...recordSpans(provider.getTracer("presage"), chats),
+    async stop() {
+      await openSpans.ended();
+      await provider.shutdown();
+    },
+  };
+}
+
+/** Without an exporter of traces: valid trace headers of the caller go to the upstream as they are. */
+export function forwardTraces(chats?: ChatMetrics): Tracing {
+  return {
+    startRequest(_, headers) {
+      const given = readTraceHeaders(headers);
+      if (given.traceparent === undefined && chats === undefined) return undefined;
+      return { ...measuredSpan(given, chats), end() {} };
+    },
+    startRun() {
+      if (chats === undefined) return undefined;
+      return { startStep: () => ({ ...measuredSpan({}, chats), endAfter() {} }), endAfter() {} };
+    },
+    async stop() {},
+  };
+}
+
+/** Is not exported; calls to models below it are counted. */
+function measuredSpan(given: GivenTraceHeaders, chats: ChatMetrics | undefined): EvaluatedSpan {
+  const startChat: ChatParent["startChat"] = (request) => ({
+    ...(chats?.start(request) ?? notMeasured),
+    headers: given.traceparent === undefined ? {} : validTraceHeaders(given),
+  });
+  return { startChat, startEvaluation: () => ({ startChat, endAfter() {} }) };
+}
+
+const notMeasured = { end() {}, fail() {} };
+
+interface GivenTraceHeaders {
+  traceparent?: string;
+  tracestate?: string;
+}
+
+export function readTraceHeaders(headers: Headers): GivenTraceHeaders {
+  const traceparent = headers.get("traceparent") ?? undefined;
+  return traceparent === undefined
+    ? {}
+    : defined({ traceparent, tracestate: headers.get("tracestate") ?? undefined });
+}
+
+/** The library takes megabytes, and most clients send no trace headers: the first who does loads it. */
+function validTraceHeaders({ traceparent = "", tracestate }: GivenTraceHeaders): TraceHeaders {
+  const { parseTraceParent, TraceState }: typeof import("@opentelemetry/core") =
+    require("@opentelemetry/core");
+  if (parseTraceParent(traceparent) === null) return {};
+  // Its invalid members are left out.
+  const state = new TraceState(tracestate).serialize();
+  return state === "" ? { traceparent } : { traceparent, tracestate: state };
+}

@@ -1,0 +1,66 @@
+
+/** What a model's tokens cost, per million. */
+export interface ModelPrices {
+  prompt: number;
+  /** Of the part of a prompt that the upstream had in its own cache. */
+  cached: number;
+  completion: number;
+}
+
+/** The price list of this server. */
+export interface Prices {
+  /** An ISO 4217 code. */
+  currency: string;
+  /** By the name that is sent to the upstream. */
+  models: ReadonlyMap<string, ModelPrices>;
+}
+
+/** Tokens that an upstream processed. */
+export interface AskedTokens {
+  promptTokens: number;
+  /** The part of the prompt that it had in its own cache. Absent: none. */
+  upstreamCachedTokens?: number;
+  completionTokens: number;
+}
+
+const million = 1_000_000;
+
+/** What these tokens of a model cost, in the currency of the list; null if the model has no price. */
+export function costOf(
+  { models }: Prices,
+  model: string | undefined,
+  { promptTokens, upstreamCachedTokens = 0, completionTokens }: AskedTokens,
+): number | null {
+  const prices = model === undefined ? undefined : models.get(model);
+  if (prices === undefined) return null;
+  const cachedTokens = Math.min(upstreamCachedTokens, promptTokens);
+  return (
+    ((promptTokens - cachedTokens) * prices.prompt +
+      cachedTokens * prices.cached +
+      completionTokens * prices.completion) /
+    million
+  );
+}
+
+const significantDigits = 12;
+
+/** Sums of decimal fractions have digits at their end that mean nothing. */
+export function withoutNoise(cost: number): number {
+  return Number(cost.toPrecision(significantDigits));
+}
+
+export const maxModelNameCharacters = 200;
+
+/** No control or unassigned characters and no half of a surrogate pair, as PostgreSQL refuses some of them. */
+const storable = /^\P{C}+$/u;
+
+/** Whether a model's name is one by which tokens are counted: a caller may send anything. */
+export function isCountedModelName(name: string): boolean {
+  return name.length <= maxModelNameCharacters && storable.test(name);
+}
+
+/** The prices that hold now: the file may be read again. */
+export interface PriceList {
+  /** Undefined: there is no list. */
+  current(): Prices | undefined;
+}

@@ -1,0 +1,163 @@
+import { Redis as RedisClient } from "ioredis";
+import { defined } from "./words.ts";
+import type { Logger } from "./observability/logger.ts";
+import { watchOutage } from "./observability/metrics.ts";
+
+/** The most that the store may delay a call. */
+const answerTimeoutMs = 50;
+/** After a time-out, no command is sent for this long, so that not every call pays for it. */
+const restMs = 500;
+/** A connection on which nothing comes back for this long is given up. */
+const silenceMs = 1_000;
+const reconnectMs = 500;
+
+/** A connection to Valkey or Redis, which processes share. It may be gone at any time: every caller must do without it. */
+export interface Redis {
+  /** For a library that takes a client, to be called in `ask`. Commands fail at once while the store is gone. */
+  readonly client: RedisClient;
+  /** Whether the store is connected and has answered in time recently. */
+  isUp(): boolean;
+  /** The answer to commands; undefined if there is none within 50 ms, the store refuses them, or it is not what is expected. */
+  ask<Answer>(
+    command: (client: RedisClient) => Promise<unknown>,
+    isAnswer: (reply: unknown) => reply is Answer,
+  ): Promise<Answer | undefined>;
+  /** Sends a command without waiting for it, however long it takes; nothing while the store is gone. */
+  tell(command: (client: RedisClient) => Promise<unknown>): void;
+  stop(): void;
+}
+
+/** Connects in the background, and again whenever the connection is lost. Logs when the store goes, is late or refuses, and when that is over. */
+export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">): Redis {
+  // Loaded here, so that a server without Redis does without it.
+  const { Redis: Client }: typeof import("ioredis") = require("ioredis");
+  const client = new Client(url, {
+    connectionName: "presage",
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    socketTimeout: silenceMs,
+    connectTimeout: silenceMs,
+    retryStrategy: () => reconnectMs,
+  });
+  const refusals = watchOutage(logger, {
+    begins: "Redis refuses commands",
+    ends: "Redis accepts commands again",
+  });
+  const delays = watchOutage(logger, {
+    begins: "Redis answers too late; each process works by itself",
+    ends: "Redis answers in time again",
+  });
+  const lies = watchOutage(logger, {
+    begins: "Redis answers with what was not asked for; each process works by itself",
+    ends: "Redis answers what was asked again",
+  });
+  let isGone = false;
+  let isStopped = false;
+  let lastError: Error | undefined;
+  let restUntilMs = 0;
+
+  client.on("error", (error: Error) => {
+    lastError = error;
+  });
+  client.on("close", () => {
+    if (isGone || isStopped) return;
+    isGone = true;
+    logger.warn(
+      defined({ reason: lastError && reasonOf(lastError) }),
+      "Redis is unavailable; each process works by itself",
+    );
+  });
+  client.on("ready", () => {
+    lastError = undefined;
+    restUntilMs = 0;
+    if (!isGone) return;
+    isGone = false;
+    logger.warn("Redis is available again");
+  });
+
+  /** Whether the store refused a command, which is logged. */
+  function noteRefusal(error: Error): boolean {
+    if (error.name !== "ReplyError") return false;
+    refusals.failed("", () => ({ reason: reasonOf(error) }));
+    return true;
+  }
+
+  const isUp = () => client.status === "ready" && performance.now() >= restUntilMs;
+
+  return {
+    client,
+    isUp,
+    async ask(command, isAnswer) {
+      if (!isUp()) return undefined;
+      try {
+        const reply = await inTime(command(client));
+        refusals.responded();
+        delays.responded();
+        if (isAnswer(reply)) {
+          lies.responded();
+          return reply;
+        }
+        // No more of it is logged: it may be anybody's text.
+        lies.failed("", () => ({ type: Array.isArray(reply) ? "array" : typeof reply }));
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        if (error === tooLate) delays.failed("", () => ({ waitedMs: answerTimeoutMs }));
+        if (!noteRefusal(error)) restUntilMs = performance.now() + restMs;
+        return undefined;
+      }
+    },
+    tell(command) {
+      if (isUp()) command(client).catch(noteRefusal);
+    },
+    stop() {
+      isStopped = true;
+      client.disconnect();
+    },
+  };
+}
+
+const tooLate = new Error("no answer in time");
+
+/** Not the client's own time-out, which would also bound the commands with which it connects. */
+async function inTime<Answer>(pending: Promise<Answer>): Promise<Answer> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooLate), answerTimeoutMs);
+  try {
+    return await Promise.race([pending, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Redis repeats the arguments of a command that it does not know, which may be a password or a completion. */
+function reasonOf({ message }: Error): string {
+  return message.split(", with args", 1)[0] ?? "";
+}
+
+const timeoutMs = 3_000;
+
+/** Connects once and asks for the version. Throws if there is no answer. */
+export async function pingRedis(url: string): Promise<string> {
+  const client = new RedisClient(url, {
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    commandTimeout: timeoutMs,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let reason: Error | undefined;
+  client.on("error", (error: Error) => {
+    reason = error;
+  });
+  try {
+    await client.connect();
+    const about = await client.info("server");
+    return /^(?:valkey|redis)_version:(\S+)/m.exec(about)?.[1] ?? "of unknown version";
+  } catch (error) {
+    throw reason ?? error;
+  } finally {
+    client.disconnect();
+  }
+}

@@ -1,0 +1,152 @@
+import { Database } from "bun:sqlite";
+import { NewerSchemaError } from "./migrate.ts";
+import { migrations } from "./migrations/index.ts";
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, constants, copyFileSync, existsSync, linkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isDatabaseLocked } from "./store-error.ts";
+
+/** A file that cannot stand for the database; the message says why. */
+export class DatabaseFileError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "DatabaseFileError";
+  }
+}
+
+/**
+ * Checks that the file at `path` is a sound database of this version of Presage, or an older one, and returns its last migration.
+ * @throws DatabaseFileError, NewerSchemaError
+ */
+export function checkSqlite(path: string): string {
+  const database = new Database(path, { readwrite: true });
+  try {
+    const [problem] = database
+      .query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)")
+      .all()
+      .map((row) => row.integrity_check);
+    if (problem !== "ok") throw new DatabaseFileError(`It is damaged: ${problem}`);
+    const applied = database
+      .query<{ name: string }, []>("select name from kysely_migration order by name")
+      .all()
+      .map((row) => row.name);
+    const unknown = applied.filter((name) => !Object.hasOwn(migrations, name));
+    if (unknown.length > 0) throw new NewerSchemaError(unknown);
+    return applied.at(-1) ?? "";
+  } catch (error) {
+    if (error instanceof DatabaseFileError || error instanceof NewerSchemaError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DatabaseFileError(
+      reason.includes("no such table")
+        ? "It has no data of Presage."
+        : `It is not a sound database: ${reason}`,
+    );
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Writes the database at `path`, as it is now, into the empty file at `copy`. Other connections write meanwhile: they are
+ * not waited for, and do not wait. SQLite's backup interface would start again at every write of another process.
+ */
+export function copySqlite(path: string, copy: string): void {
+  // Not for reading only: such a connection would leave its side files behind.
+  const database = new Database(path, { readwrite: true });
+  try {
+    database.run("PRAGMA busy_timeout = 5000");
+    database.run("VACUUM INTO ?", [copy]);
+  } finally {
+    database.close();
+  }
+}
+
+const suffix = ".partial-";
+
+/**
+ * Has `write` fill an empty file beside `path`, readable by its owner only, and then gives it this name. Whenever the process or the
+ * machine stops, there is what was there before or the whole new file. What an earlier process left of its own is removed.
+ */
+export async function replaceFile(path: string, write: (partial: string) => Promise<void>): Promise<void> {
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true });
+  removeLeftovers(path);
+  const partial = `${path}${suffix}${process.pid}`;
+  closeSync(openSync(partial, "wx", 0o600));
+  try {
+    await write(partial);
+    flush(partial);
+    renameSync(partial, path);
+    flush(folder);
+  } finally {
+    for (const file of [partial, `${partial}-wal`, `${partial}-shm`, `${partial}-journal`])
+      rmSync(file, { force: true });
+  }
+}
+
+function removeLeftovers(path: string): void {
+  const start = basename(path) + suffix;
+  for (const name of readdirSync(dirname(path)).filter((each) => each.startsWith(start))) {
+    const pid = Number.parseInt(name.slice(start.length), 10);
+    if (pid === process.pid || !isRunning(pid)) rmSync(join(dirname(path), name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function flush(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A process has the database open. */
+export class DatabaseInUseError extends Error {
+  constructor(path: string) {
+    super(`${path} is in use. Stop the servers and commands that use it, then try again.`);
+    this.name = "DatabaseInUseError";
+  }
+}
+
+/** Whether it was left as one file, which is so unless it is damaged. Refused while any process has it open. */
+function closeLog(path: string): boolean {
+  try {
+    const database = new Database(path, { readwrite: true });
+    try {
+      database.run("PRAGMA busy_timeout = 0");
+      // Only the last connection may leave the mode with a log.
+      database.run("PRAGMA journal_mode = DELETE");
+    } finally {
+      database.close();
+    }
+    return true;
+  } catch (error) {
+    if (isDatabaseLocked(error)) throw new DatabaseInUseError(path);
+    return false;
+  }
+}
+
+/**
+ * Gives the database at `path` a second name, `aside`, so that another file can take its place. It stays at `path` until then.
+ * @throws DatabaseInUseError
+ */
+export function setAside(path: string, aside: string): void {
+  const isOneFile = closeLog(path);
+  try {
+    linkSync(path, aside);
+  } catch {
+    // A file system without links.
+    copyFileSync(path, aside, constants.COPYFILE_EXCL);
+  }
+  if (!isOneFile && existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`);
+  // The log of a damaged database must not be applied to the one that replaces it.
+  for (const end of ["-wal", "-shm", "-journal"]) rmSync(path + end, { force: true });
+}

@@ -1,0 +1,153 @@
+import { type Expression, type RawBuilder, sql, type SelectQueryBuilder, type SqlBool, type CompiledQuery } from "kysely";
+import { isPostgres } from "./store.ts";
+import type { Database } from "./schema/tables.ts";
+import type { Micros } from "./columns.ts";
+import { ServiceError } from "../errors.ts";
+
+/** A JSON list of texts, each truncated to `maxCharacters`, as JSON. */
+export function cutJsonTexts(
+  database: Database,
+  list: Expression<string | null>,
+  maxCharacters: number,
+): RawBuilder<string | null> {
+  const cut = isPostgres(database)
+    ? sql`(select json_agg(substr(text, 1, ${maxCharacters}) order by place)::text
+        from json_array_elements_text(${list}::json) with ordinality as texts (text, place))`
+    : sql`(select json_group_array(substr(value, 1, ${maxCharacters})) from json_each(${list}))`;
+  // 4 for brackets and quotes: no text of a shorter list is too long.
+  return sql`case when length(${list}) > ${maxCharacters} + 4 then ${cut} else ${list} end`;
+}
+
+/** The position in a list, newest first, after which a page starts: the row with this time and id. */
+export interface Keyset {
+  createdAt: Micros;
+  id: string;
+}
+
+export interface KeysetPage {
+  limit: number;
+  after: Keyset | undefined;
+}
+
+/** A page of a list, and where the next one starts if there is one. */
+export interface ListPart<Row> {
+  rows: Row[];
+  next: Keyset | undefined;
+}
+
+/** The condition of a page, in a form that an index on time and id serves. */
+export function isAfter({ createdAt, id }: Keyset) {
+  return sql<SqlBool>`(created_at, id) < (${createdAt}, ${id})`;
+}
+
+/** A page of what a query selects, newest first. */
+export async function selectNewestFirst<
+  DB,
+  Table extends keyof DB,
+  Row extends { id: string; created_at: Micros },
+>(query: SelectQueryBuilder<DB, Table, Row>, { limit, after }: KeysetPage): Promise<ListPart<Row>> {
+  const rows = await (after === undefined ? query : query.where(isAfter(after)))
+    .orderBy(sql`created_at`, "desc")
+    .orderBy(sql`id`, "desc")
+    .limit(limit + 1)
+    .execute();
+  return toListPart(rows as Row[], limit);
+}
+
+/** A row beyond `limit` means that there is another page. */
+export function toListPart<Row extends { id: string; created_at: Micros }>(
+  rows: Row[],
+  limit: number,
+): ListPart<Row> {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    rows: rows.slice(0, limit),
+    next: last === undefined ? undefined : { createdAt: last.created_at, id: last.id },
+  };
+}
+
+/**
+ * A statement that is compiled once: building a short one takes longer than running it. `build` says what it is, with any values; the
+ * values of each execution follow the order in which they stand in the statement.
+ */
+export function prepareStatement<Row>(
+  build: (database: Database) => { compile(): CompiledQuery<Row> },
+): (database: Database, values: readonly unknown[]) => Promise<Row[]> {
+  const compiled = new Map<"PostgreSQL" | "SQLite", CompiledQuery<Row>>();
+  return async (database, values) => {
+    const dialect = isPostgres(database) ? "PostgreSQL" : "SQLite";
+    const query = compiled.get(dialect) ?? build(database).compile();
+    compiled.set(dialect, query);
+    if (values.length !== query.parameters.length)
+      throw new Error(`A statement has ${query.parameters.length} values, and ${values.length} are given`);
+    return (await database.executeQuery<Row>({ ...query, parameters: values })).rows;
+  };
+}
+
+/** The limits of one read. While a text crosses threads and is serialised, it takes several times its memory. */
+const piece = { maxIds: 100, maxBytes: 1_000_000 };
+const maxPageBytes = 64_000_000;
+
+/** Items that are read lazily, a piece at a time. */
+export interface Pieces<Item> {
+  count: number;
+  /** The approximate size of the largest piece. */
+  maxBytes: number;
+  read(): AsyncGenerator<Item[], void>;
+}
+
+/** Items in the order of their ids, in pieces of about a megabyte. A larger item is a piece of its own. */
+export function readInPieces<Id, Item>(
+  ids: readonly Id[],
+  bytesOf: ReadonlyMap<Id, number>,
+  read: (ids: readonly Id[]) => Promise<Item[]>,
+): Pieces<Item> {
+  const pieces = splitByBytes(ids, bytesOf, piece);
+  return {
+    count: pieces.length,
+    maxBytes: pieces.reduce((most, some) => Math.max(most, sumOf(some.map((id) => bytesOf.get(id) ?? 0))), 0),
+    async *read() {
+      for (const some of pieces) yield await read(some);
+    },
+  };
+}
+
+/** Splits ids into consecutive pieces within the limits. An item beyond the limit is a piece of its own. */
+export function splitByBytes<Id>(
+  ids: readonly Id[],
+  bytesOf: ReadonlyMap<Id, number>,
+  piece: { maxIds: number; maxBytes: number },
+): Id[][] {
+  const pieces: Id[][] = [];
+  let last: Id[] = [];
+  let lastBytes = 0;
+  for (const id of ids) {
+    const bytes = bytesOf.get(id) ?? 0;
+    if (last.length === 0 || last.length === piece.maxIds || lastBytes + bytes > piece.maxBytes) {
+      last = [];
+      lastBytes = 0;
+      pieces.push(last);
+    }
+    last.push(id);
+    lastBytes += bytes;
+  }
+  return pieces;
+}
+
+/** The size of a page, unless it is too large. One of a single item is allowed at any size, or paging would stop at it. */
+export function refuseLargePage(bytes: readonly number[], what: string, wayOut: string): number {
+  const total = sumOf(bytes);
+  if (bytes.length <= 1 || total <= maxPageBytes) return total;
+  throw new ServiceError(
+    "page_too_large",
+    `The ${bytes.length} ${what} of this page have ${inMegabytes(total)} MB of text; the limit is ${inMegabytes(maxPageBytes)} MB. ${wayOut}`,
+  );
+}
+
+function sumOf(bytes: readonly number[]): number {
+  return bytes.reduce((sum, one) => sum + one, 0);
+}
+
+function inMegabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
+}

@@ -1,0 +1,228 @@
+import { resolve } from "node:path";
+import { hasSqliteSchema, migrate, type Migrated, NewerSchemaError, hasPostgresSchema, mayRunOn, oldestVersionSetting } from "./migrate.ts";
+import { NoDatabaseError, OpenDatabaseError } from "./store-error.ts";
+import { openSqliteDatabase } from "./sqlite.ts";
+import { createReader, readerQueue, type Store } from "./store.ts";
+import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
+import type { Database, Tables } from "./schema/tables.ts";
+import { Database as SqliteFile } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { Kysely, sql } from "kysely";
+import { parseSeen, type SeenClock, seenClockSetting } from "./leases.ts";
+import { readDatabaseClock, readSetting } from "./settings-store.ts";
+import { nowMicros } from "./columns.ts";
+import { migrations } from "./migrations/index.ts";
+import { refuseSharedSessions } from "./postgres.ts";
+
+export const inMemoryPath = ":memory:";
+/** Statement timeouts on threads; SQLite has none of its own. */
+const sqliteReaderTimeoutMs = 60_000;
+const sqliteBriefReaderTimeoutMs = 10_000;
+
+export async function connectSqlite(
+  path: string,
+  onSuccess: () => void,
+  { mustExist }: OpenOptions,
+): Promise<Connected> {
+  if (mustExist && !hasSqliteSchema(path)) throw new NoDatabaseError(resolve(path));
+  const database = openSqliteDatabase(path, onSuccess);
+  const migrated = await migrate(database);
+  // An in-memory database belongs to its one connection.
+  if (path === inMemoryPath) {
+    const reader = () => database;
+    return {
+      database,
+      writer: reader,
+      reader,
+      briefReader: reader,
+      sqlitePath: undefined,
+      migrated,
+      closeReaders: async () => {},
+    };
+  }
+  // Threads start with their first statement.
+  const startWorker = () => startSqliteWorker(path);
+  const long = createReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
+    slots: 1,
+    queue: readerQueue,
+  });
+  const brief = createReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), {
+    slots: 1,
+    queue: readerQueue,
+  });
+  return {
+    database,
+    // The only writing connection; its turns are short.
+    writer: () => database,
+    reader: long.reader,
+    briefReader: brief.reader,
+    sqlitePath: path,
+    migrated,
+    async closeReaders() {
+      // One after the other: the last SQLite connection to close removes the log, and of several at once none would be the last.
+      await long.destroy();
+      await brief.destroy();
+    },
+  };
+}
+
+const sqliteScheme = "sqlite:";
+
+export function isSqlite(url: string): boolean {
+  return url.startsWith(sqliteScheme);
+}
+
+/** The file of a database at an SQLite URL. */
+export function sqlitePath(url: string): string {
+  return url.slice(sqliteScheme.length);
+}
+
+/** An in-memory database: every process has its own, which is lost when it ends. */
+export const inMemoryUrl = sqliteScheme + inMemoryPath;
+
+export function isInMemory(url: string): boolean {
+  return url === inMemoryUrl;
+}
+
+export interface OpenedDatabase extends Store {
+  /** The SQLite file, if there is one. */
+  sqlitePath: string | undefined;
+  migrated: Migrated;
+  /** Finishes the statements in progress and closes all connections. */
+  destroy(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** Throws a `NoDatabaseError` instead of creating a database. */
+  mustExist?: boolean;
+}
+
+/**
+ * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
+ * `onConnectionLost` is called when an idle connection is lost, `onSuccess` after each successful statement.
+ */
+export async function openDatabase(
+  url: string,
+  onConnectionLost: (error: Error) => void,
+  onSuccess: () => void = () => {},
+  options: OpenOptions = {},
+): Promise<OpenedDatabase> {
+  try {
+    const { closeReaders, ...opened } = isSqlite(url)
+      ? await connectSqlite(sqlitePath(url), onSuccess, options)
+      : await (await import("./connect-postgres.ts")).connectPostgres(
+          url,
+          { onConnectionLost, onSuccess },
+          options,
+        );
+    return {
+      ...opened,
+      async destroy() {
+        await closeReaders();
+        await opened.database.destroy();
+      },
+    };
+  } catch (error) {
+    if (error instanceof NewerSchemaError || error instanceof NoDatabaseError) throw error;
+    throw new OpenDatabaseError(error);
+  }
+}
+
+/** The database at `url`, whose schema is up to date, on one connection: for a thread. */
+export async function openThreadDatabase(url: string): Promise<Database> {
+  if (isSqlite(url)) return openSqliteDatabase(sqlitePath(url));
+  const { connectPostgresOnce } = await import("./connect-postgres.ts");
+  return connectPostgresOnce(url);
+}
+
+/** A database whose schema is up to date. */
+export interface Connected extends Omit<OpenedDatabase, "destroy"> {
+  closeReaders(): Promise<void>;
+}
+
+/** A database as a look at it finds it. */
+export interface InspectedDatabase {
+  /** The engine and its version. */
+  engine: string;
+  /** The last migration; undefined if it has no schema yet. */
+  schema: string | undefined;
+  /** How many migrations this version of Presage would apply. */
+  pending: number;
+  /** Migrations that this version does not know. */
+  unknown: string[];
+  /** Whether a schema with such migrations lets this version run on it. */
+  mayRun: boolean;
+  /** How far its clock is ahead of this machine's; undefined if it has none of its own. */
+  aheadMs: number | undefined;
+  /** What servers noted of its clock. */
+  seenClock: SeenClock | undefined;
+}
+
+const limits = { lockTimeoutMs: 3_000, statementTimeoutMs: 4_000, responseTimeoutMs: 5_000 };
+/** Changes no row, but only a connection that may write can run it. */
+const writeNothing = "update settings set value = value where 1 = 0";
+const selectSetting = "select value from settings where name = ?";
+
+/** Connects, reads the schema's state and makes sure that it can be written. Neither creates nor changes anything. */
+export async function inspectDatabase(url: string): Promise<InspectedDatabase> {
+  return isSqlite(url) ? inspectSqlite(sqlitePath(url)) : await inspectPostgres(url);
+}
+
+function inspectSqlite(path: string): InspectedDatabase {
+  const file = existsSync(path) ? new SqliteFile(path, { readwrite: true }) : new SqliteFile(":memory:");
+  try {
+    file.run("PRAGMA busy_timeout = 5000");
+    const hasSchema =
+      file.query("select 1 from sqlite_master where name = 'kysely_migration'").get() !== null;
+    const applied = hasSchema
+      ? file.query<{ name: string }, []>("select name from kysely_migration").all()
+      : undefined;
+    if (applied !== undefined) {
+      file.run("begin immediate");
+      file.run(writeNothing);
+      file.run("rollback");
+    }
+    const read = (name: string) =>
+      hasSchema ? file.query<{ value: string }, [string]>(selectSetting).get(name)?.value : undefined;
+    const version = file.query<{ version: string }, []>("select sqlite_version() as version").get()?.version;
+    const state = stateOf(applied, read(oldestVersionSetting), read(seenClockSetting));
+    return { engine: `SQLite ${version}`, ...state, aheadMs: undefined };
+  } finally {
+    file.close();
+  }
+}
+
+async function inspectPostgres(url: string): Promise<InspectedDatabase> {
+  const { postgresDialect } = await import("./postgres-driver.ts");
+  const database = new Kysely<Tables>({
+    dialect: postgresDialect(url, { limits, maxConnections: 2, onConnectionLost() {} }),
+  });
+  try {
+    await refuseSharedSessions(database);
+    const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database);
+    const applied = (await hasPostgresSchema(database))
+      ? (await sql<{ name: string }>`select name from kysely_migration`.execute(database)).rows
+      : undefined;
+    if (applied !== undefined) await sql.raw(writeNothing).execute(database);
+    const read = async (name: string) => applied && (await readSetting(database, name));
+    const state = stateOf(applied, await read(oldestVersionSetting), await read(seenClockSetting));
+    const before = nowMicros();
+    const theirs = await readDatabaseClock(database);
+    const aheadMs = (theirs - (before + nowMicros()) / 2) / 1_000;
+    return { engine: `PostgreSQL ${rows[0]?.server_version}`, ...state, aheadMs };
+  } finally {
+    await database.destroy();
+  }
+}
+
+function stateOf(applied: { name: string }[] | undefined, said?: string, seen?: string) {
+  const names = (applied ?? []).map(({ name }) => name).sort();
+  const known = Object.keys(migrations);
+  return {
+    schema: names.at(-1),
+    pending: known.filter((name) => !names.includes(name)).length,
+    unknown: names.filter((name) => !known.includes(name)),
+    mayRun: mayRunOn(names, said),
+    seenClock: parseSeen(seen),
+  };
+}

@@ -1,0 +1,245 @@
+import type { PredictionsTable } from "./schema/accounts.ts";
+import { toStorableText } from "./columns.ts";
+import { CompiledQuery, sql } from "kysely";
+import { isPostgres } from "./store.ts";
+import type { Database, Tables } from "./schema/tables.ts";
+
+/** What is stored of a model's answer. */
+export interface Answer {
+  output: string;
+  reasoning: string | null;
+  finishReason: string | null;
+  deployment: string;
+  /** As the response names it. */
+  model: string | null;
+  /** The name that was sent; null if it has no price, as any but the configured ones. */
+  sentModel: string | null;
+  /** Null: it came from the cache. */
+  replica: string | null;
+  promptTokens: number;
+  /** Tokens of the prompt that the upstream had in its own cache, or all tokens of what came from ours. */
+  cachedTokens: number;
+  completionTokens: number;
+}
+
+/** As the contract says. */
+const maxNameCharacters = 200;
+
+/** The columns of a prediction that its answer fills; undefined without an answer. */
+export function answerColumns(answer: Omit<Answer, "deployment"> | undefined) {
+  return {
+    model: toName(answer?.model),
+    sent_model: answer?.sentModel ?? null,
+    replica: answer?.replica ?? null,
+    finish_reason: toName(answer?.finishReason),
+    prompt_tokens: answer?.promptTokens ?? 0,
+    cached_tokens: answer?.cachedTokens ?? 0,
+    completion_tokens: answer?.completionTokens ?? 0,
+  } satisfies Partial<PredictionsTable>;
+}
+
+/** Token counts as they are shown: null where the upstream counted none, as no prompt has 0 tokens. */
+export function shownTokens<Name extends string>(
+  counts: Record<Name, number>,
+  isAnswered = true,
+): Record<Name, number | null> {
+  const isKnown = !isAnswered || Object.values(counts).some((count) => Number(count) > 0);
+  const shown = Object.entries(counts).map(([name, count]) => [name, isKnown ? Number(count) : null]);
+  return Object.fromEntries(shown) as Record<Name, number | null>;
+}
+
+function toName(text: string | null | undefined): string | null {
+  return typeof text === "string" ? toStorableText(text, maxNameCharacters) : null;
+}
+
+/** PostgreSQL accepts twice as many in a statement. */
+const maxParameters = 32_000;
+
+/** Some rows of one table. */
+export type Insertion = {
+  [Table in keyof Tables]: { table: Table; rows: readonly Tables[Table][] };
+}[keyof Tables];
+
+/**
+ * Inserts many rows. The statement is built here because Kysely's builder makes several objects per value, which took longer than
+ * the insert itself. `ending` is appended to each statement; the rows that it returns are the result.
+ */
+export async function insertRows<Table extends keyof Tables>(
+  database: Database,
+  table: Table,
+  rows: readonly Tables[Table][],
+  ending = "",
+): Promise<Partial<Tables[Table]>[]> {
+  const [first] = rows;
+  if (first === undefined) return [];
+  if (!isPostgres(database)) return await insertEach(database, table, rows, ending);
+  const mostAtOnce = Math.floor(maxParameters / Object.keys(first).length);
+  const returned: Partial<Tables[Table]>[] = [];
+  for (let at = 0; at < rows.length; at += mostAtOnce) {
+    const { statement, parameters } = insertStatement(table, rows.slice(at, at + mostAtOnce), 0);
+    const part = await run<Partial<Tables[Table]>>(database, `${statement} ${ending}`, parameters);
+    returned.push(...part);
+  }
+  return returned;
+}
+
+/** On SQLite, with one statement for a row, which stays prepared however many rows there are. All are inserted or none. */
+async function insertEach<Table extends keyof Tables>(
+  database: Database,
+  table: Table,
+  rows: readonly Tables[Table][],
+  ending: string,
+): Promise<Partial<Tables[Table]>[]> {
+  if (!database.isTransaction) {
+    return await database
+      .transaction()
+      .execute((transaction) => insertEach(transaction, table, rows, ending));
+  }
+  const columns = columnsOf(rows);
+  const placeholders = columns.map(() => "?").join(", ");
+  return await run(
+    database,
+    `${insertInto(table, columns)} (${placeholders}) ${ending}`,
+    rows.map((row) => columns.map((column) => row[column])),
+  );
+}
+
+/** Inserts rows into several tables: on PostgreSQL in one statement if possible, as each takes a round trip. */
+export async function insertTogether(database: Database, insertions: readonly Insertion[]): Promise<void> {
+  const some = insertions.filter(({ rows }) => rows.length > 0);
+  const parameters = some.reduce(
+    (sum, { rows: [first, ...others] }) => sum + Object.keys(first ?? {}).length * (1 + others.length),
+    0,
+  );
+  if (!isPostgres(database) || some.length < 2 || parameters > maxParameters) {
+    for (const { table, rows } of some)
+      await insertRows(database, table, rows as readonly Tables[typeof table][]);
+    return;
+  }
+  const statements: string[] = [];
+  const all: unknown[] = [];
+  for (const { table, rows } of some) {
+    const insertion = insertStatement(table, rows as readonly Tables[typeof table][], all.length);
+    statements.push(insertion.statement);
+    for (const parameter of insertion.parameters) all.push(parameter);
+  }
+  const last = statements.pop();
+  const others = statements.map((statement, index) => `part_${index} as (${statement})`);
+  await run(database, `with ${others.join(", ")} ${last}`, all);
+}
+
+function insertStatement<Table extends keyof Tables>(
+  table: Table,
+  rows: readonly Tables[Table][],
+  parametersBefore: number,
+): { statement: string; parameters: unknown[] } {
+  const columns = columnsOf(rows);
+  return {
+    statement: `${insertInto(table, columns)} ${numberedPlaceholders(rows.length, columns.length, parametersBefore)}`,
+    parameters: rows.flatMap((row) => columns.map((column) => row[column])),
+  };
+}
+
+function columnsOf<Row extends object>([first]: readonly Row[]): (keyof Row & string)[] {
+  return Object.keys(first ?? {}) as (keyof Row & string)[];
+}
+
+function insertInto(table: string, columns: readonly string[]): string {
+  return `insert into "${table}" (${columns.map((column) => `"${column}"`).join(", ")}) values`;
+}
+
+function numberedPlaceholders(rows: number, columns: number, before: number): string {
+  const row = (index: number) =>
+    `(${Array.from({ length: columns }, (_, column) => `$${before + index * columns + column + 1}`).join(", ")})`;
+  return Array.from({ length: rows }, (_, index) => row(index)).join(", ");
+}
+
+async function run<Row>(database: Database, statement: string, parameters: unknown[]): Promise<Row[]> {
+  // Kysely would freeze the parameters, and freezing thousands of them takes as long as inserting them.
+  return (await database.executeQuery<Row>({ ...CompiledQuery.raw(statement), parameters })).rows;
+}
+
+const usualIntervalMs = 5_000;
+
+export interface BatchedWrites<Value> {
+  /** What is collected for the next batch. To be called again for each change: every batch has its own map. */
+  pending(): Map<string, Value>;
+  writeNow(): Promise<void>;
+  /** Writes what is pending and stops. */
+  stop(): Promise<void>;
+}
+
+export interface Batching<Value> {
+  /** Absent: five seconds. */
+  intervalMs?: number;
+  write(batch: ReadonlyMap<string, Value>): Promise<void>;
+  /** Returns what could not be written to what was collected meanwhile. */
+  putBack(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
+  /** `isFirst`: the previous batch was written. */
+  onFailure(error: unknown, isFirst: boolean): void;
+}
+
+/** Writes what is pending every few seconds, one batch after the other. */
+export function writeInBatches<Value>({
+  intervalMs = usualIntervalMs,
+  write,
+  putBack,
+  onFailure,
+}: Batching<Value>): BatchedWrites<Value> {
+  let pending = new Map<string, Value>();
+  let writing: Promise<void> = Promise.resolve();
+  let isFailing = false;
+
+  async function writePending(): Promise<void> {
+    if (pending.size === 0) return;
+    const batch = pending;
+    pending = new Map();
+    try {
+      await write(batch);
+      isFailing = false;
+    } catch (error) {
+      onFailure(error, !isFailing);
+      isFailing = true;
+      putBack(batch, pending);
+    }
+  }
+
+  function writeNow(): Promise<void> {
+    writing = writing.then(writePending);
+    return writing;
+  }
+
+  const timer = setInterval(writeNow, intervalMs);
+  return {
+    pending: () => pending,
+    writeNow,
+    async stop() {
+      clearInterval(timer);
+      await writeNow();
+    },
+  };
+}
+
+const named = [
+  "select id, coalesce(name, email) as name, account_id from users",
+  "select api_keys.id, api_keys.name, account_id from api_keys join users on users.id = user_id",
+  "select public_id as id, name, account_id from evaluator_profiles",
+  "select id, environment as name, account_id from episodes",
+  ...["datasets", "environments", "error_taxonomies", "projects", "runs"].map(
+    (table) => `select id, name, account_id from ${table}`,
+  ),
+];
+
+/** The names that things of an account have now, by their ids. What is gone, or is another account's, has none. */
+export async function selectNames(
+  reader: Database,
+  accountId: string,
+  ids: readonly (string | null)[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  if (wanted.length === 0) return new Map();
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, name from (${sql.raw(named.join(" union all "))}) as named
+    where account_id = ${accountId} and name is not null and id in (${sql.join(wanted)})`.execute(reader);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,193 @@
+import type { AuditAction, AuditActorKind, Role, PredictionFailure, UsageFailure, UsageOperation } from "@presage/contract";
+import type { Micros } from "../columns.ts";
+
+/**
+ * Who changed what. Rows are never changed, except for the detail of a change that goes on over several transactions. They are deleted by
+ * their age, or with their account.
+ */
+export interface AuditEventsTable {
+  id: string;
+  account_id: string;
+  created_at: Micros;
+  action: AuditAction;
+  object_id: string;
+  actor_kind: AuditActorKind;
+  /** Null for the command line. */
+  actor_user_id: string | null;
+  /** Of the key or session. */
+  actor_id: string | null;
+  /** The key's name then, or the operating system's user. */
+  actor_name: string | null;
+  request_id: string | null;
+  /** JSON. */
+  detail: string;
+}
+
+export interface AccountsTable {
+  id: string;
+  name: string;
+  created_at: Micros;
+}
+
+/** Accounts that are erased, or being erased: what requests had begun is not stored. */
+export interface ClosedAccountsTable {
+  account_id: string;
+  closed_at: Micros;
+}
+
+export interface UsersTable {
+  id: string;
+  account_id: string;
+  oidc_issuer: string;
+  oidc_subject: string;
+  email: string | null;
+  name: string | null;
+  created_at: Micros;
+  role: Role;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  user_id: string;
+  name: string;
+  digest: string;
+  prefix: string;
+  last_four: string;
+  created_at: Micros;
+  expires_at: Micros | null;
+  revoked_at: Micros | null;
+  last_used_at: Micros | null;
+  /** The key's own limits; null: the server's. */
+  rate_limit_rpm: number | null;
+  max_in_flight: number | null;
+  /** Which of its predictions are kept; null: the server's setting. */
+  capture: string | null;
+  /** JSON; null: all that the user may. */
+  scopes: string | null;
+}
+
+/** Signed-in browsers. */
+export interface SessionsTable {
+  id: string;
+  user_id: string;
+  /** The issuer as configured at sign-in: a multi-tenant provider names another one in its tokens. */
+  issuer: string;
+  /** Of the token in the browser's cookie. */
+  digest: string;
+  /** Truncated. */
+  user_agent: string | null;
+  /** Sent to the identity provider at sign-out; deleted when the session ends. */
+  id_token: string | null;
+  created_at: Micros;
+  last_seen_at: Micros;
+  /** The absolute end, however recently the session was used. */
+  expires_at: Micros;
+  ended_at: Micros | null;
+}
+
+/** One-time sign-in links of local mode. */
+export interface SignInTokensTable {
+  digest: string;
+  user_id: string;
+  created_at: Micros;
+  expires_at: Micros;
+  used_at: Micros | null;
+}
+
+/** `live`: a client's request. */
+export type PredictionSource = "live" | "run" | "episode";
+
+/** Predictions that are kept: the columns that they are listed and counted by. */
+export interface PredictionsTable {
+  id: string;
+  account_id: string;
+  source: PredictionSource;
+  created_at: Micros;
+  /** The run's or the episode's; null if live. */
+  run_id: string | null;
+  /** Of the sample in the run's revision, or the episode's step. */
+  position: number | null;
+  repeat: number | null;
+  status: "success" | "failed";
+  error_category: PredictionFailure | null;
+  deployment: string | null;
+  /** As the upstream named it. */
+  model: string | null;
+  /** The name that was sent, by which prices are. Null: it has none, or no model was called. */
+  sent_model: string | null;
+  /** The address of the replica that answered, without user and query. */
+  replica: string | null;
+  finish_reason: string | null;
+  prompt_tokens: number;
+  cached_tokens: number;
+  completion_tokens: number;
+  latency_micros: Micros | null;
+  /** These two are set if live. */
+  api_key_id: string | null;
+  request_id: string | null;
+}
+
+/** The columns of a prediction that are only shown. */
+export interface PredictionPayloadsTable {
+  prediction_id: string;
+  /** The context's, if it is live. */
+  context_digest: string | null;
+  /** JSON: what was asked, beside the context. Null if it follows from the run's sample. */
+  request: string | null;
+  output: string | null;
+  reasoning: string | null;
+  error_message: string | null;
+}
+
+/** Contexts of live predictions, each once for an account. */
+export interface PredictionContextsTable {
+  account_id: string;
+  digest: string;
+  /** JSON. */
+  context: string;
+}
+
+/** An account's requests of one hour. A key that is always in use gets a few rows an hour. */
+export interface UsageCountsTable {
+  account_id: string;
+  /** Hours since 1970-01-01 UTC. */
+  hour: number;
+  /** Empty: requests with a session. */
+  key_id: string;
+  operation: UsageOperation;
+  /** Empty: they succeeded; otherwise why they failed. */
+  outcome: UsageFailure | "";
+  requests: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  /** Of predictions that did not reach the upstream, prompt and completion together. */
+  cached_tokens: number;
+}
+
+/** The tokens that upstreams processed in one hour, by the model's name. Those of unknown models are in the counts only. */
+export interface UsageModelTokensTable {
+  account_id: string;
+  /** Hours since 1970-01-01 UTC. */
+  hour: number;
+  /** Empty: requests with a session. */
+  key_id: string;
+  operation: UsageOperation;
+  model: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+  /** The part of the prompts that the upstream had in its own cache. */
+  upstream_cached_tokens: number;
+}
+
+/** What latencies measure: all of a prediction, or Presage's own part without the upstream's. */
+export type LatencyMeasure = "total" | "overhead";
+
+/** Latencies of an account's predictions in one hour: how many fell into each bucket. */
+export interface UsageLatenciesTable {
+  account_id: string;
+  /** Hours since 1970-01-01 UTC. */
+  hour: number;
+  measure: LatencyMeasure;
+  bucket: number;
+  count: number;
+}

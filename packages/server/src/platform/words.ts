@@ -1,0 +1,60 @@
+import { distance } from "fastest-levenshtein";
+
+/** How messages name this program's command line. In a clone the shell does not find it; a build for delivery writes its own name here. */
+export const commandName: string = "npx presage";
+
+/** `1 line`, `3 lines`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`;
+}
+
+type Defined<Fields> = {
+  [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
+} & {
+  [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
+};
+
+/** The fields without those that are undefined. */
+export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Defined<Fields>;
+}
+
+/** For an `LRUCache` of many entries. Told of a `max`, it takes the memory of as many at once: 28 bytes each. */
+export function lruLimit(entries: number) {
+  return { maxSize: entries, sizeCalculation: () => 1 };
+}
+
+/** Escapes control characters: texts of users, models and other servers must not control the terminal. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
+/** A value as one line of JSON without characters that control the terminal. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
+    ).join(""),
+  );
+}
+
+/** A text in quotes, with control characters escaped. */
+export function quoted(text: string): string {
+  return printable(JSON.stringify(text));
+}
+
+/** The known name that a misspelt one most likely stands for, if it takes at most `maxEdits` to get there. */
+export function similarName(misspelt: string, known: readonly string[], maxEdits = 3): string | undefined {
+  const [best] = known
+    .map((name) => ({ name, edits: distance(misspelt.toLowerCase(), name.toLowerCase()) }))
+    // Not more than half of a short name.
+    .filter(({ name, edits }) => edits <= Math.min(maxEdits, name.length / 2))
+    .sort((one, other) => one.edits - other.edits);
+  return best?.name;
+}
