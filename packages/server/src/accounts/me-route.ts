@@ -1,15 +1,13 @@
 import { MeResponse, WhoAmIResponse, type Member as MemberBody, MemberListQuery, MemberListResponse, MemberPath, MemberUpdateRequest, Member as importedMember } from "@presage/contract";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Services } from "../app/services.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { type Route, withCaller, accessChangerOf, requesterOf } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { selectUser, type Account, selectAccount, type Member, selectMembers } from "./users-store.ts";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { errorResponse, operation, response, body, noSuch, page } from "../http/describe.ts";
 import type { Caller } from "../http/caller.ts";
-import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
-import { readBody, readPath, readQuery } from "../http/read-request.ts";
-import { accessChangerOf, requesterOf } from "../http/requester-of.ts";
+import { readKeysetPage, toCursor, readBody, readPath, readQuery } from "../http/request.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { changeRole } from "./users.ts";
 

@@ -2,10 +2,8 @@ import { SessionListQuery, SessionListResponse, SessionPath, SignOutResponse } f
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { errorResponse, operation, response } from "../http/describe.ts";
 import type { Services } from "../app/services.ts";
-import { readKeysetPage, toCursor } from "../http/list-cursor.ts";
-import { readPath, readQuery } from "../http/read-request.ts";
-import { accessChangerOf, requesterOf } from "../http/requester-of.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { readKeysetPage, toCursor, readPath, readQuery } from "../http/request.ts";
+import { accessChangerOf, requesterOf, type Route, withCaller } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { endSession, signOut, listSessions } from "./sessions.ts";

@@ -1,14 +1,14 @@
-import { type CookieSettings, cookieName, readCookies, writeCookie } from "../http/session-cookie.ts";
+import { type CookieSettings, cookieName, readCookies, writeCookie } from "../http/caller.ts";
 import type { AttemptSeal, OpenidProvider } from "./openid.ts";
 import { attemptLifetimeS, type SignInAttempt, provisionUser } from "./sign-in-attempt.ts";
 import { findSession, type SessionServices, isSameOrigin } from "../http/authenticate.ts";
 import { type Call, open, openPage, type Route, requestAddress, openRedirect, openFile } from "../http/route.ts";
 import { type SessionBrowser, startSession } from "./sessions.ts";
-import { pageResponse, scriptPath, stylesPath } from "../http/page-response.ts";
+import { pageResponse, scriptPath, stylesPath } from "../http/pages.ts";
 import { commandName } from "../platform/words.ts";
 import type { Services } from "../app/services.ts";
-import { readJsonBody } from "../http/read-json.ts";
-import { readReturnTo } from "../http/sign-in-address.ts";
+import { readJsonBody } from "../http/request.ts";
+import { readReturnTo } from "../http/serve-path.ts";
 import { ServiceError, SignInError } from "../platform/errors.ts";
 import { useSignInToken } from "./sign-in-tokens.ts";
 import type { Role } from "@presage/contract";

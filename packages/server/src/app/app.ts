@@ -12,7 +12,7 @@ import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-rout
 import { evaluatorRoutes } from "../evaluators/evaluators-route.ts";
 import { evaluatorProfileRoutes } from "../evaluators/profiles/profiles-route.ts";
 import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.ts";
-import type { OpenSockets } from "../http/open-sockets.ts";
+import type { OpenSockets } from "../http/sockets.ts";
 import type { Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";

@@ -6,7 +6,7 @@ import { createSessionTokens } from "../accounts/sessions.ts";
 import { localIssuer, type User } from "../accounts/users-store.ts";
 import { createKeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config, OidcConfig } from "../config/config.ts";
-import { type CookieSettings, createSessionCookie } from "../http/session-cookie.ts";
+import { type CookieSettings, createSessionCookie } from "../http/caller.ts";
 import type { OpenedDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";

@@ -1,4 +1,4 @@
-import { appPolicy } from "../http/content-security-policy.ts";
+import { appPolicy } from "../http/pages.ts";
 
 /** The API reference. `csrfToken` is that of the session if the browser is signed in. */
 export function docsPage(csrfToken: string | undefined): Response {

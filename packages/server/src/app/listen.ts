@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { idleTimeoutS } from "../http/keep-open.ts";
-import { isOpenAiPath, openAiError } from "../http/openai-error.ts";
-import { type SocketEvents, socketHandler } from "../http/socket.ts";
+import { idleTimeoutS } from "../http/route.ts";
+import { isOpenAiPath, openAiError } from "../http/errors.ts";
+import { type SocketEvents, socketHandler } from "../http/sockets.ts";
 import type { App } from "./app.ts";
 import { widenBacklog } from "./widen-backlog.ts";
 

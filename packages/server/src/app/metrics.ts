@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { isFromThisMachine } from "../http/is-from-this-machine.ts";
+import { isFromThisMachine } from "../http/caller.ts";
 import { type Call, open, type Route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Services } from "./services.ts";

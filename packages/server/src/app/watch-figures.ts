@@ -1,4 +1,4 @@
-import type { OpenSockets } from "../http/open-sockets.ts";
+import type { OpenSockets } from "../http/sockets.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import { type Metrics, type ReplicaFigures, watchCounts, watchReplicas } from "../platform/observability/metrics.ts";
 import type { Capture } from "../predictions/capture.ts";

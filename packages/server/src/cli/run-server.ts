@@ -3,7 +3,7 @@ import { listen, listenAddress } from "../app/listen.ts";
 import type { Started, WorkerStart } from "../app/messages.ts";
 import type { SupervisorLink } from "../app/supervisor-link.ts";
 import { type Config, hasFilesToReread } from "../config/config.ts";
-import { browserAddress } from "../http/browser-address.ts";
+import { browserAddress } from "../http/pages.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import { createServerFile } from "./server-file.ts";
 

@@ -3,7 +3,7 @@ import { localIssuer } from "../accounts/users-store.ts";
 import { createSignInPath } from "../app/compose-sign-in.ts";
 import { listenAddress } from "../app/listen.ts";
 import type { Config } from "../config/config.ts";
-import { browserAddress } from "../http/browser-address.ts";
+import { browserAddress } from "../http/pages.ts";
 import { recordChange } from "../platform/audit.ts";
 import { CommandError } from "./command-error.ts";
 import { changerFor } from "./command-line-actor.ts";

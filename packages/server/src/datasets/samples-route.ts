@@ -1,13 +1,9 @@
 import { DatasetPath, DatasetRevisionQuery, DatasetSampleListQuery, type DatasetSampleListResponse, type DatasetTrajectory, DatasetTrajectoryListQuery, type DatasetTrajectoryListResponse, DatasetTrajectoryPath, DatasetTrajectoryQuery, defaultSampleLimit, defaultTrajectoryLimit } from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { keepOpenForEach } from "../http/keep-open.ts";
-import { logBrokenResponse } from "../http/log-broken-response.ts";
-import { readKnownQuery, readPath } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { reservePiece } from "../http/reserve-memory.ts";
-import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { streamList } from "../http/stream-list.ts";
-import { streamTexts } from "../http/stream-texts.ts";
+import { keepOpenForEach, requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import { logBrokenResponse, streamList, streamTexts } from "../http/response.ts";
+import { readKnownQuery, readPath } from "../http/request.ts";
+import { reservePiece } from "../http/memory.ts";
 import { listTrajectories } from "./trajectories.ts";
 import { exportSamples, pageOfSamples, readTrajectory } from "./samples.ts";
 

@@ -8,13 +8,10 @@ import { type Episode, findEpisode, indexOf, statusOf, toFilter, type WantedEpis
 import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes/episodes-store.ts";
 import type { Services } from "../app/services.ts";
 import type { UploadedRevision } from "../datasets/upload/upload-revision.ts";
-import { keepOpen } from "../http/keep-open.ts";
-import { valueError } from "../http/pydantic-issues.ts";
-import { readBody } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { reserveStored } from "../http/reserve-memory.ts";
-import type { CallWithCaller } from "../http/route.ts";
-import { InvalidRequestError } from "../http/validate.ts";
+import { keepOpen, requesterOf, type CallWithCaller } from "../http/route.ts";
+import { valueError, InvalidRequestError } from "../http/validate.ts";
+import { readBody } from "../http/request.ts";
+import { reserveStored } from "../http/memory.ts";
 import { defined } from "../platform/words.ts";
 
 const idsAtOnce = 200;

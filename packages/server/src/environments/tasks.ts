@@ -11,13 +11,9 @@ import type { Requester } from "../platform/storage/store.ts";
 import { sandboxName, sandboxTasks } from "./sandbox-environment.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { keepOpen } from "../http/keep-open.ts";
-import { valueError } from "../http/pydantic-issues.ts";
-import { readJsonBytes } from "../http/read-json.ts";
-import { readBodyBytes } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import type { CallWithCaller } from "../http/route.ts";
-import { InvalidRequestError, validate } from "../http/validate.ts";
+import { keepOpen, requesterOf, type CallWithCaller } from "../http/route.ts";
+import { valueError, InvalidRequestError, validate } from "../http/validate.ts";
+import { readJsonBytes, readBodyBytes } from "../http/request.ts";
 
 /** A split of many tasks is drawn from, not listed. */
 const maxTasks = 1_000_000;

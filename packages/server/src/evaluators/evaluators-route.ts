@@ -1,7 +1,7 @@
 import { type Evaluator, type EvaluatorFamily, EvaluatorFamilyListResponse, EvaluatorListQuery, EvaluatorListResponse } from "@presage/contract";
 import { z } from "zod";
 import type { Services } from "../app/services.ts";
-import { readQuery } from "../http/read-request.ts";
+import { readQuery } from "../http/request.ts";
 import { type Route, withCaller } from "../http/route.ts";
 import { defaultProfileName, type Family } from "./family.ts";
 import { findBuiltInProfile } from "./profiles/find-profile.ts";

@@ -7,7 +7,7 @@ import type { Sample } from "./outcome.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { defaultProfileName, type Family } from "./family.ts";
 import { builtInPrefix, builtInProfileId, findBuiltInProfile, findUsableProfile, type UsableProfile } from "./profiles/find-profile.ts";
-import { missing, valueError } from "../http/pydantic-issues.ts";
+import { missing, valueError } from "../http/validate.ts";
 import type { NamedReference } from "./old-names.ts";
 
 /** One evaluator of a request. */

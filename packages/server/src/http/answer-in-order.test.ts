@@ -1,8 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { orAborted } from "../platform/limits/deadline.ts";
-import { type AnswerOptions, answerInOrder, type Reply } from "./answer-in-order.ts";
-import { createOpenSockets } from "./open-sockets.ts";
-import { closeCode, type SocketEvents, socketHandler } from "./socket.ts";
+import { type AnswerOptions, answerInOrder, type Reply, createOpenSockets, closeCode, type SocketEvents, socketHandler } from "./sockets.ts";
 
 let options: Pick<AnswerOptions, "answer" | "idleMs"> & Partial<AnswerOptions>;
 let sockets = createOpenSockets();

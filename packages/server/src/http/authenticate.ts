@@ -2,10 +2,8 @@ import { timingSafeEqual } from "node:crypto";
 import { type VerifiedSession, verifySession } from "../accounts/sessions.ts";
 import type { Services } from "../app/services.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { type Caller, notAuthenticated } from "./caller.ts";
-import { isFromThisMachine } from "./is-from-this-machine.ts";
+import { type Caller, notAuthenticated, isFromThisMachine, type SessionCookie } from "./caller.ts";
 import type { Call } from "./route.ts";
-import type { SessionCookie } from "./session-cookie.ts";
 
 export type SessionServices = Pick<Services, "identity" | "sessionCookie">;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { browserAddress } from "./browser-address.ts";
+import { browserAddress } from "./pages.ts";
 
 test("A browser on this machine goes to localhost where the server listens everywhere, else to the same address", () => {
   expect(browserAddress("http://0.0.0.0:8080")).toBe("http://localhost:8080");

@@ -1,7 +1,95 @@
-import type { KeyScope, Role } from "@presage/contract";
-import type { Actor } from "../platform/audit.ts";
+import { type KeyScope, type Need, permissions, scopesOfRole, toKeyScopes, type Role } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
+import type { Actor } from "../platform/audit.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
+import type { Call } from "./route.ts";
+
+/** The cookie that carries a session's token. */
+export interface SessionCookie {
+  /** The token in a request's cookie. */
+  read(headers: Headers): string | undefined;
+  /** `Set-Cookie` that sets a token. */
+  set(token: string): string;
+  /** `Set-Cookie` that deletes it. */
+  clear(): string;
+}
+
+export interface CookieSettings {
+  /** Identifies the database: browsers share cookies between all ports of a host, where each Presage has its own sessions. */
+  suffix: string;
+  /** Whether browsers use https. */
+  isSecure: boolean;
+}
+
+export function createSessionCookie(settings: CookieSettings & { maxAgeMs: number }): SessionCookie {
+  const name = cookieName("presage_session", settings);
+  const write = (value: string, maxAge: number) => writeCookie({ name, value, maxAge }, settings);
+  return {
+    read: (headers) => readCookies(headers).get(name) ?? undefined,
+    set: (token) => write(token, Math.floor(settings.maxAgeMs / 1000)),
+    clear: () => write("", 0),
+  };
+}
+
+/** Browsers accept a name with this prefix only from the host itself and only over https. */
+export function cookieName(stem: string, { suffix, isSecure }: CookieSettings): string {
+  return `${isSecure ? "__Host-" : ""}${stem}_${suffix}`;
+}
+
+export function readCookies(headers: Headers): Bun.CookieMap {
+  return new Bun.CookieMap(headers.get("cookie") ?? "");
+}
+
+/** A cookie that no script can read, and that requests from other sites send only when a link is followed. */
+export function writeCookie(
+  { name, value, maxAge }: { name: string; value: string; maxAge: number },
+  { isSecure }: Pick<CookieSettings, "isSecure">,
+): string {
+  const options = { path: "/", httpOnly: true, sameSite: "lax", secure: isSecure } as const;
+  return new Bun.Cookie({ name, value, maxAge, ...options }).serialize();
+}
+
+/** Refuses a caller whose role, or whose key's scopes, do not cover a need. */
+export function checkAccess({ role, proof }: Pick<Caller, "role" | "proof">, need: Need): void {
+  const { roles, scope } = permissions[need];
+  if (!roles.includes(role))
+    throw new ServiceError(
+      "forbidden",
+      `Your role is ${role}; this request needs the role ${roles.toReversed().join(" or ")}. An owner of your account can change your role.`,
+    );
+  const scopes = proof.kind === "session" ? null : proof.scopes;
+  if (scopes === null || scope === undefined || scopes.includes(scope)) return;
+  throw new ServiceError(
+    "forbidden",
+    `This API key does not have the scope "${scope}"; it has ${listed(scopes)}. Use a key with that scope.`,
+  );
+}
+
+/** Refuses scopes of a new key that its creator does not have: a key never creates one that can do more. */
+export function checkNewScopes(
+  { role, proof }: Pick<Caller, "role" | "proof">,
+  scopes: KeyScope[] | null,
+): void {
+  const own = proof.kind === "session" ? null : proof.scopes;
+  if (own !== null && (scopes === null || scopes.some((scope) => !own.includes(scope))))
+    throw new ServiceError(
+      "forbidden",
+      `This API key has the scopes ${listed(own)}, so it can only create keys with some of these scopes. Name them in "scopes".`,
+    );
+  const allowed = scopesOfRole(role);
+  const missing = scopes?.filter((scope) => !allowed.includes(scope)) ?? [];
+  if (missing.length > 0)
+    throw new ServiceError(
+      "forbidden",
+      `Your role is ${role}, so your keys cannot have the scope ${listed(missing)}.`,
+    );
+}
+
+function listed(scopes: readonly KeyScope[]): string {
+  return toKeyScopes(scopes)
+    .map((scope) => `"${scope}"`)
+    .join(", ");
+}
 
 /** The user behind a request, and how they authenticated. */
 export interface Caller {
@@ -45,4 +133,14 @@ export function actorOf({ userId, proof }: Caller, requestId: string): Actor {
 /** The same text for every refusal: it reveals nothing about which keys and sessions exist. */
 export function notAuthenticated(): ServiceError {
   return new ServiceError("unauthenticated", "Authentication required: send an API key or sign in.");
+}
+
+const loopback = /^(::ffff:)?127\.|^::1$/;
+/** A request through a proxy on this machine seems to come from this machine. */
+const forwardingHeaders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+
+/** Whether a program on the server's own machine sent the request, and no proxy passed it on. */
+export function isFromThisMachine({ request, server }: Pick<Call, "request" | "server">): boolean {
+  const isForwarded = forwardingHeaders.some((name) => request.headers.has(name));
+  return !isForwarded && loopback.test(server.requestIP(request)?.address ?? "");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isLongResponse, jsonResponse } from "./json-response.ts";
+import { isLongResponse, jsonResponse } from "./response.ts";
 
 const long = `"A door" – 🚪\n\\u0000 `.repeat(50_000);
 

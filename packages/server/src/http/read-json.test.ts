@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readJsonBody } from "./read-json.ts";
+import { readJsonBody } from "./request.ts";
 
 const maxBodyBytes = 2_000_000;
 const requestOf = (text: string) =>

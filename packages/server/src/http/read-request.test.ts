@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ChatCompletionRequest, deprecated } from "@presage/contract";
 import { z } from "zod";
-import { usesOldNames } from "./read-request.ts";
+import { usesOldNames } from "./request.ts";
 
 const inner = z.object({ current: z.string().nullish(), old: deprecated(z.string().nullish(), "current") });
 const schema = z.object({

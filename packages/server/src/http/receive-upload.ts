@@ -1,11 +1,9 @@
 import { ClientDisconnectedError, UploadError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import { itemOfTurn } from "../platform/limits/turns.ts";
-import { closeWhenIdle, keepOpen } from "./keep-open.ts";
-import { valueError } from "./pydantic-issues.ts";
-import { reserveUpload } from "./reserve-memory.ts";
-import type { CallWithCaller } from "./route.ts";
-import { InvalidRequestError } from "./validate.ts";
+import { closeWhenIdle, keepOpen, type CallWithCaller } from "./route.ts";
+import { valueError, InvalidRequestError } from "./validate.ts";
+import { reserveUpload } from "./memory.ts";
 
 const lineFeed = 0x0a;
 

@@ -1,8 +1,46 @@
 import type { Need } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, actorOf } from "./caller.ts";
 import type { Exchange } from "./exchange.ts";
-import type { SocketEvents } from "./socket.ts";
+import type { SocketEvents } from "./sockets.ts";
+import type { AccessChanger } from "../accounts/change-access.ts";
+import type { Changer } from "../platform/audit.ts";
+
+/**
+ * A connection without any traffic for this long is closed. So is one whose body arrives too slowly: Bun restarts this time
+ * only with each 16 KB for every second of it.
+ */
+export const idleTimeoutS = 30;
+
+/**
+ * Keeps the connection open while a client waits for its response, however long: the upstream, threads, the store and the queues
+ * before them have deadlines of their own. Called only once the body, which has to arrive in time, is complete.
+ */
+export function keepOpen({ server, request }: Pick<Call, "server" | "request">): void {
+  server.timeout(request, 0);
+}
+
+/** Restores the usual limit when it is the client's turn. Bun would keep the other for the rest of the connection. */
+export function closeWhenIdle({ server, request }: Pick<Call, "server" | "request">): void {
+  server.timeout(request, idleTimeoutS);
+}
+
+/** The same texts. While one is made, the client waits for the server; in between, the server waits for the client. */
+export async function* keepOpenForEach(
+  call: Pick<Call, "server" | "request">,
+  texts: AsyncGenerator<string, void>,
+): AsyncGenerator<string, void> {
+  try {
+    for (;;) {
+      keepOpen(call);
+      const { done, value } = await texts.next().finally(() => closeWhenIdle(call));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await texts.return();
+  }
+}
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -133,4 +171,16 @@ export function requestAddress({ url }: Request): URL {
     "malformed_host",
     "The Host header is missing or malformed; expected a host and, if needed, a port.",
   );
+}
+
+/** The account of a call and who acts in it, with a signal that is aborted when its client disconnects. */
+export function requesterOf({ caller, request, exchange }: CallWithCaller): Changer {
+  const actor = actorOf(caller, exchange.requestId);
+  return { accountId: caller.accountId, signal: request.signal, actor };
+}
+
+/** The caller as the actor of a change of access. */
+export function accessChangerOf(call: CallWithCaller): AccessChanger {
+  const { signal, actor } = requesterOf(call);
+  return { caller: call.caller, signal, actor };
 }

@@ -5,18 +5,45 @@ import { ClientDisconnectedError, ServiceError, SignInError } from "../platform/
 import { RateLimitError } from "../platform/limits/admission.ts";
 import { itemOfTurn } from "../platform/limits/turns.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { checkAccess } from "./access.ts";
+import { checkAccess, type Proof } from "./caller.ts";
 import { authenticate, authenticateKey, authenticateProgram, findSession } from "./authenticate.ts";
-import type { Proof } from "./caller.ts";
-import { errorPage } from "./error-page.ts";
-import { errorResponse, MethodNotAllowedError } from "./errors.ts";
+import { errorPage } from "./pages.ts";
+import { errorResponse, MethodNotAllowedError, isOpenAiPath, openAiError } from "./errors.ts";
 import { cacheHeader, deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
-import { closeWhenIdle, keepOpen } from "./keep-open.ts";
-import { isOpenAiPath, openAiError } from "./openai-error.ts";
-import { releaseMemory } from "./reserve-memory.ts";
-import { type Call, environmentParameter, type Route, type RoutedRequest, requestAddress } from "./route.ts";
-import { redirectToSignIn } from "./sign-in-address.ts";
-import type { SocketEvents } from "./socket.ts";
+import { closeWhenIdle, keepOpen, type Call, environmentParameter, type Route, type RoutedRequest, requestAddress } from "./route.ts";
+import { releaseMemory } from "./memory.ts";
+import type { SocketEvents } from "./sockets.ts";
+
+const signInPath = "/sign-in";
+const longestReturnTo = 2_000;
+
+/** Redirects a browser without a session to sign in, and back afterwards. */
+export function redirectToSignIn({ pathname, search }: URL): Response {
+  const headers = { location: signInAddress(pathname + search), "cache-control": "no-store" };
+  return new Response(null, { status: 303, headers });
+}
+
+/** The sign-in page that leads back to `returnTo`. */
+export function signInAddress(returnTo: string): string {
+  return `${signInPath}?return_to=${encodeURIComponent(returnTo)}`;
+}
+
+/**
+ * Where a browser goes after sign-in: a path of this server, or the start page. Browsers read a backslash as a slash, drop
+ * control characters, and take two slashes as the start of another host.
+ */
+export function readReturnTo(url: URL): string {
+  const returnTo = url.searchParams.get("return_to") ?? "";
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused
+  const isOwnPath = /^\/(?![/\\])[^\\\u0000-\u001f\u007f]*$/.test(returnTo);
+  const address = isOwnPath ? toAscii(returnTo) : "/";
+  return address.length <= longestReturnTo ? address : "/";
+}
+
+/** Headers and cookies allow only ASCII. ASCII characters stay as they are, so that the path remains the same one. */
+function toAscii(path: string): string {
+  return path.replace(/[^!-~]+/g, encodeURIComponent);
+}
 
 /** Counts requests in flight. */
 export interface RequestCounter {

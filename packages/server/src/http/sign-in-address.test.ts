@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readReturnTo, signInAddress } from "./sign-in-address.ts";
+import { readReturnTo, signInAddress } from "./serve-path.ts";
 
 const returnToOf = (returnTo: string) => readReturnTo(new URL(signInAddress(returnTo), "http://presage"));
 

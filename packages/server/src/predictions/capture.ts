@@ -1,5 +1,5 @@
 import { errorResponse } from "../http/errors.ts";
-import { bytesOfValues } from "../http/reserve-memory.ts";
+import { bytesOfValues } from "../http/memory.ts";
 import type { CallWithCaller } from "../http/route.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";

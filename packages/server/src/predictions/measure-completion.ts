@@ -1,5 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
-import { reserveResponse } from "../http/reserve-memory.ts";
+import { reserveResponse } from "../http/memory.ts";
 import { readTokenCounts, readUpstreamCachedTokens, traceCompletion } from "../upstream/completion.ts";
 import type { CompletionOptions, Upstream, UpstreamCompletion } from "../upstream/upstream.ts";
 import type { Complete } from "./predict.ts";

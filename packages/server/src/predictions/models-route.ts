@@ -6,7 +6,7 @@ import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress, type Replica } from "../upstream/replicas.ts";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { operation, response } from "../http/describe.ts";
-import { reserveResponse } from "../http/reserve-memory.ts";
+import { reserveResponse } from "../http/memory.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { ListedModel } from "../upstream/upstream.ts";
 

@@ -1,5 +1,4 @@
-import { valueError, missing } from "../http/pydantic-issues.ts";
-import { InvalidRequestError } from "../http/validate.ts";
+import { valueError, missing, InvalidRequestError } from "../http/validate.ts";
 import type { CompletionOptions, Sharing, UpstreamCompletion, CompletionBody } from "../upstream/upstream.ts";
 import type { Services } from "../app/services.ts";
 import { deploymentHeader, admit, countUsage } from "../http/exchange.ts";
@@ -7,12 +6,12 @@ import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
 import { decideCapture, withCapture } from "./capture.ts";
 import { recordCompletion, measureCompletion } from "./measure-completion.ts";
 import { OpenAiChatCompletionRequest, type OpenAiChatMessage, ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
-import { eventStreamHeaders } from "../http/event-stream-headers.ts";
+import { eventStreamHeaders } from "../http/response.ts";
 import { isObject } from "../upstream/failures.ts";
 import { type ChatRequest, withoutNulls, completeChat, setFields, type Complete, predict, readPrediction } from "./predict.ts";
 import type { Deployments, Deployment } from "../upstream/deployments.ts";
-import { readBodyBytes, readExactBytes } from "../http/read-request.ts";
-import { reserveSentBody } from "../http/reserve-memory.ts";
+import { readBodyBytes, readExactBytes } from "../http/request.ts";
+import { reserveSentBody } from "../http/memory.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 

@@ -6,13 +6,11 @@ import { itemJson, type NamedReference, type NewItem, readReferences, readSample
 import { charactersOf, type Sample } from "../evaluators/outcome.ts";
 import { actorOf } from "../http/caller.ts";
 import { admit, countUsage } from "../http/exchange.ts";
-import { isLongResponse, jsonResponse } from "../http/json-response.ts";
-import { logBrokenResponse } from "../http/log-broken-response.ts";
-import { missing } from "../http/pydantic-issues.ts";
-import { readExactBody, readIdempotencyKey } from "../http/read-request.ts";
-import { reserveResults } from "../http/reserve-memory.ts";
+import { isLongResponse, jsonResponse, logBrokenResponse } from "../http/response.ts";
+import { missing, InvalidRequestError } from "../http/validate.ts";
+import { readExactBody, readIdempotencyKey } from "../http/request.ts";
+import { reserveResults } from "../http/memory.ts";
 import { type Route, withCaller } from "../http/route.ts";
-import { InvalidRequestError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import { z } from "zod";

@@ -17,14 +17,12 @@ import { addTimes } from "./write/results-store.ts";
 import { type ClientEvaluation, type ImportedEvaluationResult, type ValidationError, ClientEvaluationBatchRequest, type ClientEvaluationBatchResponse, EvaluationResultBatchRequest, type EvaluationResultBatchResponse } from "@presage/contract";
 import { parse } from "tinyduration";
 import { readEvaluatorName, readSample } from "../evaluators/old-names.ts";
-import { valueError } from "../http/pydantic-issues.ts";
-import { InvalidRequestError } from "../http/validate.ts";
+import { valueError, InvalidRequestError } from "../http/validate.ts";
 import { readResultMetadata } from "./evaluate-route.ts";
 import type { Services } from "../app/services.ts";
-import { digestOf, readExactBody, readIdempotencyKey, readOnce } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { reserveResults } from "../http/reserve-memory.ts";
-import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import { digestOf, readExactBody, readIdempotencyKey, readOnce } from "../http/request.ts";
+import { requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import { reserveResults } from "../http/memory.ts";
 
 type ImportServices = Pick<EvaluationServices, "store" | "resultWriter" | "keysInFlight" | "freeRunIds">;
 

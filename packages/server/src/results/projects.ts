@@ -11,10 +11,8 @@ import { Project, ProjectCreateRequest, ProjectListQuery, ProjectListResponse, P
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
 import type { Services } from "../app/services.ts";
-import { readPage } from "../http/read-page.ts";
-import { readBody, readOnce, readPath, readQuery } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { readPage, readBody, readOnce, readPath, readQuery } from "../http/request.ts";
+import { requesterOf, type Route, withCaller } from "../http/route.ts";
 
 export type ProjectRow = Omit<ProjectsTable, "account_id">;
 

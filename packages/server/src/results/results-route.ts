@@ -1,11 +1,9 @@
 import { CorrectionRequest, type CorrectionResponse, EvaluationResultPath, EvaluationResultResponse, readResultId, ClientEvaluationBatchRequest, ClientEvaluationBatchResponse, EvaluationResult, EvaluationResultBatchRequest, EvaluationResultBatchResponse, EvaluationResultExportQuery, EvaluationResultSearchRequest, EvaluationResultSearchResponse, EvaluationSummaryRequest, EvaluationSummaryResponse, EvaluationTagListQuery, EvaluationTagListResponse, ReviewQueueRequest, ReviewQueueResponse } from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { jsonResponse } from "../http/json-response.ts";
-import { logBrokenResponse } from "../http/log-broken-response.ts";
-import { readBody, readOnce, readPath } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { reserveStored } from "../http/reserve-memory.ts";
-import { type Call, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import { jsonResponse, logBrokenResponse } from "../http/response.ts";
+import { readBody, readOnce, readPath } from "../http/request.ts";
+import { requesterOf, type Call, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import { reserveStored } from "../http/memory.ts";
 import { correctResult, withdrawCorrection, correctionPaths, requestParams, resultNotFound } from "./corrections.ts";
 import { toEvaluationResult } from "./result.ts";
 import { findResult, measureResult } from "./write/stored-results-store.ts";

@@ -13,14 +13,10 @@ import { insertRun } from "./runs-store.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
 import { defaultPageLimit, type Experiment, ExperimentCreateRequest, ExperimentListQuery, ExperimentListResponse, ExperimentPath, ExperimentResponse, ExperimentUpdateRequest } from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { valueError } from "../http/pydantic-issues.ts";
-import { parseJson } from "../http/read-json.ts";
-import { readPage } from "../http/read-page.ts";
-import { readExactBody, readOnce, readPath, readQuery } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { streamList } from "../http/stream-list.ts";
-import { InvalidRequestError } from "../http/validate.ts";
+import { valueError, InvalidRequestError } from "../http/validate.ts";
+import { parseJson, readPage, readExactBody, readOnce, readPath, readQuery } from "../http/request.ts";
+import { requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import { streamList } from "../http/response.ts";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, idempotencyHeader, noSuch, operation, pageTooLarge, response } from "../http/describe.ts";
 

@@ -8,16 +8,12 @@ import { findRun, refuseDeleted } from "./find-run.ts";
 import type { Run, RunDataset } from "./run.ts";
 import { inPlace, type OrderedPlace, type RunPlace, type RunSampleFilter, type RunSamplePage, type RunSampleRow, selectExcerpts, selectRunSamples, selectRunTexts, selectRunVerdicts } from "./run-samples-store.ts";
 import type { Services as importedServices } from "../app/services.ts";
-import { keepOpenForEach } from "../http/keep-open.ts";
-import { logBrokenResponse } from "../http/log-broken-response.ts";
-import { missing, valueError } from "../http/pydantic-issues.ts";
-import { readKnownQuery, readPath } from "../http/read-request.ts";
+import { keepOpenForEach, requesterOf, type Route, withCaller } from "../http/route.ts";
+import { logBrokenResponse, streamTexts } from "../http/response.ts";
+import { missing, valueError, InvalidRequestError } from "../http/validate.ts";
+import { readKnownQuery, readPath } from "../http/request.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { reservePiece } from "../http/reserve-memory.ts";
-import { type Route, withCaller } from "../http/route.ts";
-import { streamTexts } from "../http/stream-texts.ts";
-import { InvalidRequestError } from "../http/validate.ts";
+import { reservePiece } from "../http/memory.ts";
 
 type Services = Pick<EvaluationServices, "store" | "externalCounts">;
 

@@ -1,15 +1,13 @@
 import { LatencyQuery, LatencyResponse, UsageQuery, UsageResponse, readInstant } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { operation, response } from "../http/describe.ts";
-import { valueError } from "../http/pydantic-issues.ts";
-import { InvalidRequestError } from "../http/validate.ts";
+import { valueError, InvalidRequestError } from "../http/validate.ts";
 import { type Micros, microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { UsagePeriod } from "./usage-store.ts";
 import type { Services } from "../app/services.ts";
-import { readKnownQuery } from "../http/read-request.ts";
-import { requesterOf } from "../http/requester-of.ts";
-import { reserveResponse } from "../http/reserve-memory.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { readKnownQuery } from "../http/request.ts";
+import { requesterOf, type Route, withCaller } from "../http/route.ts";
+import { reserveResponse } from "../http/memory.ts";
 import { shownTokens } from "../platform/storage/rows.ts";
 import { type LatencyFigures, type LatencyReport, readLatency, readUsage, type UsageReport } from "./read-usage.ts";
 

@@ -9,14 +9,10 @@ import { type EpisodeRow, type StepRow, countCharacters, selectSteps } from "./e
 import { endOf, type StepResult, stepEpisode } from "./step-episode.ts";
 import type { Services } from "../../app/services.ts";
 import { admit, countUsage } from "../../http/exchange.ts";
-import { keepOpen } from "../../http/keep-open.ts";
-import { readKeysetPage, toCursor } from "../../http/list-cursor.ts";
-import { valueError } from "../../http/pydantic-issues.ts";
-import { readBody, readIdempotencyKey, readKnownQuery, readOnce, readPath } from "../../http/read-request.ts";
-import { requesterOf } from "../../http/requester-of.ts";
-import { reserveStored } from "../../http/reserve-memory.ts";
-import { type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
-import { InvalidRequestError } from "../../http/validate.ts";
+import { keepOpen, requesterOf, type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
+import { readKeysetPage, toCursor, readBody, readIdempotencyKey, readKnownQuery, readOnce, readPath } from "../../http/request.ts";
+import { valueError, InvalidRequestError } from "../../http/validate.ts";
+import { reserveStored } from "../../http/memory.ts";
 import { defined } from "../../platform/words.ts";
 import { askDeployment } from "./ask.ts";
 import { deleteEpisode } from "./delete-episodes.ts";

@@ -3,9 +3,8 @@ import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-o
 import { errorResponse, noSuch, operation } from "../../http/describe.ts";
 import { z } from "zod";
 import type { Services } from "../../app/services.ts";
-import { readPath } from "../../http/read-request.ts";
-import { requesterOf } from "../../http/requester-of.ts";
-import { type CallWithCaller, forPrograms, type Route } from "../../http/route.ts";
+import { readPath } from "../../http/request.ts";
+import { requesterOf, type CallWithCaller, forPrograms, type Route } from "../../http/route.ts";
 import { findEnvironment, noSuchEnvironment } from "../environments.ts";
 import { taskHandlers } from "../ors/ors-route.ts";
 import { acceptSocket } from "./openenv-socket.ts";

@@ -1,15 +1,13 @@
 import { ClientDisconnectedError, UpstreamError, ServiceError } from "../../platform/errors.ts";
 import { withDeadline } from "../../platform/limits/deadline.ts";
-import { readJsonBytes } from "../../http/read-json.ts";
+import { readJsonBytes } from "../../http/request.ts";
 import { InvalidRequestError } from "../../http/validate.ts";
 import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
-import { checkAccess } from "../../http/access.ts";
-import { type Reply, answerInOrder } from "../../http/answer-in-order.ts";
-import { type Caller, notAuthenticated } from "../../http/caller.ts";
+import { checkAccess, type Caller, notAuthenticated } from "../../http/caller.ts";
+import { type Reply, answerInOrder, closeCode } from "../../http/sockets.ts";
 import { errorResponse } from "../../http/errors.ts";
 import { type Exchange, openExchange, recordWork } from "../../http/exchange.ts";
-import { closeCode } from "../../http/socket.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
 import type { Conversation, MessageCall } from "./conversation.ts";

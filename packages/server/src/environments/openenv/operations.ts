@@ -10,7 +10,7 @@ import { selectSteps } from "../episodes/episodes-store.ts";
 import { startEpisode } from "../episodes/start-episode.ts";
 import { type Conversation, type MessageCall, retryUntilAdmitted } from "./conversation.ts";
 import { admit, countUsage } from "../../http/exchange.ts";
-import { reserveBody } from "../../http/reserve-memory.ts";
+import { reserveBody } from "../../http/memory.ts";
 import { askDeployment } from "../episodes/ask.ts";
 
 /** The start of an episode, as OpenEnv's clients read it. */

@@ -4,13 +4,10 @@ import { type CallOutcome, type CallError, type FoundCall, findCall, takeCall } 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Services } from "../../app/services.ts";
 import { limitHolders } from "../../http/caller.ts";
-import { eventStreamHeaders } from "../../http/event-stream-headers.ts";
+import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
 import { countUsage } from "../../http/exchange.ts";
-import { logBrokenResponse } from "../../http/log-broken-response.ts";
-import { readBody } from "../../http/read-request.ts";
-import { requesterOf } from "../../http/requester-of.ts";
-import type { CallWithCaller, Route } from "../../http/route.ts";
-import { streamTexts } from "../../http/stream-texts.ts";
+import { readBody } from "../../http/request.ts";
+import { requesterOf, type CallWithCaller, type Route } from "../../http/route.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import { askDeployment } from "../episodes/ask.ts";

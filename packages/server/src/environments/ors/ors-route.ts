@@ -1,12 +1,9 @@
 import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName, orsText } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
-import { keepOpenForEach } from "../../http/keep-open.ts";
-import { logBrokenResponse } from "../../http/log-broken-response.ts";
-import { readBody } from "../../http/read-request.ts";
-import { requesterOf } from "../../http/requester-of.ts";
-import { reservePiece } from "../../http/reserve-memory.ts";
-import type { CallWithCaller, Route } from "../../http/route.ts";
-import { streamTexts } from "../../http/stream-texts.ts";
+import { keepOpenForEach, requesterOf, type CallWithCaller, type Route } from "../../http/route.ts";
+import { logBrokenResponse, streamTexts, eventStreamHeaders } from "../../http/response.ts";
+import { readBody } from "../../http/request.ts";
+import { reservePiece } from "../../http/memory.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import { listTasks, readTasksInPieces } from "../tasks.ts";
 import type { IndexedTask } from "../tasks-store.ts";
@@ -14,7 +11,6 @@ import { noSuchTask, readSplit, readTaskIndex, splitsOf, listAllEnvironments, cr
 import { findEnvironment } from "../environments.ts";
 import { toolOf } from "./take-call.ts";
 import { readEnvironmentName, toPlay, withEnvironment, apiKeyIdOf, readSessionId, readWantedSession, toEvent } from "./protocol.ts";
-import { eventStreamHeaders } from "../../http/event-stream-headers.ts";
 
 const tasksAtOnce = 500;
 

@@ -1,8 +1,7 @@
 import { OrsCreateRequest, OrsPath } from "@presage/contract";
-import { keepOpen } from "../../http/keep-open.ts";
-import { readJsonBody } from "../../http/read-json.ts";
-import { reserveBody } from "../../http/reserve-memory.ts";
-import { type Call, type CallWithCaller, environmentParameter, type Route, withKey } from "../../http/route.ts";
+import { keepOpen, type Call, type CallWithCaller, environmentParameter, type Route, withKey } from "../../http/route.ts";
+import { readJsonBody } from "../../http/request.ts";
+import { reserveBody } from "../../http/memory.ts";
 import { InvalidRequestError, validate } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { sandboxName } from "../sandbox-environment.ts";

@@ -1,14 +1,9 @@
 import { defaultRevisionLimit, ErrorTaxonomyFindingsQuery, ErrorTaxonomyFindingsResponse, ErrorTaxonomyRemoveLabelsRequest, ErrorTaxonomyRevision, ErrorTaxonomyRevisionCreateRequest, ErrorTaxonomyRevisionCreateResponse, ErrorTaxonomyRevisionListQuery, ErrorTaxonomyRevisionListResponse, ErrorTaxonomyRevisionPath, ErrorTaxonomySetLabelsRequest, isTrueWord, RecentErrorFindingsResponse, readInstant } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
-import { missing } from "../../http/pydantic-issues.ts";
-import { parseJson } from "../../http/read-json.ts";
-import { readPage } from "../../http/read-page.ts";
-import { readBody, readExactBody, readOnce, readPath, readQuery } from "../../http/read-request.ts";
-import { requesterOf } from "../../http/requester-of.ts";
-import { type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
-import { streamList } from "../../http/stream-list.ts";
-import { toIsoDay } from "../../http/to-iso-day.ts";
-import { InvalidRequestError } from "../../http/validate.ts";
+import { missing, InvalidRequestError } from "../../http/validate.ts";
+import { parseJson, readPage, readBody, readExactBody, readOnce, readPath, readQuery } from "../../http/request.ts";
+import { requesterOf, type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
+import { streamList, toIsoDay } from "../../http/response.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import { type ErrorFindings, findErrorFindings, findRecentFindings, type RecentFindings } from "../../results/error-findings.ts";

@@ -11,12 +11,9 @@ import { EvaluationResultDeleteQuery, EvaluationResultDeletion, EvaluationResult
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { errorResponse, noSuch, operation, operationWithOldNames, query, response } from "../../http/describe.ts";
 import type { Services } from "../../app/services.ts";
-import { keepOpen } from "../../http/keep-open.ts";
-import { missing } from "../../http/pydantic-issues.ts";
-import { readKnownQuery, readPath } from "../../http/read-request.ts";
-import { requesterOf } from "../../http/requester-of.ts";
-import { type Route, withCaller } from "../../http/route.ts";
-import { InvalidRequestError } from "../../http/validate.ts";
+import { keepOpen, requesterOf, type Route, withCaller } from "../../http/route.ts";
+import { missing, InvalidRequestError } from "../../http/validate.ts";
+import { readKnownQuery, readPath } from "../../http/request.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import { readExportQuery, readSearchFilter } from "../search/search-route.ts";
 import { deleteResult } from "./delete-results.ts";

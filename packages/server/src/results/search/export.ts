@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
 import { toExternalName } from "../../evaluators/outcome.ts";
-import { toIsoDay } from "../../http/to-iso-day.ts";
+import { toIsoDay } from "../../http/response.ts";
 import type { Summary } from "../summary/summarise.ts";
 import type { SummaryGroup } from "../summary/summary-group.ts";
 import { type StoredResult, toEvaluationResult } from "../result.ts";

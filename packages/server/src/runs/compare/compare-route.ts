@@ -1,11 +1,9 @@
 import { type ComparedSample, ComparedSampleListQuery, ComparedSampleListResponse, Comparison, ComparisonQuery, defaultPageLimit } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
-import { jsonResponse } from "../../http/json-response.ts";
-import { logBrokenResponse } from "../../http/log-broken-response.ts";
-import { readKnownQuery } from "../../http/read-request.ts";
-import { requesterOf } from "../../http/requester-of.ts";
-import { reserveResponse } from "../../http/reserve-memory.ts";
-import { type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
+import { jsonResponse, logBrokenResponse } from "../../http/response.ts";
+import { readKnownQuery } from "../../http/request.ts";
+import { requesterOf, type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
+import { reserveResponse } from "../../http/memory.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import { externalMemoryBytes } from "../external/external-counts.ts";
 import { findRun } from "../find-run.ts";

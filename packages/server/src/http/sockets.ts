@@ -1,7 +1,47 @@
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
 import { itemOfTurn } from "../platform/limits/turns.ts";
-import type { StoppableSocket } from "./open-sockets.ts";
-import { closeCode, type Socket, type SocketEvents } from "./socket.ts";
+import { createInFlight } from "../platform/limits/admission.ts";
+
+/** The longest message that is accepted, as long as a short body over HTTP. Bun closes the socket of a longer one with 1009. */
+const maxMessageBytes = 1024 * 1024;
+/** Beyond this much that a client has not read, its socket is closed. Only one response is sent before it has to be read. */
+const maxUnreadBytes = 64 * 1024 * 1024;
+/** A client that neither sends anything nor responds to pings for this long has gone. */
+const silenceS = 120;
+
+/** RFC 6455's reasons to close a socket. */
+export const closeCode = {
+  normal: 1000,
+  goingAway: 1001,
+  refused: 1008,
+  failed: 1011,
+  tryAgainLater: 1013,
+} as const;
+
+export type Socket = Bun.ServerWebSocket<SocketEvents>;
+
+/** What happens on a WebSocket that a route accepted. */
+export interface SocketEvents {
+  opened(socket: Socket): void;
+  /** A text, or the bytes of a binary message. */
+  received(message: string | Buffer): void;
+  /** The client has read what was sent. */
+  drained(): void;
+  closed(): void;
+}
+
+/** Hands what happens on each WebSocket to the route that accepted it. */
+export const socketHandler: Bun.WebSocketHandler<SocketEvents> = {
+  maxPayloadLength: maxMessageBytes,
+  backpressureLimit: maxUnreadBytes,
+  closeOnBackpressureLimit: true,
+  idleTimeout: silenceS,
+  sendPings: true,
+  open: (socket) => socket.data.opened(socket),
+  message: (socket, message) => socket.data.received(message),
+  drain: (socket) => socket.data.drained(),
+  close: (socket) => socket.data.closed(),
+};
 
 /** What a client may send ahead while a message is being answered. */
 const maxWaiting = 64;
@@ -127,6 +167,72 @@ export function answerInOrder({
     abort() {
       if (onDrained !== undefined) socket?.terminate();
       current?.abort(new ServiceError("overloaded", "The server is stopping. Connect and try again."));
+    },
+  };
+}
+
+/** Each holds a connection and a few kilobytes. */
+const maxSockets = 16_384;
+/** Sockets may stay open for days, so what is left for others cannot wait until one account closes some. */
+const shareOfAccount = 3 / 4;
+
+/** A socket that can be told to stop. */
+export interface StoppableSocket {
+  /** Closes the socket once the message that it is answering is answered. */
+  stop(): void;
+  /** Gives up the message that it is answering, says so, and closes. */
+  abort(): void;
+}
+
+/** The WebSockets of this process. Accounts share their number, and none may have all of them. */
+export interface OpenSockets {
+  /** Adds a socket of an account, or throws a `ServiceError` that says who has too many. Returns a function that removes it. */
+  add(accountId: string, socket: StoppableSocket): () => void;
+  count(): number;
+  /** Stops all sockets, for good. */
+  stop(): void;
+  /** Aborts the sockets that are still open. Returns how many that are. */
+  abort(): number;
+}
+
+export function createOpenSockets(max = maxSockets): OpenSockets {
+  const sockets = new Set<StoppableSocket>();
+  const maxEach = Math.ceil(max * shareOfAccount);
+  const places = createInFlight({ max, maxEach, what: "socket" });
+  let isStopping = false;
+
+  function enter(accountId: string): void {
+    try {
+      places.enter(accountId);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const { code } = error;
+      const message =
+        code === "rate_limited"
+          ? `This account has ${maxEach} sockets open, the most that one may have. Close those whose episodes are over.`
+          : "All accounts together have too many sockets open. Try again later.";
+      throw new ServiceError(code, message);
+    }
+  }
+
+  return {
+    add(accountId, socket) {
+      enter(accountId);
+      sockets.add(socket);
+      if (isStopping) socket.stop();
+      return () => {
+        if (sockets.delete(socket)) places.leave(accountId);
+      };
+    },
+    count: () => sockets.size,
+    stop() {
+      isStopping = true;
+      for (const socket of [...sockets]) socket.stop();
+    },
+    abort() {
+      const left = [...sockets];
+      for (const socket of left) socket.abort();
+      return left.length;
     },
   };
 }
