@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openApiDocument } from "../../packages/server/src/app/document.ts";
+import { openApiDocument } from "../../packages/server/src/app/openapi-document.ts";
 import { compileResponseSchemas } from "../document/compile-response-schemas.ts";
 import { listOperations } from "../document/read-document.ts";
 import { drawBasePlan } from "../generate/base-plan.ts";

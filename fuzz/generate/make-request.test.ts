@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openApiDocument } from "../../packages/server/src/app/document.ts";
+import { openApiDocument } from "../../packages/server/src/app/openapi-document.ts";
 import { listOperations } from "../document/read-document.ts";
 import { writeRequest } from "../send/write-request.ts";
 import { applyMutations, createRequestMaker } from "./make-request.ts";

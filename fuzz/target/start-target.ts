@@ -1,5 +1,5 @@
 import { EvaluatorFamilyListResponse, EvaluatorListResponse, WhoAmIResponse } from "@presage/contract";
-import { createSignInPath } from "../../packages/server/src/app/compose-sign-in.ts";
+import { createSignInPath } from "../../packages/server/src/app/compose-accounts.ts";
 import { testKey } from "../../packages/server/test/support/presage/presage.ts";
 import {
   type SpawnedPresage,

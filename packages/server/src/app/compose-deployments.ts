@@ -1,5 +1,4 @@
-import type { Config } from "../config/config.ts";
-import { ConfigError } from "../config/config.ts";
+import { type Config, ConfigError } from "../config/config.ts";
 import { parseDeployments } from "../config/deployments-file.ts";
 import { readSettingsFile } from "../config/yaml-file.ts";
 import { defined } from "../platform/words.ts";
@@ -10,7 +9,9 @@ import { createDeployments, type DeploymentSettings, type Deployments, type Name
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { shareOf } from "./share-limits.ts";
+import { shareOf } from "./workers.ts";
+import { parsePrices } from "../config/prices-file.ts";
+import type { Prices, PriceList } from "../platform/prices.ts";
 
 export interface ComposedDeployments {
   deployments: Deployments;
@@ -116,4 +117,34 @@ function settingsOf(
   const rest = { timeoutMs: upstream.timeoutMs, firstByteTimeoutMs: 0, maxInFlightPerReplica: undefined };
   const one = { ...named, ...rest, fallback: undefined, cache: cache.policy, controlTokens };
   return { defaultName: named.name, deployments: [one] };
+}
+
+export interface ComposedPrices extends PriceList {
+  /** Reads the file again. A file with an issue changes nothing and is logged. */
+  reread(): Promise<void>;
+}
+
+/** The price list of the file, if one is configured. */
+export async function composePrices(
+  { pricesPath: path }: Pick<Config, "pricesPath">,
+  logger: Pick<Logger, "info" | "error">,
+): Promise<ComposedPrices> {
+  if (path === undefined) return { current: () => undefined, async reread() {} };
+  let prices = await readPrices(path);
+  return {
+    current: () => prices,
+    async reread() {
+      try {
+        prices = await readPrices(path);
+        logger.info({ models: prices.models.size }, "read the prices again");
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        logger.error({ issues: error.message.split("\n") }, "the prices are not valid and stay as they were");
+      }
+    },
+  };
+}
+
+async function readPrices(path: string): Promise<Prices> {
+  return parsePrices(path, await readSettingsFile("PRESAGE_PRICES", path));
 }

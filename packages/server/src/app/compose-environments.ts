@@ -22,7 +22,7 @@ import { toStorableText } from "../platform/storage/columns.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { logFailure } from "./log-failure.ts";
+import { logFailure } from "./storage.ts";
 import { writeInThread } from "./write-in-thread.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {

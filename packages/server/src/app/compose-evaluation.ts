@@ -1,4 +1,12 @@
 import type { Config } from "../config/config.ts";
+import type { DatasetServices } from "../datasets/dataset-services.ts";
+import { sweepRevisions } from "../datasets/revisions-store.ts";
+import { uploadInPlace, uploadInThreads } from "../datasets/upload/run-upload.ts";
+import type { Log, Logger } from "../platform/observability/logger.ts";
+import { diskFloorOf } from "../platform/storage/sqlite.ts";
+import { isInMemory, type OpenedDatabase } from "../platform/storage/open.ts";
+import { startSweeper } from "../platform/storage/leases.ts";
+import { logFailure } from "./storage.ts";
 import { createAskForVerdict } from "../evaluators/judge/ask-for-verdict.ts";
 import type { JudgeModel } from "../evaluators/judge/judge-model.ts";
 import { createErrorTaxonomyFamily } from "../evaluators/judge/error-taxonomy.ts";
@@ -10,9 +18,7 @@ import { findLabelledRevision } from "../evaluators/taxonomies/taxonomies.ts";
 import { defined } from "../platform/words.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import { createFairSlots, type FairSlots } from "../platform/limits/turns.ts";
-import type { Log, Logger } from "../platform/observability/logger.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-import type { OpenedDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { findCorrections } from "../results/corrections-store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
@@ -28,9 +34,37 @@ import { createUpstream } from "../upstream/create-upstream.ts";
 import type { Upstream, UpstreamOptions } from "../upstream/upstream.ts";
 import { needsSandbox } from "./compose-deployments.ts";
 import { writeInThread } from "./keep-write-in-thread.ts";
-import { logFailure } from "./log-failure.ts";
 import { rollUpInThread } from "./roll-up-in-thread.ts";
-import { shareOf } from "./share-limits.ts";
+import { shareOf } from "./workers.ts";
+
+const sweepIntervalMs = 5 * 60_000;
+
+/** What datasets need. Sweeps what earlier processes left behind. */
+export function composeDatasets(
+  config: Config,
+  log: Log,
+  { database }: Pick<OpenedDatabase, "database">,
+): DatasetServices & { dispose(): Promise<void> } {
+  const sweeper = startSweeper({
+    sweep: (signal) => sweepRevisions(database, signal),
+    intervalMs: sweepIntervalMs,
+    onFailure: (error) => logFailure(log, error, "could not delete the rows of deleted datasets; will retry"),
+  });
+  // An in-memory database belongs to its one connection.
+  const uploads = isInMemory(config.databaseUrl)
+    ? uploadInPlace(database)
+    : uploadInThreads(config.databaseUrl);
+  return {
+    ...config.datasets,
+    floor: diskFloorOf(config),
+    uploads,
+    sweeper,
+    async dispose() {
+      await uploads.stop();
+      await sweeper.stop();
+    },
+  };
+}
 
 type Complete = Upstream["complete"];
 

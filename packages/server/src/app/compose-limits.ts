@@ -4,7 +4,7 @@ import type { Redis } from "../platform/redis.ts";
 import { type Admission, createAdmission } from "../platform/limits/admission.ts";
 import { countProcesses, createSharedTokenBuckets, createTokenBuckets, type TakeTokens } from "../platform/limits/token-buckets.ts";
 import { type Metrics, watchProcesses } from "../platform/observability/metrics.ts";
-import { shareOf } from "./share-limits.ts";
+import { shareOf } from "./workers.ts";
 
 interface LimitServices {
   /** Absent: each process counts for itself. */

@@ -1,43 +1,85 @@
+import { type OpenSockets, createOpenSockets } from "../http/sockets.ts";
+import { type ByteBudget, createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
+import { type Metrics, type ReplicaFigures, watchCounts, watchReplicas, createMetrics, watchRedis } from "../platform/observability/metrics.ts";
+import type { Capture } from "../predictions/capture.ts";
+import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
+import type { Deployment, CountUnreachable } from "../upstream/deployments.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
+import { type ComposedEvaluation, composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
+import { type ComposedLimits, composeLimits } from "./compose-limits.ts";
+import type { Services, Phase } from "./services.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import { ensureOwner } from "../accounts/users.ts";
 import type { Config } from "../config/config.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
 import { browserAddress } from "../http/pages.ts";
-import { createOpenSockets } from "../http/sockets.ts";
 import { connectRedis } from "../platform/redis.ts";
-import { createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
 import { createLongWork } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
-import { createMetrics, watchRedis } from "../platform/observability/metrics.ts";
 import type { PriceList } from "../platform/prices.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { watchClocks } from "../results/times.ts";
-import { createCompletionCache } from "../upstream/cache.ts";
-import type { CountUnreachable } from "../upstream/deployments.ts";
 import { collectUsage } from "../usage/usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
-import { type App, createApp } from "./app.ts";
-import { composeCapture } from "./compose-capture.ts";
-import { composeDatasets } from "./compose-datasets.ts";
-import { composeDeployments } from "./compose-deployments.ts";
+import { type App, createApp } from "./routes.ts";
+import { composeCapture, composeRetention } from "./retention.ts";
+import { composeDeployments, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments } from "./compose-environments.ts";
-import { composeEvaluation } from "./compose-evaluation.ts";
-import { composeFirstKey, composeKeyVerifier } from "./compose-keys.ts";
-import { composeLimits } from "./compose-limits.ts";
-import { composePrices } from "./compose-prices.ts";
-import { composeRetention } from "./compose-retention.ts";
+import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import { composeRuns } from "./compose-runs.ts";
-import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 import { composeTelemetry } from "./compose-telemetry.ts";
-import { logFailure } from "./log-failure.ts";
-import type { WorkerStart } from "./messages.ts";
-import { openStore } from "./open-store.ts";
-import type { Phase, Services } from "./services.ts";
+import { logFailure, openStore } from "./storage.ts";
+import type { WorkerStart } from "./workers.ts";
 import type { SupervisorLink } from "./supervisor-link.ts";
-import { watchFigures } from "./watch-figures.ts";
+
+interface Watched {
+  deployments: Services["deployments"];
+  limits: ComposedLimits;
+  sockets: OpenSockets;
+  judgeCalls: ComposedEvaluation["judgeCalls"];
+  memory: ByteBudget;
+  capture: Pick<Capture, "heldBytes">;
+  completions: Pick<CompletionCache, "bytes">;
+}
+
+/** Metrics that are read when `/metrics` is requested. */
+export function watchFigures(
+  { registry }: Pick<Metrics, "registry">,
+  { deployments, limits, sockets, judgeCalls, memory, capture, completions }: Watched,
+): void {
+  watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
+  watchCounts(registry, {
+    presage_predictions_in_flight: limits.predictions.inFlight,
+    presage_evaluations_in_flight: limits.evaluations.inFlight,
+    presage_openenv_sockets: sockets.count,
+    presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
+    presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
+    presage_memory_held_bytes: memory.reservedBytes,
+    presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_capture_held_bytes: capture.heldBytes,
+    presage_cache_bytes: completions.bytes,
+  });
+}
+
+/** What the metrics say of a deployment's replicas. */
+function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
+  return upstream.replicas.all.map((replica) => {
+    const averageMs = replica.latency.average()?.ms;
+    return {
+      deployment: name,
+      replica: replicaAddress(replica.url),
+      presage_replica_in_flight: replica.inFlight,
+      presage_replica_up: replica.health.state() === "up" ? 1 : 0,
+      presage_replica_ejections_total: replica.health.ejections(),
+      presage_replica_requests_total: replica.requests,
+      presage_replica_prefix_requests_total: replica.prefixRequests,
+      presage_replica_latency_seconds: averageMs === undefined ? undefined : averageMs / 1000,
+    };
+  });
+}
 
 /** For requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { copyLog, openSqliteBackgroundWriter } from "../platform/storage/sqlite.ts";
 import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
 import { serveWrites } from "../platform/storage/thread.ts";
-import { type DeletionStep, type Place, takeDeletionStep } from "./deletion-step.ts";
+import { type DeletionStep, type Place, takeDeletionStep } from "./deletions.ts";
 
 // Runs in a worker: it deletes what is too old or chosen.
 serveWrites<DeletionStep, DeletedBatch<Place>>(openSqliteBackgroundWriter, async (database, step) => {

@@ -1,5 +1,128 @@
-import { open, type Route } from "../http/route.ts";
+import { timingSafeEqual } from "node:crypto";
+import { isFromThisMachine } from "../http/caller.ts";
+import { type Call, open, type Route } from "../http/route.ts";
+import { ServiceError } from "../platform/errors.ts";
 import type { Services } from "./services.ts";
+import { HealthResponse } from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { errorResponse, openOperation, response } from "../http/describe.ts";
+
+/** Metrics contain ids of API keys and show how busy the server is, so they are for its operator only. */
+export function metricsRoutes({ metrics, readMetrics, settings: { metricsToken } }: Services): Route[] {
+  const headers = { "content-type": metrics.registry.contentType };
+  return [
+    open("GET", "/metrics", async (call) => {
+      if (metricsToken === undefined) refuseOtherMachines(call);
+      else refuseWithoutToken(call, metricsToken);
+      return new Response(await readMetrics(), { headers });
+    }),
+  ];
+}
+
+function refuseOtherMachines(call: Call): void {
+  if (isFromThisMachine(call)) return;
+  throw new ServiceError(
+    "forbidden",
+    "Metrics are available on the server's own machine, or with the token in PRESAGE_METRICS_TOKEN.",
+  );
+}
+
+function refuseWithoutToken({ request }: Call, token: string): void {
+  const given = /^Bearer +(.*)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+  if (timingSafeEqual(digestOf(given), digestOf(token))) return;
+  throw new ServiceError(
+    "unauthenticated",
+    "Authentication required: send the metrics token as a bearer token.",
+  );
+}
+
+/** Digests have one length, so they can be compared in constant time. */
+function digestOf(text: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(text).digest();
+}
+
+const text = (description: string, mediaType: string, example: string) => ({
+  "200": { description, content: { [mediaType]: { schema: { type: "string" as const }, example } } },
+});
+
+const instance = (description: string) => ({
+  "X-Presage-Instance": { description, schema: { type: "string" as const, format: "uuid" } },
+});
+
+export const probePaths: ZodOpenApiPathsObject = {
+  "/health": {
+    get: openOperation("getHealth", "probes", "Check that the process is up", {
+      description: "Answers as long as the process runs, even while it starts or stops.",
+      responses: { "200": response("It is up", HealthResponse, { status: "ok" }) },
+    }),
+  },
+  "/ready": {
+    get: openOperation("getReadiness", "probes", "Check that the server accepts requests", {
+      description:
+        "For load balancers: answers 503 while the server starts and as soon as it is told to stop.",
+      responses: {
+        "200": {
+          ...response("It accepts requests", HealthResponse, { status: "ready" }),
+          headers: instance("Identifies the process that answers; another after each start."),
+        },
+        "503": {
+          ...response("It is starting or stopping", HealthResponse, { status: "starting" }),
+          headers: instance("As in 200. Absent while the server starts."),
+        },
+      },
+    }),
+  },
+  "/metrics": {
+    get: openOperation("getMetrics", "probes", "Get metrics for Prometheus", {
+      description:
+        "Counters, gauges and histograms of the whole server: with several workers, those of all of them. Requests from the same machine need no token; others send the token in `PRESAGE_METRICS_TOKEN` as a bearer token.",
+      responses: {
+        ...text(
+          "Prometheus text format",
+          "text/plain",
+          "# HELP process_resident_memory_bytes Resident memory of the process in bytes.\n# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes 93323264\n",
+        ),
+        "401": errorResponse(
+          "The metrics token is missing or wrong",
+          "Authentication required: send the metrics token as a bearer token.",
+        ),
+        "403": errorResponse(
+          "No metrics token is configured, and the request is not from the same machine",
+          "Metrics are available on the server's own machine, or with the token in PRESAGE_METRICS_TOKEN.",
+        ),
+      },
+    }),
+  },
+  "/openapi.json": {
+    get: openOperation("getOpenApi", "probes", "Get this document", {
+      description: "The whole API as an OpenAPI document, for generators of clients and other tools.",
+      responses: {
+        "200": {
+          description: "OpenAPI 3.1",
+          content: {
+            "application/json": {
+              schema: { type: "object" },
+              example: { openapi: "3.1.1", info: { title: "Presage", version: "0.1.0" }, paths: {} },
+            },
+          },
+        },
+      },
+    }),
+  },
+  "/docs": {
+    get: openOperation("getDocs", "probes", "Get this document as a web page", {
+      description:
+        "Shows this document in a browser and sends requests. In a browser that is signed in, they need no key.",
+      responses: {
+        ...text("The page", "text/html", "<!doctype html>"),
+        "503": {
+          description: "The browser has a session, but the database is unavailable",
+          content: { "text/html": { schema: { type: "string" }, example: "<!doctype html>" } },
+        },
+      },
+    }),
+  },
+};
 
 /** Has the instance id of the server that answers `/ready`, by which commands know a server on their database. */
 export const instanceHeader = "x-presage-instance";

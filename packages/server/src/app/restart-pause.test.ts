@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createRestartPause } from "./restart-pause.ts";
+import { createRestartPause } from "./supervise.ts";
 
 test("a worker is restarted at once, and with growing pauses while it ends at once", () => {
   const pause = createRestartPause();

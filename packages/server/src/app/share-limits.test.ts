@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../config/config.ts";
-import { configOfWorker, shareOf } from "./share-limits.ts";
+import { configOfWorker, shareOf } from "./workers.ts";
 
 test("the shares of all workers add up to the limit, and none is 0", () => {
   const shares = (limit: number, count: number) =>

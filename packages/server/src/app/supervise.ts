@@ -1,11 +1,28 @@
 import { type Config, hasFilesToReread } from "../config/config.ts";
 import { defined } from "../platform/words.ts";
 import type { Logger } from "../platform/observability/logger.ts";
-import { holdAddress } from "./hold-address.ts";
-import type { Question, Started, ToSupervisor } from "./messages.ts";
-import { createRestartPause, type RestartPause } from "./restart-pause.ts";
-import { startWorker, type WorkerExit, type WorkerProcess } from "./start-worker.ts";
-import { createWorkerFigures } from "./worker-figures.ts";
+import { holdAddress, type Question, type Started, type ToSupervisor, startWorker, type WorkerExit, type WorkerProcess, createWorkerFigures } from "./workers.ts";
+
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+/** A worker that ran this long did not fail at once. */
+const soundAfterMs = 10_000;
+
+export interface RestartPause {
+  /** How long to wait before a worker that ran for `ranMs` is started again. */
+  after(ranMs: number): number;
+}
+
+/** The first restart is at once. The pause doubles while the worker ends soon after each start. */
+export function createRestartPause(): RestartPause {
+  let failures = 0;
+  return {
+    after(ranMs) {
+      failures = ranMs < soundAfterMs ? failures + 1 : 0;
+      return failures <= 1 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 2));
+    },
+  };
+}
 
 export interface SupervisorOptions {
   logger: Logger;

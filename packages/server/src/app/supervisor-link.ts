@@ -1,5 +1,5 @@
 import { ServiceError } from "../platform/errors.ts";
-import type { Figures, Question, Started, SupervisorRequest, ToSupervisor, ToWorker } from "./messages.ts";
+import type { Figures, Question, Started, SupervisorRequest, ToSupervisor, ToWorker } from "./workers.ts";
 
 /** Longer than the supervisor waits for the other workers. */
 const responseTimeoutMs = 3_000;

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMetrics, watchProcesses, watchReplicas } from "../platform/observability/metrics.ts";
-import type { Figures } from "./messages.ts";
-import { createWorkerFigures } from "./worker-figures.ts";
+import { type Figures, createWorkerFigures } from "./workers.ts";
 
 interface TestWorker {
   metrics: ReturnType<typeof createMetrics>;

@@ -1,5 +1,5 @@
 import { changeRoleOf, findUser } from "../accounts/users.ts";
-import { sessionRules } from "../app/compose-sign-in.ts";
+import { sessionRules } from "../app/compose-accounts.ts";
 import type { Config } from "../config/config.ts";
 import { changerFor } from "./command-line-actor.ts";
 import { printNotice } from "./print-notice.ts";

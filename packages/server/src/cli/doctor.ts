@@ -1,5 +1,5 @@
 import packageJson from "../../package.json" with { type: "json" };
-import { composePrices } from "../app/compose-prices.ts";
+import { composePrices } from "../app/compose-deployments.ts";
 import { type Config, ConfigError, readConfig, unknownVariables } from "../config/config.ts";
 import type { RawEnvironment } from "../config/environment-values.ts";
 import { printable, printableJson } from "../platform/words.ts";

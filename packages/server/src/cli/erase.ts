@@ -2,7 +2,7 @@ import { countRowsOf } from "../accounts/account-tables.ts";
 import { endUserIn, ownerSubject, findUser } from "../accounts/users.ts";
 import { countOtherUsers, countRowsOfUser, deleteUserRows, hasOtherOwner, localIssuer, lockAccount, lockUsers, selectUser, type User } from "../accounts/users-store.ts";
 import { markAllUsed } from "../accounts/sign-in-tokens.ts";
-import { sessionRules } from "../app/compose-sign-in.ts";
+import { sessionRules } from "../app/compose-accounts.ts";
 import type { Config } from "../config/config.ts";
 import { countOf, printable } from "../platform/words.ts";
 import { recordChange } from "../platform/audit.ts";

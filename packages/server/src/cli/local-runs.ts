@@ -1,5 +1,5 @@
 import type { OpenedStore } from "../app/compose-command-line.ts";
-import { composePrices } from "../app/compose-prices.ts";
+import { composePrices } from "../app/compose-deployments.ts";
 import type { Config } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import type { Keyset } from "../platform/storage/lists.ts";

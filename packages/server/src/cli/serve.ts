@@ -1,6 +1,6 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { isLoopback } from "../app/listen.ts";
-import type { Started } from "../app/messages.ts";
+import type { Started } from "../app/workers.ts";
 import type { Config } from "../config/config.ts";
 import { createLog, type Logger } from "../platform/observability/logger.ts";
 import { nextSignal } from "./next-signal.ts";

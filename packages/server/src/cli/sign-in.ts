@@ -1,6 +1,6 @@
 import { findUser } from "../accounts/users.ts";
 import { localIssuer } from "../accounts/users-store.ts";
-import { createSignInPath } from "../app/compose-sign-in.ts";
+import { createSignInPath } from "../app/compose-accounts.ts";
 import { listenAddress } from "../app/listen.ts";
 import type { Config } from "../config/config.ts";
 import { browserAddress } from "../http/pages.ts";

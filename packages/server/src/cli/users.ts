@@ -1,7 +1,7 @@
 import { endUser, findUser } from "../accounts/users.ts";
 import { livenessNow } from "../accounts/sessions-store.ts";
 import { selectUsersAccess, type UserAccess } from "../accounts/users-store.ts";
-import { sessionRules } from "../app/compose-sign-in.ts";
+import { sessionRules } from "../app/compose-accounts.ts";
 import type { Config } from "../config/config.ts";
 import { countOf, printable } from "../platform/words.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";

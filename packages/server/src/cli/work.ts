@@ -1,5 +1,4 @@
-import type { WorkerStart } from "../app/messages.ts";
-import { configOfWorker } from "../app/share-limits.ts";
+import { type WorkerStart, configOfWorker } from "../app/workers.ts";
 import { connectToSupervisor } from "../app/supervisor-link.ts";
 import type { Config } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { createWorkerFigures } from "../../src/app/worker-figures.ts";
+import { createWorkerFigures } from "../../src/app/workers.ts";
 import { createMetrics, watchCounts, watchProcesses, watchRedis, watchReplicas } from "../../src/platform/observability/metrics.ts";
 
 const folder = resolve(import.meta.dir, "../../../../deploy/monitoring");

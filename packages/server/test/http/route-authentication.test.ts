@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { createSignInPath } from "../../src/app/compose-sign-in.ts";
+import { createSignInPath } from "../../src/app/compose-accounts.ts";
 import { askEveryRoute, fillIn } from "../support/presage/ask-every-route.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";

@@ -3,7 +3,7 @@ import { ApiKeyCreateResponse, type ApiKeyResponse } from "@presage/contract";
 import { addApiKey } from "../../src/accounts/api-keys.ts";
 import { endUser } from "../../src/accounts/users.ts";
 import { insertUserWithAccount } from "../../src/accounts/users-store.ts";
-import { createSignInPath } from "../../src/app/compose-sign-in.ts";
+import { createSignInPath } from "../../src/app/compose-accounts.ts";
 import { nowMicros } from "../../src/platform/storage/columns.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SessionListResponse } from "@presage/contract";
-import { createSignInPath } from "../../src/app/compose-sign-in.ts";
+import { createSignInPath } from "../../src/app/compose-accounts.ts";
 import { toMicros } from "../../src/platform/storage/columns.ts";
 import { freePort } from "../support/free-port.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, MeResponse } from "@presage/contract";
-import { createSignInPath } from "../../src/app/compose-sign-in.ts";
+import { createSignInPath } from "../../src/app/compose-accounts.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
-import { createSignInPath } from "../../src/app/compose-sign-in.ts";
+import { createSignInPath } from "../../src/app/compose-accounts.ts";
 import type { RawEnvironment } from "../../src/config/environment-values.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { errorBody } from "../support/presage/error-body.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPresage, type Presage } from "@presage/sdk";
 import type { Browser, Cookie } from "playwright-core";
-import { createSignInPath } from "../../../server/src/app/compose-sign-in.ts";
+import { createSignInPath } from "../../../server/src/app/compose-accounts.ts";
 import { startPresage, type TestPresage, testKey } from "../../../server/test/support/presage/presage.ts";
 import { startPresageWithProvider } from "../../../server/test/support/presage/presage-with-provider.ts";
 import { signInLocally } from "../../../server/test/support/sign-in/session.ts";

@@ -24,7 +24,7 @@ import { experimentPaths } from "../runs/experiments.ts";
 import { runReportPaths } from "../runs/report/report-route.ts";
 import { runPaths } from "../runs/runs-openapi.ts";
 import { usagePaths } from "../usage/usage-route.ts";
-import { probePaths } from "./openapi.ts";
+import { probePaths } from "./probes.ts";
 import type { Settings } from "./services.ts";
 
 /** The API's version, not the program's. */

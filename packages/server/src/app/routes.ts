@@ -31,8 +31,7 @@ import { runRoutes } from "../runs/runs-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { docsRoutes } from "./docs.ts";
-import { metricsRoutes } from "./metrics.ts";
-import { probeRoutes } from "./probes.ts";
+import { metricsRoutes, probeRoutes } from "./probes.ts";
 import type { Services } from "./services.ts";
 
 /** What `Bun.serve` is given: a handler for each path, and `fetch` for all other paths. */

@@ -1,0 +1,252 @@
+import { addressInUseError, listenAddress, probeAddress } from "./listen.ts";
+import { type MetricObjectWithValues, type MetricValue, AggregatorRegistry, Gauge, Registry } from "prom-client";
+import type { Config, Workers } from "../config/config.ts";
+import { quarterOfMemory } from "../platform/limits/memory.ts";
+import { createCounter } from "../platform/observability/metrics.ts";
+
+/** Keeps other supervisors from the address until it is released or the process ends. */
+export interface HeldAddress {
+  release(): void;
+}
+
+/**
+ * Makes sure that no other process listens at the address, or throws a `ListenError`. Workers share their port (SO_REUSEPORT), so the
+ * system would let those of a second server join them. A first look without it finds everybody who listens already; a name of the
+ * abstract namespace, which the system releases with the process, keeps two supervisors from looking at once.
+ */
+export async function holdAddress({ host, port }: { host: string; port: number }): Promise<HeldAddress> {
+  // The system gives the first worker a free port.
+  if (port === 0) return { release() {} };
+  const lock = takeName(`presage ${listenAddress(host, port)}`);
+  if (lock === undefined) throw addressInUseError(host, port);
+  try {
+    await probeAddress({ host, port });
+  } catch (error) {
+    lock.stop(true);
+    throw error;
+  }
+  return { release: () => lock.stop(true) };
+}
+
+function takeName(name: string): { stop(closeActive: boolean): void } | undefined {
+  try {
+    return Bun.listen({ unix: `\0${name}`, socket: { data() {} } });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") return undefined;
+    throw error;
+  }
+}
+
+/** The metrics of one process. */
+export type Figures = MetricObjectWithValues<MetricValue<string>>[];
+
+/** What the supervisor asks of a worker. */
+export type Question =
+  | { kind: "figures" }
+  /** Look this key up again before its next use: it was revoked. */
+  | { kind: "forget-key"; digest: string }
+  | { kind: "reread-files" };
+
+/** From the supervisor to a worker. */
+export type ToWorker =
+  | { kind: "question"; id: number; question: Question }
+  /** The response to a request of the worker; `text` has the metrics of all workers. */
+  | { kind: "response"; id: number; text?: string };
+
+/** From a worker to the supervisor. Each request gets a response. */
+export type ToSupervisor =
+  | { kind: "listening"; port: number }
+  | { kind: "ready"; started: Started }
+  | { kind: "answer"; id: number; figures?: Figures }
+  | { kind: "request"; id: number; request: SupervisorRequest };
+
+/** What a worker asks of the supervisor: the metrics of all workers, or that all others forget a key. */
+export type SupervisorRequest = { kind: "metrics" } | { kind: "forget-key"; digest: string };
+
+/** How the supervisor starts a worker. */
+export interface WorkerStart {
+  /** From 0. */
+  index: number;
+  /** The same for all workers: they are one server. */
+  instanceId: string;
+  /** Where the others listen already. Absent for the first one, which listens before it is ready, like a single process. */
+  port?: number;
+}
+
+/** A server that is ready, as its operator is told of it. */
+export interface Started {
+  /** Where it listens. */
+  address: string;
+  /** Where browsers reach it. */
+  publicUrl: string;
+  /** The one-time sign-in link of local mode. */
+  signInAddress: string | undefined;
+  /** The owner's first key, if this start created it. */
+  firstKey: string | undefined;
+}
+
+/** One worker's part of a limit that holds for all of them together; at least 1, and all of it for a single process. */
+export function shareOf(limit: number, { count, index }: Workers): number {
+  return Math.max(1, Math.floor(limit / count) + (index < limit % count ? 1 : 0));
+}
+
+/** The configuration of one worker: each limit of the whole server is divided, but for rates, which `composeLimits` divides. */
+export function configOfWorker(config: Config, index: number): Config {
+  const workers = Object.freeze({ count: config.workers.count, index });
+  const { cache, prediction, evaluation, runs, judge, memoryBudgetBytes } = config;
+  return Object.freeze({
+    ...config,
+    workers,
+    cache: Object.freeze({ ...cache, maxBytes: shareOf(cache.maxBytes, workers) }),
+    memoryBudgetBytes: shareOf(memoryBudgetBytes ?? quarterOfMemory(), workers),
+    prediction: Object.freeze({ ...prediction, maxInFlight: shareOf(prediction.maxInFlight, workers) }),
+    evaluation: Object.freeze({
+      ...evaluation,
+      maxInFlight: shareOf(evaluation.maxInFlight, workers),
+      maxInFlightEach: shareOf(evaluation.maxInFlightEach, workers),
+    }),
+    runs: Object.freeze({ maxInFlight: shareOf(runs.maxInFlight, workers) }),
+    judge: Object.freeze({ ...judge, maxInFlight: shareOf(judge.maxInFlight, workers) }),
+  });
+}
+
+/** How long a worker may take to answer a question. */
+const answerTimeoutMs = 1_000;
+
+/** A worker process, as the supervisor sees it. */
+export interface WorkerProcess {
+  readonly pid: number;
+  readonly startedAtMs: number;
+  /** Resolves without figures if the worker does not answer in time, or ends. */
+  ask(question: Question): Promise<Figures | undefined>;
+  send(message: ToWorker): void;
+  kill(signal: NodeJS.Signals): void;
+  readonly exited: Promise<WorkerExit>;
+}
+
+/** One of the two is null. */
+export interface WorkerExit {
+  code: number | null;
+  signal: string | null;
+}
+
+/** Starts a worker: this program with the command `worker`, and a channel to it. It writes to the supervisor's outputs. */
+export function startWorker(
+  start: WorkerStart,
+  onMessage: (message: Exclude<ToSupervisor, { kind: "answer" }>) => void,
+): WorkerProcess {
+  const unanswered = new Map<number, (figures: Figures | undefined) => void>();
+  let lastId = 0;
+
+  const child = Bun.spawn([...programArguments(), "worker", JSON.stringify(start)], {
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "inherit",
+    env: process.env,
+    ipc(message: ToSupervisor) {
+      if (message.kind === "answer") unanswered.get(message.id)?.(message.figures);
+      else onMessage(message);
+    },
+  });
+  const exited = child.exited.then((code): WorkerExit => {
+    for (const answer of unanswered.values()) answer(undefined);
+    const { signalCode } = child;
+    return signalCode === null ? { code, signal: null } : { code: null, signal: String(signalCode) };
+  });
+
+  function send(message: ToWorker): void {
+    try {
+      child.send(message);
+    } catch {
+      // It has ended, or is about to.
+    }
+  }
+
+  return {
+    pid: child.pid,
+    startedAtMs: performance.now(),
+    exited,
+    send,
+    kill: (signal) => child.kill(signal),
+    async ask(question) {
+      const { promise, resolve } = Promise.withResolvers<Figures | undefined>();
+      lastId += 1;
+      const id = lastId;
+      unanswered.set(id, resolve);
+      const timer = setTimeout(() => resolve(undefined), answerTimeoutMs);
+      if (child.exitCode === null && child.signalCode === null) send({ kind: "question", id, question });
+      else resolve(undefined);
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        unanswered.delete(id);
+      }
+    },
+  };
+}
+
+/** What runs this program: Bun and a file, or the compiled executable. */
+function programArguments(): string[] {
+  const isCompiled = Bun.main.startsWith("/$bunfs/");
+  return [process.execPath, ...process.execArgv, ...(isCompiled ? [] : [Bun.main])];
+}
+
+type Worker = Pick<WorkerProcess, "ask">;
+
+/** The metrics of all workers together. */
+export interface WorkerFigures<Of extends Worker = Worker> {
+  /** In Prometheus' text format. A worker that does not answer in time counts as it last did. */
+  read(workers: readonly Of[]): Promise<string>;
+  /** Keeps the counts of a worker that has ended, as far as they were read. */
+  retire(worker: Of): void;
+  countRestart(): void;
+}
+
+export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
+  const latest = new Map<Of, Figures>();
+  let retired: Figures = [];
+  let running = 0;
+  const own = new Registry();
+  const countRestart = createCounter(own, {
+    name: "presage_worker_restarts_total",
+    help: "Workers that ended and were replaced.",
+    labelNames: [],
+  });
+  new Gauge({
+    name: "presage_workers",
+    help: "Worker processes that answered.",
+    registers: [own],
+    collect() {
+      this.set(running);
+    },
+  });
+
+  return {
+    async read(workers) {
+      const answered = await Promise.all(
+        workers.map(async (worker) => {
+          const figures = await worker.ask({ kind: "figures" });
+          // At once, as the worker may be retired before the others have answered.
+          if (figures !== undefined) latest.set(worker, figures);
+          return figures !== undefined;
+        }),
+      );
+      running = answered.filter(Boolean).length;
+      return await sum([...latest.values(), retired, await own.getMetricsAsJSON()]).metrics();
+    },
+    retire(worker) {
+      const figures = latest.get(worker) ?? [];
+      latest.delete(worker);
+      // Without these the sums would fall. Prometheus takes that for a restart of the whole server, and counts everything once more.
+      const counts = figures.filter(({ type }) => ["counter", "histogram"].includes(String(type)));
+      if (counts.length > 0) retired = sum([retired, counts]).getMetricsAsArray() as Figures;
+    },
+    countRestart: () => countRestart([]),
+  };
+}
+
+/** As the metrics of one process. Each metric says how (`aggregator`); most are added up. */
+function sum(all: readonly Figures[]): Registry {
+  return AggregatorRegistry.aggregate([...all]);
+}
