@@ -1,6 +1,5 @@
 import { type Config, ConfigError } from "../config/config.ts";
-import { parseDeployments } from "../config/deployments-file.ts";
-import { readSettingsFile } from "../config/yaml-file.ts";
+import { parseDeployments, readSettingsFile, parsePrices } from "../config/files.ts";
 import { defined } from "../platform/words.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import type { Logger } from "../platform/observability/logger.ts";
@@ -10,7 +9,6 @@ import { createUpstream } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { shareOf } from "./workers.ts";
-import { parsePrices } from "../config/prices-file.ts";
 import type { Prices, PriceList } from "../platform/prices.ts";
 
 export interface ComposedDeployments {

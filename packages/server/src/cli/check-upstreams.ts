@@ -1,7 +1,6 @@
 import { readDeploymentSettings } from "../app/compose-deployments.ts";
 import { upstreamOfJudges } from "../app/compose-evaluation.ts";
-import type { Config } from "../config/config.ts";
-import { ConfigError } from "../config/config.ts";
+import { type Config, ConfigError } from "../config/config.ts";
 import { defined } from "../platform/words.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";

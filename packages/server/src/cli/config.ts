@@ -1,7 +1,7 @@
 import { listenAddress } from "../app/listen.ts";
 import { type Config, describeConfig, readConfig } from "../config/config.ts";
 import type { EnvironmentName } from "../config/environment.ts";
-import type { RawEnvironment } from "../config/environment-values.ts";
+import type { RawEnvironment } from "../config/values.ts";
 import { browserAddress } from "../http/pages.ts";
 import { quarterOfMemory } from "../platform/limits/memory.ts";
 import { printableJson } from "../platform/words.ts";

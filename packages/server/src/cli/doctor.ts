@@ -1,7 +1,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { composePrices } from "../app/compose-deployments.ts";
 import { type Config, ConfigError, readConfig, unknownVariables } from "../config/config.ts";
-import type { RawEnvironment } from "../config/environment-values.ts";
+import type { RawEnvironment } from "../config/values.ts";
 import { printable, printableJson } from "../platform/words.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkProvider, checkRedis } from "./check-services.ts";

@@ -1,6 +1,6 @@
 import { unknownVariables } from "../config/config.ts";
 import { environment } from "../config/environment.ts";
-import type { RawEnvironment } from "../config/environment-values.ts";
+import type { RawEnvironment } from "../config/values.ts";
 import { similarName } from "../platform/words.ts";
 import { printNotice } from "./print-notice.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError, describeConfig, readConfig, unknownVariables } from "./config.ts";
-import type { RawEnvironment } from "./environment-values.ts";
+import type { RawEnvironment } from "./values.ts";
 
 const oidc = {
   PRESAGE_OIDC_ISSUER: "https://login.example",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { configErrorLines } from "../../test/support/config-error-lines.ts";
-import { parseDeployments } from "./deployments-file.ts";
+import { parseDeployments } from "./files.ts";
 
 const options = { raw: { SGLANG_KEY: "secret-of-sglang", BROKEN_KEY: "secret\n" }, timeoutMs: 120_000 };
 const parse = (text: string) => parseDeployments("/etc/presage/deployments.yaml", text, options);

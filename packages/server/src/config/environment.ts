@@ -1,20 +1,8 @@
 import { availableParallelism } from "node:os";
 import { capturePattern } from "@presage/contract";
 import { z } from "zod";
-import {
-  httpUrl,
-  httpUrls,
-  oneOf,
-  onOff,
-  originUrl,
-  redisUrl,
-  retentionDays,
-  text,
-  unlimited,
-  wholeNumber,
-} from "./environment-values.ts";
-import { identityVariables, secretIdentityNames } from "./identity-environment.ts";
-import { secretTelemetryNames, telemetryVariables } from "./telemetry-environment.ts";
+import { httpUrl, httpUrls, oneOf, onOff, originUrl, redisUrl, retentionDays, text, unlimited, wholeNumber } from "./values.ts";
+import { identityVariables, secretIdentityNames, secretTelemetryNames, telemetryVariables } from "./identity-and-telemetry.ts";
 
 const chatCompatibilities = ["strict", "openai"] as const;
 export const cachePolicies = ["off", "deterministic", "seeded"] as const;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { configErrorLines } from "../../test/support/config-error-lines.ts";
-import { parsePrices } from "./prices-file.ts";
+import { parsePrices } from "./files.ts";
 
 const parse = (text: string) => parsePrices("/etc/presage/prices.yaml", text);
 

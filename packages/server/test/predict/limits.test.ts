@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/app/compose-accounts.ts";
-import type { RawEnvironment } from "../../src/config/environment-values.ts";
+import type { RawEnvironment } from "../../src/config/values.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { errorBody } from "../support/presage/error-body.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import type { OpenAiError } from "@presage/contract";
 import { sql } from "kysely";
 import { listen } from "../../src/app/listen.ts";
-import type { RawEnvironment } from "../../src/config/environment-values.ts";
+import type { RawEnvironment } from "../../src/config/values.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { chatRequest } from "../support/presage/presage-with-raw-upstream.ts";

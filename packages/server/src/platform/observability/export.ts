@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import type { TelemetryConfig } from "../../config/config-telemetry.ts";
+import type { TelemetryConfig } from "../../config/config.ts";
 import type { LogExport } from "./otlp.ts";
 import { type ChatMetrics, createOpenSpans, type Tracing, type ChatParent, type EvaluatedSpan, type TraceHeaders } from "./tracing.ts";
 import { defined } from "../words.ts";

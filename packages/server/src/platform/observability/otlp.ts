@@ -3,7 +3,7 @@ import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from "@opentel
 import { type IExporterMetricsHelper, type ISerializer, JsonMetricsSerializer, JsonTraceSerializer, MetricsExporterMetricsHelper, ProtobufMetricsSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import { AggregationTemporality, type PushMetricExporter, DataPointType, type MetricData } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
-import type { OtlpTarget } from "../../config/config-telemetry.ts";
+import type { OtlpTarget } from "../../config/config.ts";
 import { defaultTextMapGetter, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, type HrTime, ValueType } from "@opentelemetry/api";
 import { endSpanAfter, evaluatedSpan, type Recorder, type ChatMetrics, type RequestSpan, type RunSpan, type StepSpan, type Tracing } from "./tracing.ts";
 import { readTraceHeaders } from "./export.ts";

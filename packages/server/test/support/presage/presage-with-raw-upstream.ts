@@ -1,4 +1,4 @@
-import type { RawEnvironment } from "../../../src/config/environment-values.ts";
+import type { RawEnvironment } from "../../../src/config/values.ts";
 import { type Behaviour, type RawUpstream, startRawUpstream } from "../upstream/raw-upstream.ts";
 import { startPresage, type TestPresage, testKey } from "./presage.ts";
 

@@ -1,7 +1,7 @@
 import { composeServer } from "../../../src/app/compose-server.ts";
 import { listen } from "../../../src/app/listen.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import type { RawEnvironment } from "../../../src/config/environment-values.ts";
+import type { RawEnvironment } from "../../../src/config/values.ts";
 import { createLog } from "../../../src/platform/observability/logger.ts";
 import { asReplicas } from "../upstream/as-replicas.ts";
 
