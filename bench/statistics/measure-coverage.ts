@@ -1,4 +1,14 @@
-import { type ClusterSum, clusteredError, jackknifeError, momentsOfClusters, rateInterval, scoreInterval, tQuantile, wilsonBounds, wilsonInterval } from "../../packages/server/src/platform/statistics/intervals.ts";
+import {
+  type ClusterSum,
+  clusteredError,
+  jackknifeError,
+  momentsOfClusters,
+  rateInterval,
+  scoreInterval,
+  tQuantile,
+  wilsonBounds,
+  wilsonInterval,
+} from "../../packages/server/src/platform/statistics/intervals.ts";
 import { allLengths, fewLengths, type Lengths, trajectoryCounts } from "./designs.ts";
 import { createDraws, type Dependence, type Draws, dependences } from "./draws.ts";
 

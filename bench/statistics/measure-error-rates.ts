@@ -1,4 +1,8 @@
-import { overallSigns, pairedDifference, survivesOneFailure } from "../../packages/server/src/platform/statistics/differences.ts";
+import {
+  overallSigns,
+  pairedDifference,
+  survivesOneFailure,
+} from "../../packages/server/src/platform/statistics/differences.ts";
 import { tQuantile } from "../../packages/server/src/platform/statistics/intervals.ts";
 import { fewLengths, type Lengths } from "./designs.ts";
 import { createDraws, type Draws, dependences } from "./draws.ts";

@@ -1,5 +1,10 @@
-import { bootstrapSurvival, type FirstDivergence, type SurvivalCurve, survival } from "../../packages/server/src/platform/statistics/survival.ts";
 import { z95 } from "../../packages/server/src/platform/statistics/intervals.ts";
+import {
+  bootstrapSurvival,
+  type FirstDivergence,
+  type SurvivalCurve,
+  survival,
+} from "../../packages/server/src/platform/statistics/survival.ts";
 import { recordedSizes } from "./designs.ts";
 import { createDraws, type Draws } from "./draws.ts";
 

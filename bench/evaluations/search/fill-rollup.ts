@@ -1,4 +1,7 @@
-import { numbersPerStretch, resultNumbers } from "../../../packages/server/src/platform/storage/sample-columns.ts";
+import {
+  numbersPerStretch,
+  resultNumbers,
+} from "../../../packages/server/src/platform/storage/sample-columns.ts";
 import type { EvaluationSeriesTable } from "../../../packages/server/src/platform/storage/schema/results.ts";
 import { seriesIdOf } from "../../../packages/server/src/results/write/counts-store.ts";
 import { endMicros } from "./distribution.ts";

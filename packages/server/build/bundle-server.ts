@@ -80,7 +80,7 @@ function besideTheBundle({ dashboardFolder, commandName }: BundleOptions): BunPl
             .replace(threadFile, 'new URL("./$1.js", import.meta.url)')
             .replace(poolThreadFile, 'new URL("./worker.js", import.meta.url)')
             .replace(dashboardUrl, `new URL("${folder}", import.meta.url)`);
-          if (path.endsWith("/src/platform/command-name.ts"))
+          if (path.endsWith("/src/platform/words.ts"))
             return { contents: text.replace('"npx presage"', JSON.stringify(commandName)), loader };
           return { contents: text, loader };
         },

@@ -1,7 +1,7 @@
-import type { Tables, Database } from "../platform/storage/schema/tables.ts";
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
 import type { Micros } from "../platform/storage/columns.ts";
+import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 
 /** By what rows of a table belong to an account: its own id, or the ids of the rows of another table that do. */
 export type RowOwner =

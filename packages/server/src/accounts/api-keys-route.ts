@@ -1,16 +1,25 @@
-import { ApiKeyResponse, ApiKeyCreateRequest, ApiKeyListQuery, ApiKeyListResponse, ApiKeyPath, ApiKeyUpdateRequest, toKeyScopes, ApiKeyCreateResponse } from "@presage/contract";
-import { toIsoInstant } from "../platform/storage/columns.ts";
-import { type ApiKey, readScopes, selectApiKeys } from "./api-keys-store.ts";
-import { valueError, InvalidRequestError } from "../http/validate.ts";
-import { similarName, defined } from "../platform/words.ts";
-import type { Services } from "../app/services.ts";
-import { checkNewScopes } from "../http/caller.ts";
-import { credentialOf } from "../http/authenticate.ts";
-import { readKeysetPage, toCursor, readBody, readOnce, readPath, readQuery } from "../http/request.ts";
-import { accessChangerOf, requesterOf, type Route, withCaller } from "../http/route.ts";
-import { changeKeySettings, createApiKey, ExpiryError, parseExpiry, revokeApiKey } from "./api-keys.ts";
+import {
+  ApiKeyCreateRequest,
+  ApiKeyCreateResponse,
+  ApiKeyListQuery,
+  ApiKeyListResponse,
+  ApiKeyPath,
+  ApiKeyResponse,
+  ApiKeyUpdateRequest,
+  toKeyScopes,
+} from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
+import type { Services } from "../app/services.ts";
+import { credentialOf } from "../http/authenticate.ts";
+import { checkNewScopes } from "../http/caller.ts";
 import { body, errorResponse, idempotencyHeader, operation, page, response } from "../http/describe.ts";
+import { readBody, readKeysetPage, readOnce, readPath, readQuery, toCursor } from "../http/request.ts";
+import { accessChangerOf, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
+import { defined, similarName } from "../platform/words.ts";
+import { changeKeySettings, createApiKey, ExpiryError, parseExpiry, revokeApiKey } from "./api-keys.ts";
+import { type ApiKey, readScopes, selectApiKeys } from "./api-keys-store.ts";
 
 /** A key in a response, without its secret. */
 export function toApiKeyResponse({
@@ -59,7 +68,7 @@ const maxCharacters = 100;
  * A header with up to 20 names in a new key's body that have no effect; none if there are none. Refuses those that stand for a
  * restriction: without it the key could do more than was meant.
  */
-export function ignoredNames(body: object): Record<string, string> {
+function ignoredNames(body: object): Record<string, string> {
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(ApiKeyCreateRequest.shape, name));
   const issues = unknown.flatMap((name) => {
     const hint = hintFor(name);

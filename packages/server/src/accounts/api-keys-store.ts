@@ -1,7 +1,7 @@
 import type { KeyScope, Role } from "@presage/contract";
 import type { Selectable } from "kysely";
-import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { Micros } from "../platform/storage/columns.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { ApiKeysTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 

@@ -1,21 +1,29 @@
+import { type KeyScope, readInstant } from "@presage/contract";
+import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
+import { nowMicros, toMicros } from "../platform/storage/columns.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { selectHolder, type ApiKey, type ChangedSettings, updateSettings, countActiveKeys, insertApiKey, markRevoked } from "./api-keys-store.ts";
-import { type AccessChanger, accessWriter, lockCaller, auditOf, changeAccess } from "./change-access.ts";
+import { claimOnce } from "../platform/storage/settings-store.ts";
+import {
+  type ApiKey,
+  type ChangedSettings,
+  countActiveKeys,
+  insertApiKey,
+  markRevoked,
+  selectHolder,
+  updateSettings,
+} from "./api-keys-store.ts";
+import { type AccessChanger, accessWriter, auditOf, changeAccess, lockCaller } from "./change-access.ts";
 import type { IdentityServices } from "./identity-services.ts";
 import { lockUsers } from "./users-store.ts";
-import { type Changer, recordChange } from "../platform/audit.ts";
-import { type KeyScope, readInstant } from "@presage/contract";
-import { doOnce, type Once } from "../platform/storage/once.ts";
-import { nowMicros, toMicros } from "../platform/storage/columns.ts";
-import { generateKey, visibleParts, type KeyDigest } from "./verify-api-key.ts";
-import { claimOnce } from "../platform/storage/settings-store.ts";
+import { generateKey, type KeyDigest, visibleParts } from "./verify-api-key.ts";
 
 /**
  * Changes one of the caller's keys or, for an owner, of the account's. `change` gets the user whose key it is, and returns its digest.
  * All workers of this server know of it at once, other servers within 5 s.
  */
-export async function changeKey<Changed extends { digest: string }>(
+async function changeKey<Changed extends { digest: string }>(
   services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
   changer: AccessChanger,
   keyId: string,
@@ -39,7 +47,7 @@ export async function changeKey<Changed extends { digest: string }>(
   return changed;
 }
 
-export function noSuchKey(): ServiceError {
+function noSuchKey(): ServiceError {
   return new ServiceError("not_found", "There is no such API key.");
 }
 
@@ -103,7 +111,7 @@ export interface NewKeySeal {
  * encryption key comes from the request's credential, of which the database only has a digest: a copy of the database does not
  * reveal keys.
  */
-export async function createNewKeySeal(credential: string, requestId: string): Promise<NewKeySeal> {
+async function createNewKeySeal(credential: string, requestId: string): Promise<NewKeySeal> {
   const { CompactEncrypt, compactDecrypt } = await import("jose");
   const [alg, enc] = ["dir", "A256GCM"];
   const secret = new Bun.CryptoHasher("sha256", credential).update(`new API key: ${requestId}`).digest();
@@ -200,7 +208,7 @@ export async function recordNewKey(
   });
 }
 
-export function describeNewKey(
+function describeNewKey(
   key: string,
   { userId, name, expiresAt, scopes = null, settings = {} }: NewApiKey,
 ): ApiKey {

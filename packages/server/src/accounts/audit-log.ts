@@ -1,14 +1,25 @@
-import { deleteAuditEvents, selectOldAuditEvents, type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../platform/audit.ts";
-import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
-import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { AuditEventListQuery, AuditEventListResponse, type AuditEvent as EventBody, readInstant } from "@presage/contract";
-import type { Services } from "../app/services.ts";
-import { readKeysetPage, toCursor, readKnownQuery } from "../http/request.ts";
-import { requesterOf, type Route, withCaller } from "../http/route.ts";
-import { defined } from "../platform/words.ts";
+import {
+  AuditEventListQuery,
+  AuditEventListResponse,
+  type AuditEvent as EventBody,
+  readInstant,
+} from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
+import type { Services } from "../app/services.ts";
 import { operation, response } from "../http/describe.ts";
+import { readKeysetPage, readKnownQuery, toCursor } from "../http/request.ts";
+import { type Route, requesterOf, withCaller } from "../http/route.ts";
+import {
+  type AuditFilter,
+  deleteAuditEvents,
+  type StoredAuditEvent,
+  selectAuditEvents,
+  selectOldAuditEvents,
+} from "../platform/audit.ts";
+import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { defined } from "../platform/words.ts";
 
 /** Deletes some of an account's events from before a time, the oldest first. */
 export async function deleteOldAuditEvents(

@@ -3,7 +3,7 @@ import type { Actor, Changer } from "../platform/audit.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isKeyLive } from "./api-keys-store.ts";
 import type { IdentityServices } from "./identity-services.ts";
-import { livenessNow, type SessionRules, isSessionLive } from "./sessions-store.ts";
+import { isSessionLive, livenessNow, type SessionRules } from "./sessions-store.ts";
 import { lockUsers } from "./users-store.ts";
 
 /** Who changes a user's access, until they disconnect. */

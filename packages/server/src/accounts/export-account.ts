@@ -1,10 +1,20 @@
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { type AccountUser, type Row, selectAccountUsers, selectResultNumbers, selectRows, selectTexts, type AccountTable, accountTables, type RowOwner } from "./account-tables.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import {
+  type AccountTable,
+  type AccountUser,
+  accountTables,
+  type Row,
+  type RowOwner,
+  selectAccountUsers,
+  selectResultNumbers,
+  selectRows,
+  selectTexts,
+} from "./account-tables.ts";
 
 /** JSON in which each `revisionId` is another one. Those that are not known stay. */
-export function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {
+function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {
   return JSON.stringify(
     JSON.parse(json, (name, value: unknown) =>
       name === "revisionId" && typeof value === "number" ? (ids.get(value) ?? value) : value,
@@ -33,7 +43,7 @@ export interface ExportLine {
 /** In place of a user who is not in the export. */
 const goneUser = -1;
 
-export function isAboutUser({ action }: Row): boolean {
+function isAboutUser({ action }: Row): boolean {
   return String(action).startsWith("user.");
 }
 

@@ -1,8 +1,8 @@
 import type { Store } from "../platform/storage/store.ts";
-import type { CommandLineAccess, KeyDigest, KeyVerifier } from "./verify-api-key.ts";
 import type { OpenidProvider } from "./openid.ts";
-import type { SessionRules } from "./sessions-store.ts";
 import type { SessionTokens } from "./sessions.ts";
+import type { SessionRules } from "./sessions-store.ts";
+import type { CommandLineAccess, KeyDigest, KeyVerifier } from "./verify-api-key.ts";
 
 /** Dependencies of the operations on users, keys and sessions. */
 export interface IdentityServices {

@@ -1,14 +1,27 @@
-import { ServiceError } from "../platform/errors.ts";
-import { nowMicros } from "../platform/storage/columns.ts";
-import type { Database, Tables } from "../platform/storage/schema/tables.ts";
-import { type AccountUser, type Row, selectRows, type AccountTable, accountTables } from "./account-tables.ts";
 import { Role } from "@presage/contract";
 import { z } from "zod";
+import { ServiceError } from "../platform/errors.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import { insertRows } from "../platform/storage/rows.ts";
-import { type ExportHeader, type ImportedLine, type ImportState, invalidImport, repeatedRow, toStored } from "./export-account.ts";
+import type { Database, Tables } from "../platform/storage/schema/tables.ts";
+import {
+  type AccountTable,
+  type AccountUser,
+  accountTables,
+  type Row,
+  selectRows,
+} from "./account-tables.ts";
+import {
+  type ExportHeader,
+  type ImportedLine,
+  type ImportState,
+  invalidImport,
+  repeatedRow,
+  toStored,
+} from "./export-account.ts";
 
 /** The account with a name; a new one if there is none. */
-export async function findOrAddAccount(transaction: Database, name: string): Promise<string> {
+async function findOrAddAccount(transaction: Database, name: string): Promise<string> {
   const found = await transaction
     .selectFrom("accounts")
     .select("id")
@@ -21,7 +34,7 @@ export async function findOrAddAccount(transaction: Database, name: string): Pro
 }
 
 /** Whether one of some users is known here. They have their account, and no other one. */
-export async function isAnyKnown(
+async function isAnyKnown(
   transaction: Database,
   users: readonly Pick<AccountUser, "oidc_issuer" | "oidc_subject">[],
 ): Promise<boolean> {
@@ -38,7 +51,7 @@ export async function isAnyKnown(
 }
 
 /** The ids of users here, in their order. Those who are not known yet are added to the account; of the others, the earlier date counts. */
-export async function findOrAddUsers(
+async function findOrAddUsers(
   transaction: Database,
   accountId: string,
   users: readonly Omit<AccountUser, "id">[],

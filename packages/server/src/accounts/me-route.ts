@@ -1,15 +1,24 @@
-import { MeResponse, WhoAmIResponse, type Member as MemberBody, MemberListQuery, MemberListResponse, MemberPath, MemberUpdateRequest, Member as importedMember } from "@presage/contract";
+import {
+  type Member as MemberBody,
+  MemberListQuery,
+  MemberListResponse,
+  MemberPath,
+  Member as MemberSchema,
+  MemberUpdateRequest,
+  MeResponse,
+  WhoAmIResponse,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Services } from "../app/services.ts";
-import { type Route, withCaller, accessChangerOf, requesterOf } from "../http/route.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { selectUser, type Account, selectAccount, type Member, selectMembers } from "./users-store.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, operation, response, body, noSuch, page } from "../http/describe.ts";
 import type { Caller } from "../http/caller.ts";
-import { readKeysetPage, toCursor, readBody, readPath, readQuery } from "../http/request.ts";
+import { body, errorResponse, noSuch, operation, page, response } from "../http/describe.ts";
+import { readBody, readKeysetPage, readPath, readQuery, toCursor } from "../http/request.ts";
+import { accessChangerOf, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { changeRole } from "./users.ts";
+import { type Account, type Member, selectAccount, selectMembers, selectUser } from "./users-store.ts";
 
 export function meRoutes({ store, settings }: Services): Route[] {
   return [
@@ -118,7 +127,7 @@ function toMember({ created_at, ...member }: Member): MemberBody {
   return { ...member, created_at: toIsoInstant(created_at) };
 }
 
-const exampleMember: importedMember = {
+const exampleMember: MemberSchema = {
   id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
   email: "sam@example.com",
   name: "Sam Doe",
@@ -143,7 +152,7 @@ export const memberPaths: ZodOpenApiPathsObject = {
       requestParams: { path: MemberPath },
       requestBody: body(MemberUpdateRequest, { role: "viewer" }),
       responses: {
-        "200": response("The user", importedMember, { ...exampleMember, role: "viewer" }),
+        "200": response("The user", MemberSchema, { ...exampleMember, role: "viewer" }),
         ...noSuch("user"),
         "409": errorResponse(
           "The user is the last owner who can sign in",

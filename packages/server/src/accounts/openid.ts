@@ -1,9 +1,34 @@
-import { allowInsecureRequests, type ClientAuth, ClientSecretBasic, ClientSecretPost, type Configuration, type CustomFetch, customFetch, discovery, enableNonRepudiationChecks, authorizationCodeGrant, buildAuthorizationUrl, buildEndSessionUrl, calculatePKCECodeChallenge, fetchUserInfo, randomNonce, randomPKCECodeVerifier, randomState } from "openid-client";
-import { readBodyWithin } from "../platform/limits/memory.ts";
-import { SignInError } from "../platform/errors.ts";
-import { explainDiscoveryError, explainProviderError, type Identity, identityOf, lacksClaims, type SignInRules } from "./openid-identity.ts";
-import { SignInAttempt, attemptLifetimeS } from "./sign-in-attempt.ts";
 import { EncryptJWT, jwtDecrypt } from "jose";
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  type CustomFetch,
+  calculatePKCECodeChallenge,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from "openid-client";
+import { SignInError } from "../platform/errors.ts";
+import { readBodyWithin } from "../platform/limits/memory.ts";
+import {
+  explainDiscoveryError,
+  explainProviderError,
+  type Identity,
+  identityOf,
+  lacksClaims,
+  type SignInRules,
+} from "./openid-identity.ts";
+import { attemptLifetimeS, SignInAttempt } from "./sign-in-attempt.ts";
 
 const timeoutS = 5;
 /** Many times what providers send about themselves, their keys or a person. */

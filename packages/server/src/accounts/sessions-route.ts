@@ -1,12 +1,12 @@
 import { SessionListQuery, SessionListResponse, SessionPath, SignOutResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, operation, response } from "../http/describe.ts";
 import type { Services } from "../app/services.ts";
-import { readKeysetPage, toCursor, readPath, readQuery } from "../http/request.ts";
-import { accessChangerOf, requesterOf, type Route, withCaller } from "../http/route.ts";
+import { errorResponse, operation, response } from "../http/describe.ts";
+import { readKeysetPage, readPath, readQuery, toCursor } from "../http/request.ts";
+import { accessChangerOf, type Route, requesterOf, withCaller } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import { endSession, signOut, listSessions } from "./sessions.ts";
+import { endSession, listSessions, signOut } from "./sessions.ts";
 
 export const sessionPaths: ZodOpenApiPathsObject = {
   "/v1/sessions": {

@@ -1,6 +1,6 @@
-import { microsPerMs, nowMicros, type Micros } from "../platform/storage/columns.ts";
 import type { Role } from "@presage/contract";
 import type { Selectable } from "kysely";
+import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { SessionsTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";

@@ -1,16 +1,26 @@
-import { ServiceError } from "../platform/errors.ts";
+import { randomBytes } from "node:crypto";
+import type { Caller, Proof } from "../http/caller.ts";
 import { recordChange } from "../platform/audit.ts";
-import { nowMicros, type Micros, microsPerMs } from "../platform/storage/columns.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
+import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import { type AccessChanger, auditOf, changeAccess } from "./change-access.ts";
 import type { IdentityServices } from "./identity-services.ts";
-import { markEnded, selectIdToken, livenessNow, type Session, selectLiveSessions, deleteExpiredSessions, insertSession, markSeen, selectLiveSession } from "./sessions-store.ts";
-import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import { randomBytes } from "node:crypto";
-import { createKeyDigest, type KeyDigest } from "./verify-api-key.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
+import {
+  deleteExpiredSessions,
+  insertSession,
+  livenessNow,
+  markEnded,
+  markSeen,
+  type Session,
+  selectIdToken,
+  selectLiveSession,
+  selectLiveSessions,
+} from "./sessions-store.ts";
 import { lockUsers, selectUser } from "./users-store.ts";
-import type { Caller, Proof } from "../http/caller.ts";
+import { createKeyDigest, type KeyDigest } from "./verify-api-key.ts";
 
 /** Ends one of the caller's sessions. All processes refuse it at once. */
 export async function endSession(

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import type { Role } from "@presage/contract";
+import { z } from "zod";
 import { recordChange } from "../platform/audit.ts";
 import { reopenAccount, selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../platform/storage/columns.ts";

@@ -1,20 +1,28 @@
-import { type CookieSettings, cookieName, readCookies, writeCookie } from "../http/caller.ts";
-import type { AttemptSeal, OpenidProvider } from "./openid.ts";
-import { attemptLifetimeS, type SignInAttempt, provisionUser } from "./sign-in-attempt.ts";
-import { findSession, type SessionServices, isSameOrigin } from "../http/authenticate.ts";
-import { type Call, open, openPage, type Route, requestAddress, openRedirect, openFile } from "../http/route.ts";
-import { type SessionBrowser, startSession } from "./sessions.ts";
-import { pageResponse, scriptPath, stylesPath } from "../http/pages.ts";
-import { commandName } from "../platform/words.ts";
-import type { Services } from "../app/services.ts";
-import { readJsonBody } from "../http/request.ts";
-import { readReturnTo } from "../http/serve-path.ts";
-import { ServiceError, SignInError } from "../platform/errors.ts";
-import { useSignInToken } from "./sign-in-tokens.ts";
 import type { Role } from "@presage/contract";
+import type { Services } from "../app/services.ts";
+import { findSession, isSameOrigin, type SessionServices } from "../http/authenticate.ts";
+import { type CookieSettings, cookieName, readCookies, writeCookie } from "../http/caller.ts";
 import fonts from "../http/fonts.css" with { type: "text" };
 import styles from "../http/pages.css" with { type: "text" };
+import { pageResponse, scriptPath, stylesPath } from "../http/pages.ts";
+import { readJsonBody } from "../http/request.ts";
+import {
+  type Call,
+  open,
+  openFile,
+  openPage,
+  openRedirect,
+  type Route,
+  requestAddress,
+} from "../http/route.ts";
+import { readReturnTo } from "../http/serve-path.ts";
 import script from "../http/sign-in.js" with { type: "text" };
+import { ServiceError, SignInError } from "../platform/errors.ts";
+import { commandName } from "../platform/words.ts";
+import type { AttemptSeal, OpenidProvider } from "./openid.ts";
+import { type SessionBrowser, startSession } from "./sessions.ts";
+import { attemptLifetimeS, provisionUser, type SignInAttempt } from "./sign-in-attempt.ts";
+import { useSignInToken } from "./sign-in-tokens.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
 /** Enough of a state to tell the tabs of one browser apart. */
@@ -56,7 +64,7 @@ export function createAttemptCookie(settings: CookieSettings, seal: AttemptSeal)
 }
 
 /** Starts a new session for a browser and ends its previous one. Returns the cookie to set. */
-export async function rotateSession(
+async function rotateSession(
   services: SessionServices,
   { request: { headers }, exchange }: Pick<Call, "request" | "exchange">,
   start: (browser: SessionBrowser) => Promise<string>,
@@ -69,7 +77,7 @@ export async function rotateSession(
 }
 
 /** The page for the link that the server printed. Its script does the work, because only it can see the token. */
-export function localSignInPage(): Response {
+function localSignInPage(): Response {
   const body = `<h1>Sign in</h1>
 <p id="status" role="status">Open the link that the server printed when it started. It works once.</p>
 <div id="help">
@@ -92,7 +100,7 @@ export interface OpenidSignInPage {
 }
 
 /** The page that leads to the identity provider. */
-export function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Response {
+function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Response {
   const title = isSignedOut ? "You are signed out" : "Sign in";
   const body = `<h1>${title}</h1>
 <p>With your account at <strong>${Bun.escapeHTML(new URL(issuer).host)}</strong>.</p>
@@ -104,7 +112,7 @@ export function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage
 const maxBodyBytes = 1_000;
 
 /** Sign-in with the address that the server prints. The page's script sends the token, which is in the address's fragment. */
-export function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
+function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
   return [
     openPage("/sign-in", () => localSignInPage()),
     open("POST", "/auth/local", async ({ request, exchange }) => {
@@ -135,7 +143,7 @@ function tokenOf(body: unknown): string | undefined {
 }
 
 /** Sign-in with an OpenID provider: `/auth/sign-in` redirects the browser there, and it returns to `/auth/callback`. */
-export function openidSignInRoutes(
+function openidSignInRoutes(
   services: Services,
   { issuer, newUserRole, publicUrl, attempts, provider }: OpenidSignIn,
 ): Route[] {

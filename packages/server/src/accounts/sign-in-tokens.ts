@@ -1,23 +1,19 @@
+import { randomBytes } from "node:crypto";
+import { ServiceError } from "../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { SignInTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { randomBytes } from "node:crypto";
-import type { KeyDigest } from "./verify-api-key.ts";
-import { ServiceError } from "../platform/errors.ts";
 import type { IdentityServices } from "./identity-services.ts";
 import { admitSession, type SessionBrowser } from "./sessions.ts";
 import { selectUser } from "./users-store.ts";
+import type { KeyDigest } from "./verify-api-key.ts";
 
-export async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
+async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
   await database.insertInto("sign_in_tokens").values(row).execute();
 }
 
 /** Uses up a token and returns its user's id; undefined if it is unknown, used or expired. */
-export async function markUsed(
-  database: Database,
-  digest: string,
-  usedAt: Micros,
-): Promise<string | undefined> {
+async function markUsed(database: Database, digest: string, usedAt: Micros): Promise<string | undefined> {
   const used = await database
     .updateTable("sign_in_tokens")
     .set({ used_at: usedAt })
@@ -40,7 +36,7 @@ export async function markAllUsed(database: Database, userId: string, usedAt: Mi
 }
 
 /** Deletes some expired tokens, the oldest first. */
-export async function deleteExpiredTokens(database: Database, now: Micros, limit: number): Promise<void> {
+async function deleteExpiredTokens(database: Database, now: Micros, limit: number): Promise<void> {
   await database
     .deleteFrom("sign_in_tokens")
     .where("digest", "in", (expired) =>

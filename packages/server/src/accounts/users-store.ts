@@ -1,11 +1,11 @@
-import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Role } from "@presage/contract";
-import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
-import type { Micros } from "../platform/storage/columns.ts";
-import type { Liveness } from "./sessions-store.ts";
 import type { Selectable } from "kysely";
-import { isPostgres } from "../platform/storage/store.ts";
+import type { Micros } from "../platform/storage/columns.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { AccountsTable, UsersTable } from "../platform/storage/schema/accounts.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres } from "../platform/storage/store.ts";
+import type { Liveness } from "./sessions-store.ts";
 
 /** How many other users a user's account has. */
 export async function countOtherUsers(

@@ -1,15 +1,30 @@
+import type { Role } from "@presage/contract";
+import { type Caller, checkAccess } from "../http/caller.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { insertUser, localIssuer, type User, hasOtherOwner, type Member, selectDigestsOf, updateRole, lockAccount, lockUsers, selectUser, insertUserWithAccount, selectUserByIdentity, selectUsers, selectAccount } from "./users-store.ts";
-import type { Role } from "@presage/contract";
-import { checkAccess, type Caller } from "../http/caller.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { markAllRevoked } from "./api-keys-store.ts";
 import { type AccessChanger, accessWriter, auditOf, lockCaller } from "./change-access.ts";
 import type { IdentityServices } from "./identity-services.ts";
-import { markAllRevoked } from "./api-keys-store.ts";
 import { markAllEnded } from "./sessions-store.ts";
 import { markAllUsed } from "./sign-in-tokens.ts";
+import {
+  hasOtherOwner,
+  insertUser,
+  insertUserWithAccount,
+  localIssuer,
+  lockAccount,
+  lockUsers,
+  type Member,
+  selectAccount,
+  selectDigestsOf,
+  selectUser,
+  selectUserByIdentity,
+  selectUsers,
+  type User,
+  updateRole,
+} from "./users-store.ts";
 
 /** Adds a user who signs in with links, or only has keys, to the changer's account. Returns the user's id. */
 export async function addLocalUser(

@@ -1,10 +1,10 @@
-import { type Micros, nowMicros, microsPerMs } from "../platform/storage/columns.ts";
-import { writeInBatches } from "../platform/storage/rows.ts";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Caller } from "../http/caller.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
+import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
+import { writeInBatches } from "../platform/storage/rows.ts";
 import { lruLimit } from "../platform/words.ts";
 import { type KeyRecord, readScopes } from "./api-keys-store.ts";
 import type { User } from "./users-store.ts";

@@ -1,22 +1,27 @@
-import { selectKeyRecord, writeLastUses } from "../accounts/api-keys-store.ts";
-import { collectLastUses, createKeyVerifier, type KeyVerifier, createKeyDigest } from "../accounts/verify-api-key.ts";
 import { ensureFirstKey } from "../accounts/api-keys.ts";
-import type { Config, OidcConfig } from "../config/config.ts";
-import type { Log } from "../platform/observability/logger.ts";
-import type { Metrics } from "../platform/observability/metrics.ts";
-import type { OpenedStore } from "./compose-command-line.ts";
-import { logFailure } from "./storage.ts";
+import { selectKeyRecord, writeLastUses } from "../accounts/api-keys-store.ts";
+import type { IdentityServices } from "../accounts/identity-services.ts";
+import { createSessionTokens } from "../accounts/sessions.ts";
+import type { SessionRules } from "../accounts/sessions-store.ts";
 import { createAttemptCookie, type OpenidSignIn, type SignIn } from "../accounts/sign-in-route.ts";
 import { createSignInToken } from "../accounts/sign-in-tokens.ts";
-import type { IdentityServices } from "../accounts/identity-services.ts";
-import type { SessionRules } from "../accounts/sessions-store.ts";
-import { createSessionTokens } from "../accounts/sessions.ts";
 import { localIssuer, type User } from "../accounts/users-store.ts";
+import {
+  collectLastUses,
+  createKeyDigest,
+  createKeyVerifier,
+  type KeyVerifier,
+} from "../accounts/verify-api-key.ts";
+import type { Config, OidcConfig } from "../config/config.ts";
 import { type CookieSettings, createSessionCookie } from "../http/caller.ts";
+import type { Log } from "../platform/observability/logger.ts";
+import type { Metrics } from "../platform/observability/metrics.ts";
 import type { OpenedDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
+import type { OpenedStore } from "./compose-command-line.ts";
 import type { Services } from "./services.ts";
+import { logFailure } from "./storage.ts";
 
 /** Finds whose a key is, and writes when it was last used. */
 export function composeKeyVerifier(

@@ -1,15 +1,22 @@
 import { type Config, ConfigError } from "../config/config.ts";
-import { parseDeployments, readSettingsFile, parsePrices } from "../config/files.ts";
-import { defined } from "../platform/words.ts";
+import { parseDeployments, parsePrices, readSettingsFile } from "../config/files.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import type { Logger } from "../platform/observability/logger.ts";
+import type { PriceList, Prices } from "../platform/prices.ts";
+import { defined } from "../platform/words.ts";
 import type { CompletionCache } from "../upstream/cache.ts";
-import { createDeployments, type DeploymentSettings, type Deployments, type NamedDeploymentSettings, type CountUnreachable, watchOutages } from "../upstream/deployments.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
+import {
+  type CountUnreachable,
+  createDeployments,
+  type DeploymentSettings,
+  type Deployments,
+  type NamedDeploymentSettings,
+  watchOutages,
+} from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { shareOf } from "./workers.ts";
-import type { Prices, PriceList } from "../platform/prices.ts";
 
 export interface ComposedDeployments {
   deployments: Deployments;

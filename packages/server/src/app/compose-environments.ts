@@ -6,20 +6,24 @@ import type {
   JudgedStep,
   RewardOutcome,
 } from "../environments/environment-services.ts";
-import { applyWrites, type EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
 import { createKnownEpisodes } from "../environments/episodes/episode.ts";
 import { progressReader } from "../environments/episodes/figures.ts";
+import { applyWrites, type EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
 import { createStartTurns } from "../environments/episodes/start-episode.ts";
 import { createKnownSessions, createSessionIds, sweepSessions } from "../environments/ors/ors-sessions.ts";
-import { InvalidEvaluatorsError, findEvaluatorIssues, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
+import {
+  findEvaluatorIssues,
+  InvalidEvaluatorsError,
+  resolveEvaluators,
+} from "../evaluators/resolve-evaluators.ts";
 import { regex } from "../evaluators/rules/regex.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { createRetryBudget } from "../platform/limits/deadline.ts";
 import type { Log } from "../platform/observability/logger.ts";
-import { doTogether, type Requester, type Store } from "../platform/storage/store.ts";
-import type { OpenedDatabase } from "../platform/storage/open.ts";
 import { toStorableText } from "../platform/storage/columns.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
+import type { OpenedDatabase } from "../platform/storage/open.ts";
+import { doTogether, type Requester, type Store } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { logFailure } from "./storage.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../config/config.ts";
-import { connectRedis } from "../platform/redis.ts";
 import { type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
 import { createMetrics } from "../platform/observability/metrics.ts";
+import { connectRedis } from "../platform/redis.ts";
 import { composeLimits } from "./compose-limits.ts";
 
 const holders: LimitHolders = {

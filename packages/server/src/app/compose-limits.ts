@@ -1,9 +1,14 @@
 import type { KeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
-import type { Redis } from "../platform/redis.ts";
 import { type Admission, createAdmission } from "../platform/limits/admission.ts";
-import { countProcesses, createSharedTokenBuckets, createTokenBuckets, type TakeTokens } from "../platform/limits/token-buckets.ts";
+import {
+  countProcesses,
+  createSharedTokenBuckets,
+  createTokenBuckets,
+  type TakeTokens,
+} from "../platform/limits/token-buckets.ts";
 import { type Metrics, watchProcesses } from "../platform/observability/metrics.ts";
+import type { Redis } from "../platform/redis.ts";
 import { shareOf } from "./workers.ts";
 
 interface LimitServices {

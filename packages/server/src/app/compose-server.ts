@@ -1,39 +1,46 @@
-import { type OpenSockets, createOpenSockets } from "../http/sockets.ts";
-import { type ByteBudget, createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
-import { type Metrics, type ReplicaFigures, watchCounts, watchReplicas, createMetrics, watchRedis } from "../platform/observability/metrics.ts";
-import type { Capture } from "../predictions/capture.ts";
-import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
-import type { Deployment, CountUnreachable } from "../upstream/deployments.ts";
-import { replicaAddress } from "../upstream/replicas.ts";
-import { type ComposedEvaluation, composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
-import { type ComposedLimits, composeLimits } from "./compose-limits.ts";
-import type { Services, Phase } from "./services.ts";
-import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import { ensureOwner } from "../accounts/users.ts";
+import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
 import { browserAddress } from "../http/pages.ts";
-import { connectRedis } from "../platform/redis.ts";
+import { createOpenSockets, type OpenSockets } from "../http/sockets.ts";
+import { type ByteBudget, createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
 import { createLongWork } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
+import {
+  createMetrics,
+  type Metrics,
+  type ReplicaFigures,
+  watchCounts,
+  watchRedis,
+  watchReplicas,
+} from "../platform/observability/metrics.ts";
 import type { PriceList } from "../platform/prices.ts";
+import { connectRedis } from "../platform/redis.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
+import type { Capture } from "../predictions/capture.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { watchClocks } from "../results/times.ts";
+import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
+import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
 import { collectUsage } from "../usage/usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
-import { type App, createApp } from "./routes.ts";
-import { composeCapture, composeRetention } from "./retention.ts";
+import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import { composeDeployments, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments } from "./compose-environments.ts";
-import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
+import { type ComposedEvaluation, composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
+import { type ComposedLimits, composeLimits } from "./compose-limits.ts";
 import { composeRuns } from "./compose-runs.ts";
 import { composeTelemetry } from "./compose-telemetry.ts";
+import { composeCapture, composeRetention } from "./retention.ts";
+import { type App, createApp } from "./routes.ts";
+import type { Phase, Services } from "./services.ts";
 import { logFailure, openStore } from "./storage.ts";
-import type { WorkerStart } from "./workers.ts";
 import type { SupervisorLink } from "./supervisor-link.ts";
+import type { WorkerStart } from "./workers.ts";
 
 interface Watched {
   deployments: Services["deployments"];
@@ -46,7 +53,7 @@ interface Watched {
 }
 
 /** Metrics that are read when `/metrics` is requested. */
-export function watchFigures(
+function watchFigures(
   { registry }: Pick<Metrics, "registry">,
   { deployments, limits, sockets, judgeCalls, memory, capture, completions }: Watched,
 ): void {

@@ -1,5 +1,5 @@
-import { copyLog, openSqliteBackgroundWriter } from "../platform/storage/sqlite.ts";
 import type { DeletedBatch } from "../platform/storage/delete-in-batches.ts";
+import { copyLog, openSqliteBackgroundWriter } from "../platform/storage/sqlite.ts";
 import { serveWrites } from "../platform/storage/thread.ts";
 import { type DeletionStep, type Place, takeDeletionStep } from "./deletions.ts";
 

@@ -1,13 +1,18 @@
 import { deleteOldAuditEvents } from "../accounts/audit-log.ts";
+import { selectAccountIds } from "../accounts/users-store.ts";
 import { deleteOldEpisodes, type EpisodePlace } from "../environments/episodes/delete-episodes.ts";
-import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-in-batches.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
+import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-in-batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteOldPredictions } from "../predictions/delete-predictions.ts";
-import { type CountsPlace, deleteEmptyCounts, deleteMatchingResults, deleteOldResults } from "../results/delete/delete-results.ts";
+import {
+  type CountsPlace,
+  deleteEmptyCounts,
+  deleteMatchingResults,
+  deleteOldResults,
+} from "../results/delete/delete-results.ts";
 import { type AgePlace, forgetDeletions } from "../results/delete/deleted-results-store.ts";
 import { deleteOldUsage } from "../usage/usage-store.ts";
-import { selectAccountIds } from "../accounts/users-store.ts";
 
 /** One small transaction of what is to be deleted, at most `limit` rows. */
 export type DeletionStep = { limit: number } & (

@@ -1,16 +1,16 @@
-import { appPolicy } from "../http/pages.ts";
 import { resolve } from "node:path";
 import swaggerStylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { findSession } from "../http/authenticate.ts";
 import fonts from "../http/fonts.css" with { type: "text" };
+import { appPolicy } from "../http/pages.ts";
 import { openFile, openPage, type Route } from "../http/route.ts";
 import styles from "./docs.css" with { type: "text" };
 import type { Services } from "./services.ts";
 import script from "./start.js" with { type: "text" };
 
 /** The API reference. `csrfToken` is that of the session if the browser is signed in. */
-export function docsPage(csrfToken: string | undefined): Response {
+function docsPage(csrfToken: string | undefined): Response {
   const html = `<!doctype html>
 <html lang="en">
 <head>

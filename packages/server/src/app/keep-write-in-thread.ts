@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { writerThread } from "../platform/storage/thread.ts";
 import type { WriterData } from "../platform/storage/sqlite-turns.ts";
+import { writerThread } from "../platform/storage/thread.ts";
 import { toText, type WriteResults, type Written } from "../results/write/write-results.ts";
 
 export function startResultsWorker(workerData: WriterData): Worker {

@@ -1,8 +1,8 @@
 import { dlopen } from "bun:ffi";
 import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { idleTimeoutS } from "../http/route.ts";
 import { isOpenAiPath, openAiError } from "../http/errors.ts";
+import { idleTimeoutS } from "../http/route.ts";
 import { type SocketEvents, socketHandler } from "../http/sockets.ts";
 import type { App } from "./routes.ts";
 
@@ -16,7 +16,7 @@ const soAcceptConn = 30;
  * Lets the kernel hold more new connections than the 512 that Bun asks for: trainers open thousands at once, and those beyond it are reset
  * after seconds. On Linux a second `listen` on a socket changes just that. Elsewhere, and without a C library, it does nothing.
  */
-export function widenBacklog(): void {
+function widenBacklog(): void {
   if (process.platform !== "linux") return;
   try {
     const library = dlopen("libc.so.6", {

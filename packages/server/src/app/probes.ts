@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
+import { HealthResponse } from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { isFromThisMachine } from "../http/caller.ts";
+import { errorResponse, openOperation, response } from "../http/describe.ts";
 import { type Call, open, type Route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Services } from "./services.ts";
-import { HealthResponse } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, openOperation, response } from "../http/describe.ts";
 
 /** Metrics contain ids of API keys and show how busy the server is, so they are for its operator only. */
 export function metricsRoutes({ metrics, readMetrics, settings: { metricsToken } }: Services): Route[] {

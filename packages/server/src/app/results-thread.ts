@@ -1,7 +1,12 @@
-import { openSqliteWriter } from "../platform/storage/sqlite.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { openSqliteWriter } from "../platform/storage/sqlite.ts";
 import { serveWrites } from "../platform/storage/thread.ts";
-import { toRecords, createWriteInParts, type WriteResults, type Written } from "../results/write/write-results.ts";
+import {
+  createWriteInParts,
+  toRecords,
+  type WriteResults,
+  type Written,
+} from "../results/write/write-results.ts";
 
 // Runs in a worker: it writes results.
 let writeResults: WriteResults | undefined;

@@ -2,19 +2,19 @@ import type { Config } from "../config/config.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
+import { seeClock, startSweeper, withLease } from "../platform/storage/leases.ts";
 import type { OpenedDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { emptyLog } from "../platform/storage/sqlite.ts";
 import { type Capture, createCapture } from "../predictions/capture.ts";
 import { toCapturedRows } from "../predictions/captured-rows.ts";
 import { insertCaptured } from "../predictions/stored-predictions-store.ts";
-import { logFailure } from "./storage.ts";
-import { writeCapturedInThread } from "./write-captured-in-thread.ts";
-import { seeClock, startSweeper, withLease } from "../platform/storage/leases.ts";
-import { emptyLog } from "../platform/storage/sqlite.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
 import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { deleteInThread } from "./delete-in-thread.ts";
-import { takeDeletionStep, type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld } from "./deletions.ts";
+import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld, takeDeletionStep } from "./deletions.ts";
+import { logFailure } from "./storage.ts";
+import { writeCapturedInThread } from "./write-captured-in-thread.ts";
 
 /** Keeps predictions of clients. */
 export function composeCapture(

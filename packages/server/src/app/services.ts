@@ -1,8 +1,8 @@
 import type { IdentityServices } from "../accounts/identity-services.ts";
 import type { SignIn } from "../accounts/sign-in-route.ts";
 import type { EnvironmentServices } from "../environments/environment-services.ts";
-import type { OpenSockets } from "../http/sockets.ts";
 import type { SessionCookie } from "../http/caller.ts";
+import type { OpenSockets } from "../http/sockets.ts";
 import type { Admission } from "../platform/limits/admission.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import type { LongWork } from "../platform/limits/turns.ts";

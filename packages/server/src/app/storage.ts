@@ -1,10 +1,10 @@
-import type { Log } from "../platform/observability/logger.ts";
-import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { Config } from "../config/config.ts";
+import type { Log } from "../platform/observability/logger.ts";
 import { reasonOf } from "../platform/observability/metrics.ts";
-import { ClockSkewError, findClockSkew } from "../platform/storage/settings-store.ts";
 import { isSqlite } from "../platform/storage/open.ts";
 import { waitForPostgres } from "../platform/storage/postgres.ts";
+import { ClockSkewError, findClockSkew } from "../platform/storage/settings-store.ts";
+import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 
 /** Warns of background work that failed and is retried. An outage of the store has a log line of its own. */

@@ -1,7 +1,16 @@
 import { type Config, hasFilesToReread } from "../config/config.ts";
-import { defined } from "../platform/words.ts";
 import type { Logger } from "../platform/observability/logger.ts";
-import { holdAddress, type Question, type Started, type ToSupervisor, startWorker, type WorkerExit, type WorkerProcess, createWorkerFigures } from "./workers.ts";
+import { defined } from "../platform/words.ts";
+import {
+  createWorkerFigures,
+  holdAddress,
+  type Question,
+  type Started,
+  startWorker,
+  type ToSupervisor,
+  type WorkerExit,
+  type WorkerProcess,
+} from "./workers.ts";
 
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;

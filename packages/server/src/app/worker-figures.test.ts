@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMetrics, watchProcesses, watchReplicas } from "../platform/observability/metrics.ts";
-import { type Figures, createWorkerFigures } from "./workers.ts";
+import { createWorkerFigures, type Figures } from "./workers.ts";
 
 interface TestWorker {
   metrics: ReturnType<typeof createMetrics>;

@@ -1,8 +1,14 @@
-import { addressInUseError, listenAddress, probeAddress } from "./listen.ts";
-import { type MetricObjectWithValues, type MetricValue, AggregatorRegistry, Gauge, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  Gauge,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from "prom-client";
 import type { Config, Workers } from "../config/config.ts";
 import { quarterOfMemory } from "../platform/limits/memory.ts";
 import { createCounter } from "../platform/observability/metrics.ts";
+import { addressInUseError, listenAddress, probeAddress } from "./listen.ts";
 
 /** Keeps other supervisors from the address until it is released or the process ends. */
 export interface HeldAddress {

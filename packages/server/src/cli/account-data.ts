@@ -7,10 +7,10 @@ import { type ImportOptions, importAccount } from "../accounts/import-account.ts
 import { selectAccountNames } from "../accounts/users-store.ts";
 import type { OpenedStore } from "../app/compose-command-line.ts";
 import type { Config } from "../config/config.ts";
-import { countOf } from "../platform/words.ts";
+import { migrations } from "../platform/storage/migrations/index.ts";
 import { diskFloorOf, refuseShortage } from "../platform/storage/sqlite.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-import { migrations } from "../platform/storage/migrations/index.ts";
+import { countOf } from "../platform/words.ts";
 import { storeImportedResults } from "../results/imports.ts";
 import { takeGivenNumbers } from "../results/write/results-store.ts";
 import { CommandError } from "./command-error.ts";

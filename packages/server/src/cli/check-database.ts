@@ -1,8 +1,14 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
+import {
+  type InspectedDatabase,
+  inspectDatabase,
+  isInMemory,
+  isSqlite,
+  sqlitePath,
+} from "../platform/storage/open.ts";
 import { countOf } from "../platform/words.ts";
-import { type InspectedDatabase, inspectDatabase, isInMemory, isSqlite, sqlitePath } from "../platform/storage/open.ts";
 import { describeClock } from "./describe-clock.ts";
 import type { Finding } from "./finding.ts";
 import { megabytes } from "./sqlite-file.ts";

@@ -1,8 +1,8 @@
 import { readDeploymentSettings } from "../app/compose-deployments.ts";
 import { upstreamOfJudges } from "../app/compose-evaluation.ts";
 import { type Config, ConfigError } from "../config/config.ts";
-import { defined } from "../platform/words.ts";
 import { UpstreamError } from "../platform/errors.ts";
+import { defined } from "../platform/words.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { UpstreamOptions } from "../upstream/upstream.ts";

@@ -1,10 +1,19 @@
 import { countRowsOf } from "../accounts/account-tables.ts";
-import { endUserIn, ownerSubject, findUser } from "../accounts/users.ts";
-import { countOtherUsers, countRowsOfUser, deleteUserRows, hasOtherOwner, localIssuer, lockAccount, lockUsers, selectUser, type User } from "../accounts/users-store.ts";
 import { markAllUsed } from "../accounts/sign-in-tokens.ts";
+import { endUserIn, findUser, ownerSubject } from "../accounts/users.ts";
+import {
+  countOtherUsers,
+  countRowsOfUser,
+  deleteUserRows,
+  hasOtherOwner,
+  localIssuer,
+  lockAccount,
+  lockUsers,
+  selectUser,
+  type User,
+} from "../accounts/users-store.ts";
 import { sessionRules } from "../app/compose-accounts.ts";
 import type { Config } from "../config/config.ts";
-import { countOf, printable } from "../platform/words.ts";
 import { recordChange } from "../platform/audit.ts";
 import {
   closeAccount,
@@ -14,6 +23,7 @@ import {
 } from "../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { discardAllRuns } from "../runs/change-run.ts";
 import { CommandError } from "./command-error.ts";
 import { changerFor } from "./command-line-actor.ts";

@@ -1,4 +1,8 @@
-import { InvalidEvaluatorsError, type WantedEvaluator, findEvaluatorIssues } from "../evaluators/resolve-evaluators.ts";
+import {
+  findEvaluatorIssues,
+  InvalidEvaluatorsError,
+  type WantedEvaluator,
+} from "../evaluators/resolve-evaluators.ts";
 import { type EvaluateServices, evaluate } from "../results/evaluate.ts";
 import { readResultMetadata } from "../results/evaluate-route.ts";
 import { CommandError } from "./command-error.ts";

@@ -1,6 +1,6 @@
 import type { Comparison, RunReport } from "@presage/contract";
-import { countOf, printable } from "../platform/words.ts";
 import { fewestClusters } from "../platform/statistics/differences.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { CommandError } from "./command-error.ts";
 import { outcomeName, percent } from "./outcome-table.ts";
 import { readNumber } from "./run-options.ts";

@@ -6,6 +6,7 @@ import {
   toKeyScopes,
 } from "@presage/contract";
 import { z } from "zod";
+import { addApiKey, changeKeySettingsOf, recordNewKey, revokeKeyOf } from "../accounts/api-keys.ts";
 import { toApiKeyResponse } from "../accounts/api-keys-route.ts";
 import {
   type ApiKey,
@@ -13,14 +14,13 @@ import {
   selectApiKeys,
   readScopes as storedScopes,
 } from "../accounts/api-keys-store.ts";
-import { changeKeySettingsOf, addApiKey, recordNewKey, revokeKeyOf } from "../accounts/api-keys.ts";
 import { findUser } from "../accounts/users.ts";
-import { type User, lockUsers } from "../accounts/users-store.ts";
+import { lockUsers, type User } from "../accounts/users-store.ts";
 import type { OpenedStore } from "../app/compose-command-line.ts";
 import type { Config } from "../config/config.ts";
-import { defined, printable } from "../platform/words.ts";
-import type { Keyset } from "../platform/storage/lists.ts";
 import { type Micros, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
+import { defined, printable } from "../platform/words.ts";
 import { CommandError } from "./command-error.ts";
 import { changerFor } from "./command-line-actor.ts";
 import { printList } from "./print-list.ts";

@@ -4,10 +4,10 @@ import { createDataset, deleteDataset, listDatasets, listRevisions } from "../da
 import { toDataset, toDatasetRevision } from "../datasets/datasets-route.ts";
 import { sweepRevisions } from "../datasets/revisions-store.ts";
 import { uploadRevision } from "../datasets/upload/upload-revision.ts";
-import { readEpisodeLines, noEpisodes, toWantedEpisodes } from "../environments/make-dataset.ts";
-import { diskFloorOf } from "../platform/storage/sqlite.ts";
-import type { Keyset } from "../platform/storage/lists.ts";
+import { noEpisodes, readEpisodeLines, toWantedEpisodes } from "../environments/make-dataset.ts";
 import { UploadError } from "../platform/errors.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
+import { diskFloorOf } from "../platform/storage/sqlite.ts";
 import { CommandError } from "./command-error.ts";
 import { commandLineActor } from "./command-line-actor.ts";
 import type { PlaceDatasets } from "./place.ts";

@@ -1,6 +1,6 @@
 import { hasFailed } from "../evaluators/outcome.ts";
-import { printable } from "../platform/words.ts";
 import { jackknifeError, momentsOfClusters, rateInterval } from "../platform/statistics/intervals.ts";
+import { printable } from "../platform/words.ts";
 import type { Outcome } from "./evaluate-line.ts";
 import { type Column, textTable } from "./text-table.ts";
 

@@ -1,7 +1,13 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import { checkSqlite, DatabaseFileError, copySqlite, replaceFile, setAside } from "../platform/storage/backup.ts";
+import {
+  checkSqlite,
+  copySqlite,
+  DatabaseFileError,
+  replaceFile,
+  setAside,
+} from "../platform/storage/backup.ts";
 import { CommandError } from "./command-error.ts";
 import { explainFileError, isNoSpace } from "./explain-file-error.ts";
 import { megabytes, sqliteFile } from "./sqlite-file.ts";

@@ -1,7 +1,7 @@
 import { composeServer } from "../app/compose-server.ts";
 import { listen, listenAddress } from "../app/listen.ts";
-import type { Started, WorkerStart } from "../app/workers.ts";
 import type { SupervisorLink } from "../app/supervisor-link.ts";
+import type { Started, WorkerStart } from "../app/workers.ts";
 import { type Config, hasFilesToReread } from "../config/config.ts";
 import { browserAddress } from "../http/pages.ts";
 import type { Log } from "../platform/observability/logger.ts";

@@ -1,10 +1,10 @@
-import { endUser, findUser } from "../accounts/users.ts";
 import { livenessNow } from "../accounts/sessions-store.ts";
+import { endUser, findUser } from "../accounts/users.ts";
 import { selectUsersAccess, type UserAccess } from "../accounts/users-store.ts";
 import { sessionRules } from "../app/compose-accounts.ts";
 import type { Config } from "../config/config.ts";
-import { countOf, printable } from "../platform/words.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { changerFor } from "./command-line-actor.ts";
 import { printList } from "./print-list.ts";
 import { printNotice } from "./print-notice.ts";

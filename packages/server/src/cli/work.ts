@@ -1,5 +1,5 @@
-import { type WorkerStart, configOfWorker } from "../app/workers.ts";
 import { connectToSupervisor } from "../app/supervisor-link.ts";
+import { configOfWorker, type WorkerStart } from "../app/workers.ts";
 import type { Config } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { CommandError } from "./command-error.ts";

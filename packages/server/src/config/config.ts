@@ -1,8 +1,8 @@
-import packageJson from "../../package.json" with { type: "json" };
-import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
 import type { Role } from "@presage/contract";
 import type { z } from "zod";
+import packageJson from "../../package.json" with { type: "json" };
 import { contradictionsOf } from "./contradictions.ts";
+import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
 import { anyDomain, expectedOf, type RawEnvironment } from "./values.ts";
 
 type Signal = "traces" | "metrics";
@@ -25,7 +25,7 @@ export type TelemetryConfig = Readonly<{
 }>;
 
 /** OpenTelemetry's variables: those of one signal come before those of both. */
-export function telemetryOf(values: Environment): TelemetryConfig {
+function telemetryOf(values: Environment): TelemetryConfig {
   const metrics = targetOf(values, "metrics");
   return {
     attributes: {

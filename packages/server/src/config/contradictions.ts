@@ -1,6 +1,6 @@
 import type { Environment } from "./environment.ts";
-import { anyDomain, type RawEnvironment } from "./values.ts";
 import { oidcNames } from "./identity-and-telemetry.ts";
+import { anyDomain, type RawEnvironment } from "./values.ts";
 
 /** Contradictions between variables that are each valid alone, one line each. `values` are absent if one is invalid. */
 export function contradictionsOf(set: RawEnvironment, values: Environment | undefined): string[] {

@@ -1,8 +1,24 @@
 import { availableParallelism } from "node:os";
 import { capturePattern } from "@presage/contract";
 import { z } from "zod";
-import { httpUrl, httpUrls, oneOf, onOff, originUrl, redisUrl, retentionDays, text, unlimited, wholeNumber } from "./values.ts";
-import { identityVariables, secretIdentityNames, secretTelemetryNames, telemetryVariables } from "./identity-and-telemetry.ts";
+import {
+  identityVariables,
+  secretIdentityNames,
+  secretTelemetryNames,
+  telemetryVariables,
+} from "./identity-and-telemetry.ts";
+import {
+  httpUrl,
+  httpUrls,
+  oneOf,
+  onOff,
+  originUrl,
+  redisUrl,
+  retentionDays,
+  text,
+  unlimited,
+  wholeNumber,
+} from "./values.ts";
 
 const chatCompatibilities = ["strict", "openai"] as const;
 export const cachePolicies = ["off", "deterministic", "seeded"] as const;

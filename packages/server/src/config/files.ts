@@ -1,11 +1,24 @@
 import { basename } from "node:path";
 import type { Document } from "yaml";
 import { z } from "zod";
-import { ConfigError } from "./config.ts";
-import { expectedOf, areDifferentUrls, expectedNumber, httpUrl, oneOf, type RawEnvironment, unlimited } from "./values.ts";
+import {
+  isCountedModelName,
+  type ModelPrices,
+  maxModelNameCharacters,
+  type Prices,
+} from "../platform/prices.ts";
 import { controlTokenRules, type DeploymentSettings } from "../upstream/deployments.ts";
+import { ConfigError } from "./config.ts";
 import { cachePolicies } from "./environment.ts";
-import { type ModelPrices, type Prices, isCountedModelName, maxModelNameCharacters } from "../platform/prices.ts";
+import {
+  areDifferentUrls,
+  expectedNumber,
+  expectedOf,
+  httpUrl,
+  oneOf,
+  type RawEnvironment,
+  unlimited,
+} from "./values.ts";
 
 /** Loaded by the first file, so that a server without files does without it. */
 const yaml = (): typeof import("yaml") => require("yaml");
@@ -39,7 +52,7 @@ export async function readSettingsFile(variable: string, path: string): Promise<
  * Reads YAML by a schema, or throws a `ConfigError` with a line for each issue: file, line, place and what was expected, as the
  * `expected` of the schema that `schemaAt` finds for a place. It quotes no values, since one may be a key in the wrong place.
  */
-export function parseYamlFile<Schema extends z.ZodType>(
+function parseYamlFile<Schema extends z.ZodType>(
   path: string,
   text: string,
   schema: Schema,

@@ -1,6 +1,6 @@
 import { Role } from "@presage/contract";
 import { z } from "zod";
-import { domains, issuerUrl, oneOf, text, wholeNumber, httpUrl, onOff } from "./values.ts";
+import { domains, httpUrl, issuerUrl, oneOf, onOff, text, wholeNumber } from "./values.ts";
 
 const yearHours = 8_760;
 const yearMinutes = 525_600;

@@ -1,6 +1,6 @@
 import type { Sweeper } from "../platform/storage/leases.ts";
-import type { Uploads } from "./upload/run-upload.ts";
 import type { UploadLimits } from "./upload/lines.ts";
+import type { Uploads } from "./upload/run-upload.ts";
 
 /** What operations on datasets need beside the store. */
 export interface DatasetServices extends Readonly<UploadLimits> {

@@ -1,17 +1,50 @@
-import { Dataset, DatasetRevision, type DatasetFormat, DatasetCreateRequest, DatasetDeleteQuery, DatasetListQuery, DatasetListResponse, DatasetPath, DatasetRevisionListQuery, DatasetRevisionListResponse, DatasetUploadQuery, defaultPageLimit, isTrueWord, DatasetLine, DatasetRevisionQuery, DatasetSample, DatasetSampleListQuery, DatasetSampleListResponse, DatasetTrajectory, DatasetTrajectoryListQuery, DatasetTrajectoryListResponse, DatasetTrajectoryPath, DatasetTrajectoryQuery, EpisodeSelection, HTTPValidationError } from "@presage/contract";
-import { toIsoInstant } from "../platform/storage/columns.ts";
-import { type DatasetWithRevision, createDataset, deleteDataset, findDataset, listDatasets, listRevisions } from "./datasets.ts";
-import type { Revision } from "./revisions-store.ts";
-import { receiveUpload } from "../http/receive-upload.ts";
-import { requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
-import type { UploadedRevision } from "./upload/upload-revision.ts";
+import {
+  Dataset,
+  DatasetCreateRequest,
+  DatasetDeleteQuery,
+  type DatasetFormat,
+  DatasetLine,
+  DatasetListQuery,
+  DatasetListResponse,
+  DatasetPath,
+  DatasetRevision,
+  DatasetRevisionListQuery,
+  DatasetRevisionListResponse,
+  DatasetRevisionQuery,
+  DatasetSample,
+  DatasetSampleListQuery,
+  DatasetSampleListResponse,
+  DatasetTrajectory,
+  DatasetTrajectoryListQuery,
+  DatasetTrajectoryListResponse,
+  DatasetTrajectoryPath,
+  DatasetTrajectoryQuery,
+  DatasetUploadQuery,
+  defaultPageLimit,
+  EpisodeSelection,
+  HTTPValidationError,
+  isTrueWord,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
 import { reviseFromEpisodes } from "../environments/make-dataset.ts";
-import { readKeysetPage, toCursor, readBody, readKnownQuery, readOnce, readPath } from "../http/request.ts";
-import { sampleRoutes } from "./samples-route.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, errorResponse, idempotencyHeader, operation, page, response } from "../http/describe.ts";
+import { receiveUpload } from "../http/receive-upload.ts";
+import { readBody, readKeysetPage, readKnownQuery, readOnce, readPath, toCursor } from "../http/request.ts";
+import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
+import {
+  createDataset,
+  type DatasetWithRevision,
+  deleteDataset,
+  findDataset,
+  listDatasets,
+  listRevisions,
+} from "./datasets.ts";
+import type { Revision } from "./revisions-store.ts";
+import { sampleRoutes } from "./samples-route.ts";
+import type { UploadedRevision } from "./upload/upload-revision.ts";
 
 export function toDataset({ dataset, latest }: DatasetWithRevision): Dataset {
   return {
@@ -40,7 +73,7 @@ export function toDatasetRevision({
 }
 
 /** Stores the lines of a request's body as a revision, as they arrive. */
-export async function receiveRevision(
+async function receiveRevision(
   { datasets }: Pick<EvaluationServices, "datasets">,
   call: CallWithCaller,
   { id, format, isAppended }: { id: string; format: DatasetFormat | undefined; isAppended: boolean },

@@ -1,16 +1,22 @@
-import { isPostgres, type Requester } from "../platform/storage/store.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst, type Keyset } from "../platform/storage/lists.ts";
-import type { DatasetsTable } from "../platform/storage/schema/runs.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { ServiceError } from "../platform/errors.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { type Revision, selectLatestRevisions, selectRevision, discardRevisions, selectRevisions } from "./revisions-store.ts";
 import type { DatasetChange } from "@presage/contract";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
+import { type Keyset, type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import type { DatasetsTable } from "../platform/storage/schema/runs.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres, type Requester } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { countRunsOf, discardRunsOf } from "../runs/change-run.ts";
+import {
+  discardRevisions,
+  type Revision,
+  selectLatestRevisions,
+  selectRevision,
+  selectRevisions,
+} from "./revisions-store.ts";
 
 export type StoredDataset = Omit<DatasetsTable, "account_id">;
 
@@ -26,7 +32,7 @@ const columns = [
 ] as const;
 
 /** Stores a dataset, unless its account has one of this name. Returns whether it did. */
-export async function insertDataset(transaction: Database, row: DatasetsTable): Promise<boolean> {
+async function insertDataset(transaction: Database, row: DatasetsTable): Promise<boolean> {
   const inserted = await transaction
     .insertInto("datasets")
     .values(row)
@@ -50,7 +56,7 @@ export async function selectDataset(
 }
 
 /** An account's datasets, newest first. */
-export async function selectDatasets(
+async function selectDatasets(
   reader: Database,
   accountId: string,
   page: KeysetPage,
@@ -78,7 +84,7 @@ export async function updateLastRevision(transaction: Database, id: string, numb
   await transaction.updateTable("datasets").set({ last_revision: number }).where("id", "=", id).execute();
 }
 
-export async function deleteDatasetRow(transaction: Database, accountId: string, id: string): Promise<void> {
+async function deleteDatasetRow(transaction: Database, accountId: string, id: string): Promise<void> {
   await transaction.deleteFrom("datasets").where("id", "=", id).where("account_id", "=", accountId).execute();
 }
 

@@ -1,7 +1,7 @@
-import { maxConversationMessages, DatasetLine, type DatasetFormat } from "@presage/contract";
+import { type DatasetFormat, DatasetLine, maxConversationMessages } from "@presage/contract";
 import { z } from "zod";
-import { checkLine, LineError, atLine, createJsonLineReader, type RawLine } from "./upload/lines.ts";
 import { countOf } from "../platform/words.ts";
+import { atLine, checkLine, createJsonLineReader, LineError, type RawLine } from "./upload/lines.ts";
 
 const id = z.union([z.string(), z.int()]).nullish();
 const Conversation = z.looseObject({
@@ -17,7 +17,7 @@ const Conversation = z.looseObject({
  * A conversation between an agent, who is the user, and the environment, who is the assistant: each assistant turn after a user turn
  * is a next state, and all turns before it are what the model is asked. Other fields are ignored.
  */
-export function* readChatTrajectory(value: unknown, line: number): Generator<ReadSample, void> {
+function* readChatTrajectory(value: unknown, line: number): Generator<ReadSample, void> {
   const conversation = checkLine(Conversation, value);
   const messages = conversation.messages.map(({ role, content }) => ({ role, content }));
   const trajectoryId =
@@ -50,7 +50,7 @@ const Transition = z.looseObject({
  * A transition of LLM-Sim (Wang et al. 2024): the states before the action and after the environment's tick, as JSON. Its `state_id`
  * counts the transitions of a game, which all start on the path of one playthrough, so a game is one trajectory.
  */
-export function* readLlmSimTransition(value: unknown): Generator<ReadSample, void> {
+function* readLlmSimTransition(value: unknown): Generator<ReadSample, void> {
   const { game, state_id, current_state, current_score_state, tick_state, next_score_state } = checkLine(
     Transition,
     value,
@@ -73,7 +73,7 @@ function withScore(state: object, score: object | null | undefined): string {
 }
 
 /** Presage's own lines, one sample each. */
-export function* readOwnLine(value: unknown): Generator<ReadSample, void> {
+function* readOwnLine(value: unknown): Generator<ReadSample, void> {
   const line = checkLine(DatasetLine, value);
   const { interaction, messages, context } = line;
   if (!interaction && !messages) throw new LineError("Field required; or give messages", ["interaction"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readPrediction, formatOf } from "./formats.ts";
+import { formatOf, readPrediction } from "./formats.ts";
 
 function read(row: unknown, line = 1) {
   return [...readPrediction(row, line)][0];

@@ -1,7 +1,7 @@
-import { type Micros, nowMicros, microsPerMs } from "../platform/storage/columns.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { DatasetRevisionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { setTimeout as sleep } from "node:timers/promises";
 import { isPostgres } from "../platform/storage/store.ts";
 import { deleteSomeRows } from "./samples-store.ts";
 
@@ -201,7 +201,7 @@ export async function discardRevisions(transaction: Database, datasetId: string)
 }
 
 /** Discards revisions whose upload wrote nothing since a time. */
-export async function discardAbandoned(database: Database, since: Micros): Promise<void> {
+async function discardAbandoned(database: Database, since: Micros): Promise<void> {
   await database
     .updateTable("dataset_revisions")
     .set({ state: "deleted", bytes: 0 })
@@ -211,7 +211,7 @@ export async function discardAbandoned(database: Database, since: Micros): Promi
 }
 
 /** One revision whose rows are to be deleted. */
-export async function selectDiscarded(database: Database): Promise<number | undefined> {
+async function selectDiscarded(database: Database): Promise<number | undefined> {
   const row = await database
     .selectFrom("dataset_revisions")
     .select("id")
@@ -222,7 +222,7 @@ export async function selectDiscarded(database: Database): Promise<number | unde
   return row?.id;
 }
 
-export async function deleteRevisionRow(database: Database, id: number): Promise<void> {
+async function deleteRevisionRow(database: Database, id: number): Promise<void> {
   await database
     .deleteFrom("dataset_revisions")
     .where("id", "=", id)

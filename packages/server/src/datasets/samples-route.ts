@@ -1,11 +1,23 @@
-import { DatasetPath, DatasetRevisionQuery, DatasetSampleListQuery, type DatasetSampleListResponse, type DatasetTrajectory, DatasetTrajectoryListQuery, type DatasetTrajectoryListResponse, DatasetTrajectoryPath, DatasetTrajectoryQuery, defaultSampleLimit, defaultTrajectoryLimit } from "@presage/contract";
+import {
+  DatasetPath,
+  DatasetRevisionQuery,
+  DatasetSampleListQuery,
+  type DatasetSampleListResponse,
+  type DatasetTrajectory,
+  DatasetTrajectoryListQuery,
+  type DatasetTrajectoryListResponse,
+  DatasetTrajectoryPath,
+  DatasetTrajectoryQuery,
+  defaultSampleLimit,
+  defaultTrajectoryLimit,
+} from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { keepOpenForEach, requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { logBrokenResponse, streamList, streamTexts } from "../http/response.ts";
-import { readKnownQuery, readPath } from "../http/request.ts";
 import { reservePiece } from "../http/memory.ts";
-import { listTrajectories } from "./trajectories.ts";
+import { readKnownQuery, readPath } from "../http/request.ts";
+import { logBrokenResponse, streamList, streamTexts } from "../http/response.ts";
+import { type CallWithCaller, keepOpenForEach, type Route, requesterOf, withCaller } from "../http/route.ts";
 import { exportSamples, pageOfSamples, readTrajectory } from "./samples.ts";
+import { listTrajectories } from "./trajectories.ts";
 
 /** Reads of a revision's samples. */
 export function sampleRoutes(services: Services, path: string): Route[] {

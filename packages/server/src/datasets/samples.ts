@@ -1,12 +1,19 @@
 import type { DatasetSample } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, splitByBytes } from "../platform/storage/lists.ts";
-import type { Requester } from "../platform/storage/store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { lineOf, type Part } from "./canonical-samples.ts";
 import { findRevision, noSuchDataset, unlessDeleted } from "./datasets.ts";
-import { type SampleSize, type StoredSample, selectParts, selectSamples, selectSizes, selectTrajectorySizes } from "./samples-store.ts";
+import {
+  type SampleSize,
+  type StoredSample,
+  selectParts,
+  selectSamples,
+  selectSizes,
+  selectTrajectorySizes,
+} from "./samples-store.ts";
 
 type Services = Pick<EvaluationServices, "store">;
 

@@ -1,7 +1,7 @@
-import { type SqlBool, sql } from "kysely";
-import type { Database } from "../platform/storage/schema/tables.ts";
 import type { DatasetSample, DatasetTrajectorySummary } from "@presage/contract";
+import { type SqlBool, sql } from "kysely";
 import { type Pieces, readInPieces } from "../platform/storage/lists.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { findRevision, noSuchDataset, unlessDeleted } from "./datasets.ts";
@@ -88,7 +88,7 @@ function patternOf(text: string): string {
 }
 
 /** The bodies of samples, by position. */
-export async function selectBodies(
+async function selectBodies(
   reader: Database,
   revisionId: number,
   positions: readonly number[],

@@ -3,8 +3,8 @@ import type { FairSlots } from "../platform/limits/turns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import type { KnownEpisodes } from "./episodes/episode.ts";
 import type { NewEpisodeRow } from "./episodes/episodes-store.ts";
-import type { NewStep } from "./episodes/new-steps-store.ts";
 import type { ReadProgress } from "./episodes/figures.ts";
+import type { NewStep } from "./episodes/new-steps-store.ts";
 import type { OrsServices } from "./ors/ors-services.ts";
 
 /** What an evaluator sees of a step. */

@@ -1,19 +1,57 @@
-import { Environment, type EnvironmentTask, type TaskSplitName, defaultRevisionLimit, defaultTaskLimit, EnvironmentConfig, EnvironmentCreateRequest, EnvironmentDeleteQuery, EnvironmentListQuery, EnvironmentListResponse, EnvironmentPath, EnvironmentRevisionListQuery, EnvironmentRevisionListResponse, isTrueWord, TaskListQuery, TaskListResponse, TasksAdded, TaskLine } from "@presage/contract";
+import {
+  defaultRevisionLimit,
+  defaultTaskLimit,
+  Environment,
+  EnvironmentConfig,
+  EnvironmentCreateRequest,
+  EnvironmentDeleteQuery,
+  EnvironmentListQuery,
+  EnvironmentListResponse,
+  EnvironmentPath,
+  EnvironmentRevisionListQuery,
+  EnvironmentRevisionListResponse,
+  type EnvironmentTask,
+  isTrueWord,
+  TaskLine,
+  TaskListQuery,
+  TaskListResponse,
+  type TaskSplitName,
+  TasksAdded,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import type { Services } from "../app/services.ts";
+import {
+  body,
+  errorResponse,
+  idempotencyHeader,
+  noSuch,
+  operation,
+  page,
+  pageTooLarge,
+  response,
+} from "../http/describe.ts";
+import { reserveStored } from "../http/memory.ts";
+import { readBody, readKeysetPage, readKnownQuery, readOnce, readPath, toCursor } from "../http/request.ts";
+import { streamList } from "../http/response.ts";
+import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { EnvironmentRevision } from "./environment.ts";
+import {
+  createEnvironment,
+  deleteEnvironment,
+  findEnvironment,
+  InvalidEnvironmentError,
+  listEnvironmentRevisions,
+  listEnvironments,
+  measureEnvironmentRevisions,
+  measureEnvironments,
+  reviseEnvironment,
+} from "./environments.ts";
+import { addTasks, listTaskPage, readTasks } from "./tasks.ts";
 import type { IndexedTask } from "./tasks-store.ts";
-import type { Services } from "../app/services.ts";
-import { readKeysetPage, toCursor, readBody, readKnownQuery, readOnce, readPath } from "../http/request.ts";
-import { valueError, InvalidRequestError } from "../http/validate.ts";
-import { requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { reserveStored } from "../http/memory.ts";
-import { streamList } from "../http/response.ts";
-import { addTasks, readTasks, listTaskPage } from "./tasks.ts";
-import { InvalidEnvironmentError, createEnvironment, deleteEnvironment, findEnvironment, listEnvironmentRevisions, measureEnvironmentRevisions, listEnvironments, measureEnvironments, reviseEnvironment } from "./environments.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, errorResponse, idempotencyHeader, noSuch, operation, page, pageTooLarge, response } from "../http/describe.ts";
 
-export function toEnvironment({ name, revision, config, tasks, times }: EnvironmentRevision): Environment {
+function toEnvironment({ name, revision, config, tasks, times }: EnvironmentRevision): Environment {
   return {
     name,
     revision,
@@ -25,7 +63,7 @@ export function toEnvironment({ name, revision, config, tasks, times }: Environm
   };
 }
 
-export function toEnvironmentTask(split: TaskSplitName, { index, task }: IndexedTask): EnvironmentTask {
+function toEnvironmentTask(split: TaskSplitName, { index, task }: IndexedTask): EnvironmentTask {
   return {
     split,
     index,

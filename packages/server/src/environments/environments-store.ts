@@ -1,10 +1,10 @@
 import type { EnvironmentConfig } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
-import { isPostgres } from "../platform/storage/store.ts";
-import { type Keyset, type KeysetPage, toListPart, prepareStatement } from "../platform/storage/lists.ts";
 import type { Micros } from "../platform/storage/columns.ts";
+import { type Keyset, type KeysetPage, prepareStatement, toListPart } from "../platform/storage/lists.ts";
 import type { EnvironmentRevisionsTable, EnvironmentsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres } from "../platform/storage/store.ts";
 import type { EnvironmentRevision, TaskCounts } from "./environment.ts";
 import { sandboxEnvironment } from "./sandbox-environment.ts";
 

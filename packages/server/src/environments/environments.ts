@@ -1,17 +1,33 @@
-import { type EnvironmentConfig, isReservedName, type EnvironmentRevision as importedEnvironmentRevision } from "@presage/contract";
-import type { EnvironmentServices } from "./environment-services.ts";
-import { ServiceError } from "../platform/errors.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { EnvironmentRevision } from "./environment.ts";
-import { selectEnvironment, insertEnvironment, insertEnvironmentRevision, deleteEnvironmentRows, lockEnvironment, type RevisionPage, selectEnvironmentRevisions, selectRevisionSizes, selectEnvironmentSizes, selectEnvironments, updateLastRevision } from "./environments-store.ts";
-import { sandboxEnvironment, sandboxName } from "./sandbox-environment.ts";
+import {
+  type EnvironmentConfig,
+  type EnvironmentRevision as EnvironmentRevisionSchema,
+  isReservedName,
+} from "@presage/contract";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import { countOf } from "../platform/words.ts";
+import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Requester } from "../platform/storage/store.ts";
+import { countOf } from "../platform/words.ts";
+import type { EnvironmentRevision } from "./environment.ts";
+import type { EnvironmentServices } from "./environment-services.ts";
+import {
+  deleteEnvironmentRows,
+  insertEnvironment,
+  insertEnvironmentRevision,
+  lockEnvironment,
+  type RevisionPage,
+  selectEnvironment,
+  selectEnvironmentRevisions,
+  selectEnvironmentSizes,
+  selectEnvironments,
+  selectRevisionSizes,
+  updateLastRevision,
+} from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
-import { refuseLargePage, type Keyset, type KeysetPage } from "../platform/storage/lists.ts";
+import { sandboxEnvironment, sandboxName } from "./sandbox-environment.ts";
 
 /** A field of an environment that cannot be used, and why. */
 export class InvalidEnvironmentError extends Error {
@@ -25,7 +41,7 @@ export class InvalidEnvironmentError extends Error {
 }
 
 /** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
-export async function checkConfig(
+async function checkConfig(
   services: Pick<EnvironmentServices, "hasDeployment" | "findPatternIssue" | "findEvaluatorIssue">,
   accountId: string,
   { deployment, params, stop, reward }: EnvironmentConfig,
@@ -213,7 +229,7 @@ export async function listEnvironmentRevisions(
   requester: Requester,
   name: string,
   { limit, below }: RevisionPage,
-): Promise<{ revisions: importedEnvironmentRevision[]; next: number | undefined }> {
+): Promise<{ revisions: EnvironmentRevisionSchema[]; next: number | undefined }> {
   const { id, revision, config } = await findEnvironment(services, requester, name);
   if (name === sandboxName) return { revisions: [{ revision, config, created_at: null }], next: undefined };
   const reader = services.store.briefReader(requester);

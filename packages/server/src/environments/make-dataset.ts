@@ -1,18 +1,31 @@
-import { type DatasetLine, maxConversationMessages, type DatasetFormat, EpisodeSelection, readInstant } from "@presage/contract";
+import {
+  type DatasetFormat,
+  type DatasetLine,
+  EpisodeSelection,
+  maxConversationMessages,
+  readInstant,
+} from "@presage/contract";
+import type { Services } from "../app/services.ts";
+import type { UploadedRevision } from "../datasets/upload/upload-revision.ts";
+import { reserveStored } from "../http/memory.ts";
+import { readBody } from "../http/request.ts";
+import { type CallWithCaller, keepOpen, requesterOf } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import type { Requester } from "../platform/storage/store.ts";
-import type { EnvironmentServices } from "./environment-services.ts";
-import { composeMessages, promptFormOf } from "./episodes/turns.ts";
-import { type Episode, findEpisode, indexOf, statusOf, toFilter, type WantedEpisodes } from "./episodes/episode.ts";
-import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes/episodes-store.ts";
-import type { Services } from "../app/services.ts";
-import type { UploadedRevision } from "../datasets/upload/upload-revision.ts";
-import { keepOpen, requesterOf, type CallWithCaller } from "../http/route.ts";
-import { valueError, InvalidRequestError } from "../http/validate.ts";
-import { readBody } from "../http/request.ts";
-import { reserveStored } from "../http/memory.ts";
 import { defined } from "../platform/words.ts";
+import type { EnvironmentServices } from "./environment-services.ts";
+import {
+  type Episode,
+  findEpisode,
+  indexOf,
+  statusOf,
+  toFilter,
+  type WantedEpisodes,
+} from "./episodes/episode.ts";
+import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes/episodes-store.ts";
+import { composeMessages, promptFormOf } from "./episodes/turns.ts";
 
 const idsAtOnce = 200;
 const partCharacters = 100_000;

@@ -1,19 +1,25 @@
-import { type TaskSplitName, TaskLine, TasksFromDataset } from "@presage/contract";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { TaskLine, type TaskSplitName, TasksFromDataset } from "@presage/contract";
+import { readBodyBytes, readJsonBytes } from "../http/request.ts";
+import { type CallWithCaller, keepOpen, requesterOf } from "../http/route.ts";
+import { InvalidRequestError, validate, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
-import type { TaskCounts, EnvironmentRevision, Task } from "./environment.ts";
-import type { EnvironmentServices, FirstState } from "./environment-services.ts";
-import { lockEnvironment } from "./environments-store.ts";
-import { noSuchEnvironment, refuseBuiltIn, findEnvironment } from "./environments.ts";
-import { insertTasks, updateTaskCounts, type IndexedTask, selectTasks, selectTaskSizes } from "./tasks-store.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import { sandboxName, sandboxTasks } from "./sandbox-environment.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { keepOpen, requesterOf, type CallWithCaller } from "../http/route.ts";
-import { valueError, InvalidRequestError, validate } from "../http/validate.ts";
-import { readJsonBytes, readBodyBytes } from "../http/request.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import type { Requester } from "../platform/storage/store.ts";
+import type { EnvironmentRevision, Task, TaskCounts } from "./environment.ts";
+import type { EnvironmentServices, FirstState } from "./environment-services.ts";
+import { findEnvironment, noSuchEnvironment, refuseBuiltIn } from "./environments.ts";
+import { lockEnvironment } from "./environments-store.ts";
+import { sandboxName, sandboxTasks } from "./sandbox-environment.ts";
+import {
+  type IndexedTask,
+  insertTasks,
+  selectTaskSizes,
+  selectTasks,
+  updateTaskCounts,
+} from "./tasks-store.ts";
 
 /** A split of many tasks is drawn from, not listed. */
 const maxTasks = 1_000_000;

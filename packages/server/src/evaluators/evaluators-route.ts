@@ -1,14 +1,20 @@
-import { type Evaluator, type EvaluatorFamily, EvaluatorFamilyListResponse, EvaluatorListQuery, EvaluatorListResponse } from "@presage/contract";
+import {
+  type Evaluator,
+  type EvaluatorFamily,
+  EvaluatorFamilyListResponse,
+  EvaluatorListQuery,
+  EvaluatorListResponse,
+} from "@presage/contract";
 import { z } from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
+import { operation, response } from "../http/describe.ts";
 import { readQuery } from "../http/request.ts";
 import { type Route, withCaller } from "../http/route.ts";
 import { defaultProfileName, type Family } from "./family.ts";
+import { sampleFieldNames } from "./outcome.ts";
 import { findBuiltInProfile } from "./profiles/find-profile.ts";
 import type { RegisteredEvaluator, Registry } from "./registry.ts";
-import { sampleFieldNames } from "./outcome.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { operation, response } from "../http/describe.ts";
 
 export function evaluatorRoutes({ evaluation: { registry, hasModel } }: Services): Route[] {
   // The same for every caller until the next start.

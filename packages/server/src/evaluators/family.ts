@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { Verdict, Sample, SampleField } from "./outcome.ts";
 import type { JudgeCall } from "./judge/judge-model.ts";
+import type { Sample, SampleField, Verdict } from "./outcome.ts";
 
 /** A built-in profile. Its name begins with `system:`. */
 export interface BuiltInProfile<Given = unknown> {

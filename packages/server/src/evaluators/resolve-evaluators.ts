@@ -1,14 +1,20 @@
 import type { ExplainStrategy, ValidationError } from "@presage/contract";
+import { missing, valueError } from "../http/validate.ts";
 import type { Actor } from "../platform/audit.ts";
 import type { EvaluatedSpan } from "../platform/observability/tracing.ts";
+import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { NewProject } from "../results/projects.ts";
 import type { ResultMetadata } from "../results/result.ts";
-import type { Sample } from "./outcome.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { defaultProfileName, type Family } from "./family.ts";
-import { builtInPrefix, builtInProfileId, findBuiltInProfile, findUsableProfile, type UsableProfile } from "./profiles/find-profile.ts";
-import { missing, valueError } from "../http/validate.ts";
 import type { NamedReference } from "./old-names.ts";
+import type { Sample } from "./outcome.ts";
+import {
+  builtInPrefix,
+  builtInProfileId,
+  findBuiltInProfile,
+  findUsableProfile,
+  type UsableProfile,
+} from "./profiles/find-profile.ts";
 
 /** One evaluator of a request. */
 export interface WantedEvaluator {

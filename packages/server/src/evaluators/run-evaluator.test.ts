@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { ServiceError } from "../platform/errors.ts";
 import { storeUnavailable } from "../platform/storage/store-error.ts";
-import { EvaluationError } from "./outcome.ts";
 import type { ModelFamily, RuleFamily } from "./family.ts";
+import { EvaluationError } from "./outcome.ts";
 import { createConfigReader, createEvaluatorRunner } from "./run-evaluator.ts";
 
 function familyThat(fails: () => Error): ModelFamily {

@@ -5,8 +5,18 @@ import { withDeadline } from "../platform/limits/deadline.ts";
 import type { EvaluatedSpan, EvaluationSpan } from "../platform/observability/tracing.ts";
 import { toStorableText } from "../platform/storage/columns.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { EvaluationError, internalError, outcomeOfError, unusable, type EvaluatorOutcome, isExplained, missingFields, type Sample, sampleFieldNames } from "./outcome.ts";
 import type { Family, ModelCall, ModelFamily } from "./family.ts";
+import {
+  EvaluationError,
+  type EvaluatorOutcome,
+  internalError,
+  isExplained,
+  missingFields,
+  outcomeOfError,
+  type Sample,
+  sampleFieldNames,
+  unusable,
+} from "./outcome.ts";
 import type { UsableProfile } from "./profiles/find-profile.ts";
 import type { MainThreadAllowance, RuleRunner } from "./rules/run-rule.ts";
 

@@ -1,6 +1,14 @@
 import { afterAll, expect, test } from "bun:test";
 import { orAborted } from "../platform/limits/deadline.ts";
-import { type AnswerOptions, answerInOrder, type Reply, createOpenSockets, closeCode, type SocketEvents, socketHandler } from "./sockets.ts";
+import {
+  type AnswerOptions,
+  answerInOrder,
+  closeCode,
+  createOpenSockets,
+  type Reply,
+  type SocketEvents,
+  socketHandler,
+} from "./sockets.ts";
 
 let options: Pick<AnswerOptions, "answer" | "idleMs"> & Partial<AnswerOptions>;
 let sockets = createOpenSockets();

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { type VerifiedSession, verifySession } from "../accounts/sessions.ts";
 import type { Services } from "../app/services.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { type Caller, notAuthenticated, isFromThisMachine, type SessionCookie } from "./caller.ts";
+import { type Caller, isFromThisMachine, notAuthenticated, type SessionCookie } from "./caller.ts";
 import type { Call } from "./route.ts";
 
 export type SessionServices = Pick<Services, "identity" | "sessionCookie">;

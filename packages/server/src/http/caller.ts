@@ -1,6 +1,13 @@
-import { type KeyScope, type Need, permissions, scopesOfRole, toKeyScopes, type Role } from "@presage/contract";
-import { ServiceError } from "../platform/errors.ts";
+import {
+  type KeyScope,
+  type Need,
+  permissions,
+  type Role,
+  scopesOfRole,
+  toKeyScopes,
+} from "@presage/contract";
 import type { Actor } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
 import type { Call } from "./route.ts";
 

@@ -1,8 +1,21 @@
-import type { ErrorCategory, ErrorResponse, HTTPValidationError, OpenAiError, ValidationError } from "@presage/contract";
-import { ClientDisconnectedError, ServiceError, type ServiceErrorCode, UpstreamError, SignInError, type SignInErrorKind } from "../platform/errors.ts";
+import type {
+  ErrorCategory,
+  ErrorResponse,
+  HTTPValidationError,
+  OpenAiError,
+  ValidationError,
+} from "@presage/contract";
+import {
+  ClientDisconnectedError,
+  ServiceError,
+  type ServiceErrorCode,
+  SignInError,
+  type SignInErrorKind,
+  UpstreamError,
+} from "../platform/errors.ts";
 import { ReusedKeyError } from "../platform/storage/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../platform/storage/store-error.ts";
-import { valueError, InvalidRequestError } from "./validate.ts";
+import { InvalidRequestError, valueError } from "./validate.ts";
 
 /** A request to a known path with a method that it does not have. */
 export class MethodNotAllowedError extends ServiceError {

@@ -1,4 +1,3 @@
-
 /** A listener's address as a browser on this machine can open it: not as "all addresses". */
 export function browserAddress(address: string): string {
   const url = new URL(address);
@@ -21,13 +20,13 @@ const policyWith = (styles: string, images: string) =>
   ].join("; ");
 
 /** For the small pages of the server. */
-export const pagePolicy = policyWith("'self'", "data:");
+const pagePolicy = policyWith("'self'", "data:");
 
 /** For the dashboard and the API reference: their scripts set styles, for example to place dialogs and charts. */
 export const appPolicy = policyWith("'self' 'unsafe-inline'", "'self' data:");
 
 /** The logo, as SVG; the dashboard has it in `shell/mark.tsx`. */
-export const mark = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M11 24V8h6.2a5.4 5.4 0 0 1 0 10.8H11" fill="none" stroke="white" stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
+const mark = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M11 24V8h6.2a5.4 5.4 0 0 1 0 10.8H11" fill="none" stroke="white" stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
 export const stylesPath = "/sign-in/pages.css";
 export const scriptPath = "/sign-in/sign-in.js";

@@ -1,15 +1,15 @@
-import { defaultPageLimit } from "@presage/contract";
-import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
+import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { defaultPageLimit } from "@presage/contract";
+import { z } from "zod";
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
 import { readBodyWithin } from "../platform/limits/memory.ts";
 import { maxDepth, scanJson } from "../platform/limits/scan-json.ts";
-import { valueError, InvalidRequestError, refuseUnknownFields, validate } from "./validate.ts";
-import { createHash } from "node:crypto";
-import { z } from "zod";
+import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
 import type { Once } from "../platform/storage/once.ts";
-import { keepOpen, type Call, type CallWithCaller, requestAddress } from "./route.ts";
 import { reserveBody } from "./memory.ts";
+import { type Call, type CallWithCaller, keepOpen, requestAddress } from "./route.ts";
+import { InvalidRequestError, refuseUnknownFields, validate, valueError } from "./validate.ts";
 
 /** The page that a query with `limit` and `after`, both checked by its schema, asks for. */
 export function readKeysetPage({
@@ -61,7 +61,7 @@ export async function readJsonBody(
 }
 
 /** A request's whole body. */
-export async function readBytes(
+async function readBytes(
   request: Request,
   maxBodyBytes: number,
   onLength?: (bytes: number) => void,
@@ -83,7 +83,7 @@ export async function readBytes(
 }
 
 /** The JSON of a whole body, for which a long one waits until it may be read. */
-export async function readJsonInTurn(bytes: Uint8Array, takeTurn?: TakeTurn): Promise<JsonReading> {
+async function readJsonInTurn(bytes: Uint8Array, takeTurn?: TakeTurn): Promise<JsonReading> {
   if (takeTurn === undefined || bytes.length <= longBodyBytes) return await readJsonBytes(bytes);
   const endTurn = await takeTurn();
   try {

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isLongerThan } from "./validate.ts";
-import { pullStream, reserveStored } from "./memory.ts";
 import type { Services } from "../app/services.ts";
-import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { type Call, keepOpenForEach } from "./route.ts";
 import type { Pieces } from "../platform/storage/lists.ts";
+import { isStoreUnavailable } from "../platform/storage/store-error.ts";
+import { pullStream, reserveStored } from "./memory.ts";
+import { type Call, keepOpenForEach } from "./route.ts";
+import { isLongerThan } from "./validate.ts";
 
 const shortCharacters = 64 * 1024;
 /** Shorter values are written at once. A longer text is written once, however often it occurs. */

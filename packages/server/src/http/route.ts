@@ -1,10 +1,10 @@
 import type { Need } from "@presage/contract";
-import { ServiceError } from "../platform/errors.ts";
-import { type Caller, actorOf } from "./caller.ts";
-import type { Exchange } from "./exchange.ts";
-import type { SocketEvents } from "./sockets.ts";
 import type { AccessChanger } from "../accounts/change-access.ts";
 import type { Changer } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { actorOf, type Caller } from "./caller.ts";
+import type { Exchange } from "./exchange.ts";
+import type { SocketEvents } from "./sockets.ts";
 
 /**
  * A connection without any traffic for this long is closed. So is one whose body arrives too slowly: Bun restarts this time

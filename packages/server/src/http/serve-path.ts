@@ -5,20 +5,28 @@ import { ClientDisconnectedError, ServiceError, SignInError } from "../platform/
 import { RateLimitError } from "../platform/limits/admission.ts";
 import { itemOfTurn } from "../platform/limits/turns.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { checkAccess, type Proof } from "./caller.ts";
 import { authenticate, authenticateKey, authenticateProgram, findSession } from "./authenticate.ts";
-import { errorPage } from "./pages.ts";
-import { errorResponse, MethodNotAllowedError, isOpenAiPath, openAiError } from "./errors.ts";
+import { checkAccess, type Proof } from "./caller.ts";
+import { errorResponse, isOpenAiPath, MethodNotAllowedError, openAiError } from "./errors.ts";
 import { cacheHeader, deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
-import { closeWhenIdle, keepOpen, type Call, environmentParameter, type Route, type RoutedRequest, requestAddress } from "./route.ts";
 import { releaseMemory } from "./memory.ts";
+import { errorPage } from "./pages.ts";
+import {
+  type Call,
+  closeWhenIdle,
+  environmentParameter,
+  keepOpen,
+  type Route,
+  type RoutedRequest,
+  requestAddress,
+} from "./route.ts";
 import type { SocketEvents } from "./sockets.ts";
 
 const signInPath = "/sign-in";
 const longestReturnTo = 2_000;
 
 /** Redirects a browser without a session to sign in, and back afterwards. */
-export function redirectToSignIn({ pathname, search }: URL): Response {
+function redirectToSignIn({ pathname, search }: URL): Response {
   const headers = { location: signInAddress(pathname + search), "cache-control": "no-store" };
   return new Response(null, { status: 303, headers });
 }

@@ -1,6 +1,6 @@
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
-import { itemOfTurn } from "../platform/limits/turns.ts";
 import { createInFlight } from "../platform/limits/admission.ts";
+import { itemOfTurn } from "../platform/limits/turns.ts";
 
 /** The longest message that is accepted, as long as a short body over HTTP. Bun closes the socket of a longer one with 1009. */
 const maxMessageBytes = 1024 * 1024;

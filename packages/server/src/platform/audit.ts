@@ -1,12 +1,12 @@
-import type { AuditActorKind, AuditAction } from "@presage/contract";
-import type { Requester } from "./storage/store.ts";
+import type { AuditAction, AuditActorKind } from "@presage/contract";
 import type { Selectable } from "kysely";
-import { isAfter, type KeysetPage, type ListPart, toListPart } from "./storage/lists.ts";
+import { refuseClosedAccounts } from "./storage/closed-accounts-store.ts";
 import { type Micros, nowMicros } from "./storage/columns.ts";
+import { isAfter, type KeysetPage, type ListPart, toListPart } from "./storage/lists.ts";
 import { selectNames } from "./storage/rows.ts";
 import type { AuditEventsTable } from "./storage/schema/accounts.ts";
 import type { Database } from "./storage/schema/tables.ts";
-import { refuseClosedAccounts } from "./storage/closed-accounts-store.ts";
+import type { Requester } from "./storage/store.ts";
 
 /** Who changes something. */
 export interface Actor {
@@ -39,7 +39,7 @@ export interface AuditFilter {
   to?: Micros;
 }
 
-export async function insertAuditEvent(transaction: Database, row: AuditEventsTable): Promise<void> {
+async function insertAuditEvent(transaction: Database, row: AuditEventsTable): Promise<void> {
   await transaction.insertInto("audit_events").values(row).execute();
 }
 

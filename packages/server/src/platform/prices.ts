@@ -1,4 +1,3 @@
-
 /** What a model's tokens cost, per million. */
 export interface ModelPrices {
   prompt: number;

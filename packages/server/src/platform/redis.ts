@@ -1,7 +1,7 @@
 import { Redis as RedisClient } from "ioredis";
-import { defined } from "./words.ts";
 import type { Logger } from "./observability/logger.ts";
 import { watchOutage } from "./observability/metrics.ts";
+import { defined } from "./words.ts";
 
 /** The most that the store may delay a call. */
 const answerTimeoutMs = 50;

@@ -2,13 +2,19 @@ import { errorResponse } from "../http/errors.ts";
 import { bytesOfValues } from "../http/memory.ts";
 import type { CallWithCaller } from "../http/route.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
-import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
-import { type CapturedOutcome, type KeptRequest, type CapturedPrediction, type Captures, captureOf } from "./captured-rows.ts";
-import { type ChatRequest, setFields, type Complete, readAnswer } from "./predict.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
+import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { splitByBytes } from "../platform/storage/lists.ts";
-import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { writeInBatches } from "../platform/storage/rows.ts";
+import { isStoreUnavailable } from "../platform/storage/store-error.ts";
+import {
+  type CapturedOutcome,
+  type CapturedPrediction,
+  type Captures,
+  captureOf,
+  type KeptRequest,
+} from "./captured-rows.ts";
+import { type ChatRequest, type Complete, readAnswer, setFields } from "./predict.ts";
 
 /** The same `complete`, but its outcome is kept if this request's are to be; the very same if not. */
 export function withCapture(

@@ -1,7 +1,11 @@
 import type { ErrorCategory } from "@presage/contract";
-import { type Answer, answerColumns } from "../platform/storage/rows.ts";
 import { type Micros, toStorableText } from "../platform/storage/columns.ts";
-import type { PredictionContextsTable, PredictionPayloadsTable, PredictionsTable } from "../platform/storage/schema/accounts.ts";
+import { type Answer, answerColumns } from "../platform/storage/rows.ts";
+import type {
+  PredictionContextsTable,
+  PredictionPayloadsTable,
+  PredictionsTable,
+} from "../platform/storage/schema/accounts.ts";
 
 /** As the contract says. */
 const maxTextCharacters = 262_144;

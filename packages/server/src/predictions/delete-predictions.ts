@@ -1,17 +1,17 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { inTimedTransaction, type DeletedBatch } from "../platform/storage/delete-in-batches.ts";
-import { isPostgres, type Store } from "../platform/storage/store.ts";
+import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type { PredictionsTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { type PredictionFilter, rangesOf, selectRange } from "./stored-predictions-store.ts";
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Changer, updateAuditDetail, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { isPostgres, type Store } from "../platform/storage/store.ts";
 import { noSuchPrediction } from "./stored-predictions.ts";
+import { type PredictionFilter, rangesOf, selectRange } from "./stored-predictions-store.ts";
 
 /** What made a prediction. Until the transaction ends, no other one deletes it. */
-export async function lockPrediction(
+async function lockPrediction(
   transaction: Database,
   accountId: string,
   id: string,
@@ -91,7 +91,7 @@ async function selectOldest(
 }
 
 /** Deletes predictions of an account, and the contexts that no other prediction names. */
-export async function deletePredictions(
+async function deletePredictions(
   transaction: Database,
   accountId: string,
   ids: readonly string[],

@@ -1,13 +1,13 @@
 import { DeploymentListResponse, type DeploymentStatus, type ReplicaStatus } from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { isOperator } from "../accounts/users.ts";
 import type { Services } from "../app/services.ts";
-import { type Route, withCaller, type CallWithCaller, requestAddress } from "../http/route.ts";
-import type { Deployment } from "../upstream/deployments.ts";
-import { replicaAddress, type Replica } from "../upstream/replicas.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { operation, response } from "../http/describe.ts";
 import { reserveResponse } from "../http/memory.ts";
+import { type CallWithCaller, type Route, requestAddress, withCaller } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
+import type { Deployment } from "../upstream/deployments.ts";
+import { type Replica, replicaAddress } from "../upstream/replicas.ts";
 import type { ListedModel } from "../upstream/upstream.ts";
 
 /** Fewer calls may all have failed by bad luck. */

@@ -1,13 +1,25 @@
-import type { PromptMessage, WorldModelPrediction, WorldModelRequest, ChatCompletionRequest } from "@presage/contract";
+import type {
+  ChatCompletionRequest,
+  PromptMessage,
+  WorldModelPrediction,
+  WorldModelRequest,
+} from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
-import { endOfThinking, readMessage, readThought, readTokenCounts, readUpstreamCachedTokens, findControlToken } from "../upstream/completion.ts";
-import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
+import { UpstreamError } from "../platform/errors.ts";
 import { isCountedModelName } from "../platform/prices.ts";
 import type { Answer } from "../platform/storage/rows.ts";
-import { replicaAddress } from "../upstream/replicas.ts";
-import { UpstreamError } from "../platform/errors.ts";
+import {
+  endOfThinking,
+  findControlToken,
+  readMessage,
+  readThought,
+  readTokenCounts,
+  readUpstreamCachedTokens,
+} from "../upstream/completion.ts";
 import type { Deployment } from "../upstream/deployments.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
+import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

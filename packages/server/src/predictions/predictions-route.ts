@@ -1,26 +1,39 @@
-import { valueError, missing, InvalidRequestError } from "../http/validate.ts";
-import type { CompletionOptions, Sharing, UpstreamCompletion, CompletionBody } from "../upstream/upstream.ts";
+import {
+  ChatCompletionRequest,
+  OpenAiChatCompletionRequest,
+  type OpenAiChatMessage,
+  WorldModelRequest,
+} from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { deploymentHeader, admit, countUsage } from "../http/exchange.ts";
-import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { decideCapture, withCapture } from "./capture.ts";
-import { recordCompletion, measureCompletion } from "./measure-completion.ts";
-import { OpenAiChatCompletionRequest, type OpenAiChatMessage, ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
-import { eventStreamHeaders } from "../http/response.ts";
-import { isObject } from "../upstream/failures.ts";
-import { type ChatRequest, withoutNulls, completeChat, setFields, type Complete, predict, readPrediction } from "./predict.ts";
-import type { Deployments, Deployment } from "../upstream/deployments.ts";
-import { readBodyBytes, readExactBytes } from "../http/request.ts";
+import { admit, countUsage, deploymentHeader } from "../http/exchange.ts";
 import { reserveSentBody } from "../http/memory.ts";
+import { readBodyBytes, readExactBytes } from "../http/request.ts";
+import { eventStreamHeaders } from "../http/response.ts";
+import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
+import type { Deployment, Deployments } from "../upstream/deployments.ts";
+import { isObject } from "../upstream/failures.ts";
+import type { CompletionBody, CompletionOptions, Sharing, UpstreamCompletion } from "../upstream/upstream.ts";
+import { decideCapture, withCapture } from "./capture.ts";
+import { measureCompletion, recordCompletion } from "./measure-completion.ts";
+import {
+  type ChatRequest,
+  type Complete,
+  completeChat,
+  predict,
+  readPrediction,
+  setFields,
+  withoutNulls,
+} from "./predict.ts";
 
 /** The second is that of SGLang's gateway. */
 const sessionHeaders = ["x-session-id", "x-smg-routing-key"];
 const usable = /^[!-~]{1,256}$/;
 
 /** The header that says which requests are of one trajectory; undefined if none is sent. */
-export function readSessionHeader(headers: Headers): CompletionOptions["session"] {
+function readSessionHeader(headers: Headers): CompletionOptions["session"] {
   for (const name of sessionHeaders) {
     const value = headers.get(name);
     if (value === null) continue;
@@ -31,7 +44,7 @@ export function readSessionHeader(headers: Headers): CompletionOptions["session"
 }
 
 /** A request with a header that cannot be used. */
-export function refusedHeader(header: string, error: string, value: string): InvalidRequestError {
+function refusedHeader(header: string, error: string, value: string): InvalidRequestError {
   return new InvalidRequestError([valueError(["header", header], error, value)]);
 }
 
@@ -39,7 +52,7 @@ export function refusedHeader(header: string, error: string, value: string): Inv
  * The cached completion for a body that had a hit before: its meaning is known without parsing it. Undefined if there is none, or if
  * the request has to be read for another reason: to capture or to trace it.
  */
-export function findCached(
+function findCached(
   { deployments, capture }: Pick<Services, "deployments" | "capture">,
   call: CallWithCaller,
   sharing: Sharing | undefined,
@@ -57,11 +70,7 @@ export function findCached(
 }
 
 /** The chat that OpenAI's clients mean, as the contract has it. Messages of tools, which it does not have, are forwarded. */
-export function fromOpenAi({
-  messages,
-  stream_options: _,
-  ...body
-}: OpenAiChatCompletionRequest): ChatRequest {
+function fromOpenAi({ messages, stream_options: _, ...body }: OpenAiChatCompletionRequest): ChatRequest {
   return messages ? { ...body, messages: messages.map(fromOpenAiMessage) } : body;
 }
 
@@ -79,7 +88,7 @@ function textOf(content: NonNullable<OpenAiChatMessage["content"]> | null): stri
 }
 
 /** A finished completion as the events of a stream: a chunk for each choice, the usage if it is asked for and known, and the end. */
-export function streamedChat({ bytes }: UpstreamCompletion, includesUsage: boolean): Response {
+function streamedChat({ bytes }: UpstreamCompletion, includesUsage: boolean): Response {
   // Of a completion from the cache, `body` has only a part.
   const { choices, usage, ...head } = JSON.parse(new TextDecoder().decode(bytes)) as CompletionBody;
   const event = (more: object) =>
@@ -124,7 +133,7 @@ export function readMaxAge(cacheControl: string | null): number | undefined {
 const maxRecognisedBytes = 64 * 1024;
 
 /** Which completions of equal requests the caller takes; undefined: none. */
-export function readSharing(
+function readSharing(
   deployments: Deployments,
   { request: { headers }, caller: { accountId } }: CallWithCaller,
   operation: "predict" | "chat",

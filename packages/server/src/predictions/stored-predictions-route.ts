@@ -1,24 +1,47 @@
-import { type KeptPrediction, KeptPredictionDetail, defaultPredictionLimit, KeptPredictionCountQuery, KeptPredictionCountResponse, KeptPredictionDeleteQuery, KeptPredictionDeleteResponse, KeptPredictionListQuery, KeptPredictionListResponse, KeptPredictionPath, KeptPredictionValuesResponse, maxCountedPredictions, readInstant } from "@presage/contract";
-import { parseJson, readKeysetPage, toCursor, readKnownQuery, readPath } from "../http/request.ts";
-import { shownTokens, selectNames } from "../platform/storage/rows.ts";
-import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
-import { type StoredPayload, type StoredPrediction, type Beginning, countPredictions, selectBeginnings, selectPredictions, type PredictionFilter, type CountedColumn } from "./stored-predictions-store.ts";
+import {
+  defaultPredictionLimit,
+  type KeptPrediction,
+  KeptPredictionCountQuery,
+  KeptPredictionCountResponse,
+  KeptPredictionDeleteQuery,
+  KeptPredictionDeleteResponse,
+  KeptPredictionDetail,
+  KeptPredictionListQuery,
+  KeptPredictionListResponse,
+  KeptPredictionPath,
+  KeptPredictionValuesResponse,
+  maxCountedPredictions,
+  readInstant,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { isOperator } from "../accounts/users.ts";
 import type { Services } from "../app/services.ts";
 import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/step-episode.ts";
-import { jsonResponse, logBrokenResponse } from "../http/response.ts";
-import { keepOpen, requesterOf, type Route, withCaller } from "../http/route.ts";
-import { reserveStored } from "../http/memory.ts";
-import { defined } from "../platform/words.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { findPromptSource, readRunPrompt } from "../runs/runner/predict-step.ts";
-import { countValues, findPayload, findPrediction } from "./stored-predictions.ts";
-import { deletePrediction, deletePredictionsBefore } from "./delete-predictions.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { errorResponse, noSuch, operation, page, response } from "../http/describe.ts";
+import { reserveStored } from "../http/memory.ts";
+import { parseJson, readKeysetPage, readKnownQuery, readPath, toCursor } from "../http/request.ts";
+import { jsonResponse, logBrokenResponse } from "../http/response.ts";
+import { keepOpen, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
+import { selectNames, shownTokens } from "../platform/storage/rows.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Requester } from "../platform/storage/store.ts";
+import { defined } from "../platform/words.ts";
+import { findPromptSource, readRunPrompt } from "../runs/runner/predict-step.ts";
+import { deletePrediction, deletePredictionsBefore } from "./delete-predictions.ts";
+import { countValues, findPayload, findPrediction } from "./stored-predictions.ts";
+import {
+  type Beginning,
+  type CountedColumn,
+  countPredictions,
+  type PredictionFilter,
+  type StoredPayload,
+  type StoredPrediction,
+  selectBeginnings,
+  selectPredictions,
+} from "./stored-predictions-store.ts";
 
-export function toKeptPrediction(
+function toKeptPrediction(
   { created_at, latency_micros, replica, ...same }: Omit<StoredPrediction, "characters">,
   showsReplicas: boolean,
   names: ReadonlyMap<string, string>,
@@ -42,7 +65,7 @@ export type MadePrompt = Pick<
   "context" | "interaction" | "messages" | "params" | "requested_model"
 >;
 
-export function toKeptPredictionDetail(
+function toKeptPredictionDetail(
   prediction: KeptPrediction,
   { request, context, ...texts }: StoredPayload,
   /** What a run or an episode asked, which is stored with its dataset or its steps. */

@@ -1,11 +1,22 @@
-import { sql, type Expression } from "kysely";
-import { isPostgres } from "../platform/storage/store.ts";
-import { isAfter, type Keyset, type KeysetPage, type ListPart, toListPart } from "../platform/storage/lists.ts";
-import type { Micros } from "../platform/storage/columns.ts";
-import type { PredictionSource, PredictionsTable, PredictionContextsTable, PredictionPayloadsTable } from "../platform/storage/schema/accounts.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
+import { type Expression, sql } from "kysely";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
+import type { Micros } from "../platform/storage/columns.ts";
+import {
+  isAfter,
+  type Keyset,
+  type KeysetPage,
+  type ListPart,
+  toListPart,
+} from "../platform/storage/lists.ts";
 import { insertRows } from "../platform/storage/rows.ts";
+import type {
+  PredictionContextsTable,
+  PredictionPayloadsTable,
+  PredictionSource,
+  PredictionsTable,
+} from "../platform/storage/schema/accounts.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres } from "../platform/storage/store.ts";
 import type { CapturedRows } from "./captured-rows.ts";
 
 export interface PredictionFilter
@@ -72,7 +83,7 @@ export function selectRange(reader: Database, accountId: string, { from, to, ind
  * The newest of an account's predictions that match, at most `limit`, with their time and id. SQLite merges ranges while it reads
  * them; PostgreSQL sorts what it has read of each, and reads no more than is needed only if each has the limit.
  */
-export function selectNewestMatching<Column extends keyof PredictionsTable>(
+function selectNewestMatching<Column extends keyof PredictionsTable>(
   reader: Database,
   accountId: string,
   filter: PredictionFilter,

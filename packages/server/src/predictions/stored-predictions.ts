@@ -1,8 +1,17 @@
 import { maxCountedPredictions } from "@presage/contract";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { type PredictionFilter, countedColumns, selectValueCounts, type ValueCount, type StoredPayload, type StoredPrediction, selectPayload, selectPrediction } from "./stored-predictions-store.ts";
 import { ServiceError } from "../platform/errors.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import {
+  countedColumns,
+  type PredictionFilter,
+  type StoredPayload,
+  type StoredPrediction,
+  selectPayload,
+  selectPrediction,
+  selectValueCounts,
+  type ValueCount,
+} from "./stored-predictions-store.ts";
 
 const most = maxCountedPredictions;
 

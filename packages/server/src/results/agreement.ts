@@ -1,12 +1,17 @@
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { latestCorrectionId, selectResults } from "./write/stored-results-store.ts";
 import { noSuchProfile } from "../evaluators/profiles/find-profile.ts";
 import { selectProfile } from "../evaluators/profiles/profiles-store.ts";
+import {
+  clusteredError,
+  momentsOfClusters,
+  rateInterval,
+  wilsonInterval,
+} from "../platform/statistics/intervals.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { selectDisagreements } from "./corrections-store.ts";
-import type { StoredResult } from "./result.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
-import { clusteredError, momentsOfClusters, rateInterval, wilsonInterval } from "../platform/statistics/intervals.ts";
+import type { StoredResult } from "./result.ts";
+import { latestCorrectionId, selectResults } from "./write/stored-results-store.ts";
 
 /** How many results of a revision and a cluster have this pair of verdicts, the evaluator's and a person's. */
 export interface AgreementCell {

@@ -1,17 +1,28 @@
-import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
-import { toFlag, type Micros } from "../platform/storage/columns.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { insertCorrection, selectCorrectedAt, deleteCorrection, selectCountedWithout, selectLatestCorrection } from "./corrections-store.ts";
-import type { StoredResult } from "./result.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import { lockResult, addCounted, type Countable, type Counted, countResults } from "./write/counts-store.ts";
-import { findResult, noSuchResult } from "./write/stored-results-store.ts";
-import { type Correction, CorrectionRequest, CorrectionResponse, EvaluationResultPath } from "@presage/contract";
+import {
+  type Correction,
+  CorrectionRequest,
+  CorrectionResponse,
+  EvaluationResultPath,
+} from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, errorResponse, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { type Micros, toFlag } from "../platform/storage/columns.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import {
+  deleteCorrection,
+  insertCorrection,
+  selectCorrectedAt,
+  selectCountedWithout,
+  selectLatestCorrection,
+} from "./corrections-store.ts";
+import type { EvaluationServices } from "./evaluation-services.ts";
 import { exampleResult } from "./example-result.ts";
+import type { StoredResult } from "./result.ts";
+import { addCounted, type Countable, type Counted, countResults, lockResult } from "./write/counts-store.ts";
+import { findResult, noSuchResult } from "./write/stored-results-store.ts";
 
 /** What a person says about the verdict of a result. */
 export interface NewCorrection {

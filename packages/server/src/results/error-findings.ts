@@ -1,10 +1,10 @@
-import { microsPerDay, type Micros } from "../platform/storage/columns.ts";
-import type { ErrorFindingCountsTable } from "../platform/storage/schema/results.ts";
-import type { StoredResult, EvaluatedModel } from "./result.ts";
-import { isPostgres, type Requester } from "../platform/storage/store.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
 import { findRevision } from "../evaluators/taxonomies/taxonomies.ts";
+import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
+import type { ErrorFindingCountsTable } from "../platform/storage/schema/results.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres, type Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
+import type { EvaluatedModel, StoredResult } from "./result.ts";
 import { selectResultIds } from "./search/search-store.ts";
 
 /** Namespace of path ids; any fixed UUID would do. */
@@ -173,7 +173,7 @@ export interface JudgedResult {
 }
 
 /** Results of the family `error-taxonomy`, newest first. */
-export async function selectJudgedResults(reader: Database, ids: readonly number[]): Promise<JudgedResult[]> {
+async function selectJudgedResults(reader: Database, ids: readonly number[]): Promise<JudgedResult[]> {
   const select = (some: readonly number[]) =>
     reader
       .selectFrom("evaluation_results as result")

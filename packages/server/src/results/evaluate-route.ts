@@ -1,22 +1,40 @@
-import { EvaluateRequest, type EvaluationResult, type ValidationError, EvaluateResponse } from "@presage/contract";
-import { type EvaluatedModel, type ResultMetadata, toEvaluationResult } from "./result.ts";
-import type { Services } from "../app/services.ts";
-import { type EvaluationRequest, InvalidEvaluatorsError, findEvaluatorIssues, toEvaluatorIssues, toWantedEvaluator } from "../evaluators/resolve-evaluators.ts";
-import { itemJson, type NamedReference, type NewItem, readReferences, readSample, withOldItemNames } from "../evaluators/old-names.ts";
-import { charactersOf, type Sample } from "../evaluators/outcome.ts";
-import { actorOf } from "../http/caller.ts";
-import { admit, countUsage } from "../http/exchange.ts";
-import { isLongResponse, jsonResponse, logBrokenResponse } from "../http/response.ts";
-import { missing, InvalidRequestError } from "../http/validate.ts";
-import { readExactBody, readIdempotencyKey } from "../http/request.ts";
-import { reserveResults } from "../http/memory.ts";
-import { type Route, withCaller } from "../http/route.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { type Evaluation, evaluate } from "./evaluate.ts";
+import {
+  EvaluateRequest,
+  EvaluateResponse,
+  type EvaluationResult,
+  type ValidationError,
+} from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
+import type { Services } from "../app/services.ts";
+import {
+  itemJson,
+  type NamedReference,
+  type NewItem,
+  readReferences,
+  readSample,
+  withOldItemNames,
+} from "../evaluators/old-names.ts";
+import { charactersOf, type Sample } from "../evaluators/outcome.ts";
+import {
+  type EvaluationRequest,
+  findEvaluatorIssues,
+  InvalidEvaluatorsError,
+  toEvaluatorIssues,
+  toWantedEvaluator,
+} from "../evaluators/resolve-evaluators.ts";
+import { actorOf } from "../http/caller.ts";
 import { body, errorResponse, operationWithOldNames, response, unavailable } from "../http/describe.ts";
+import { admit, countUsage } from "../http/exchange.ts";
+import { reserveResults } from "../http/memory.ts";
+import { readExactBody, readIdempotencyKey } from "../http/request.ts";
+import { isLongResponse, jsonResponse, logBrokenResponse } from "../http/response.ts";
+import { type Route, withCaller } from "../http/route.ts";
+import { InvalidRequestError, missing } from "../http/validate.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { type Evaluation, evaluate } from "./evaluate.ts";
 import { exampleEvaluation, exampleResult } from "./example-result.ts";
+import { type EvaluatedModel, type ResultMetadata, toEvaluationResult } from "./result.ts";
 
 const defaultApp = "default";
 

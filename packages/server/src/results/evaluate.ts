@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
-import { type EvaluationRequest, type ResolvedEvaluator, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
+import {
+  type EvaluationRequest,
+  type ResolvedEvaluator,
+  resolveEvaluators,
+} from "../evaluators/resolve-evaluators.ts";
 import type { RequestAllowance } from "../evaluators/run-evaluator.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import { createRetryBudget, orAborted } from "../platform/limits/deadline.ts";
-import type { EvaluationRecord, StoredResult } from "./result.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
 import { findPlacements, placeResults, refuseRunIds } from "./placement.ts";
+import type { EvaluationRecord, StoredResult } from "./result.ts";
 import { findConfidenceInterval } from "./summary/summarise.ts";
 import { selectByRequestKeys } from "./write/stored-results-store.ts";
 

@@ -1,28 +1,40 @@
-import { type EvaluatorOutcome, type Sample, toExternalName, charactersOf } from "../evaluators/outcome.ts";
+import {
+  type ClientEvaluation,
+  ClientEvaluationBatchRequest,
+  type ClientEvaluationBatchResponse,
+  EvaluationResultBatchRequest,
+  type EvaluationResultBatchResponse,
+  type ImportedEvaluationResult,
+  type ValidationError,
+} from "@presage/contract";
+import { parse } from "tinyduration";
+import type { Services } from "../app/services.ts";
+import { readEvaluatorName, readSample } from "../evaluators/old-names.ts";
+import { charactersOf, type EvaluatorOutcome, type Sample, toExternalName } from "../evaluators/outcome.ts";
+import { reserveResults } from "../http/memory.ts";
+import { digestOf, readExactBody, readIdempotencyKey, readOnce } from "../http/request.ts";
+import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Changer } from "../platform/audit.ts";
-import { forgetOldRequests, recordRequest, type Once } from "../platform/storage/once.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { forgetOldRequests, type Once, recordRequest } from "../platform/storage/once.ts";
+import { insertRows } from "../platform/storage/rows.ts";
+import type {
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+  EvaluationTagsTable,
+} from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { NewProject } from "./projects.ts";
-import type { ResultMetadata } from "./result.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { addErrorFindings, countErrorFindings } from "./error-findings.ts";
+import { readResultMetadata } from "./evaluate-route.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
 import { placeResults, refuseRunIds } from "./placement.ts";
-import { selectRowsByRequestKeys } from "./write/stored-results-store.ts";
-import { insertRows } from "../platform/storage/rows.ts";
-import type { EvaluationPayloadsTable, EvaluationResultsTable, EvaluationTagsTable } from "../platform/storage/schema/results.ts";
-import { countErrorFindings, addErrorFindings } from "./error-findings.ts";
-import { toCountable, withFindings, addCounted, countResults } from "./write/counts-store.ts";
+import type { NewProject } from "./projects.ts";
+import type { ResultMetadata } from "./result.ts";
+import { addCounted, countResults, toCountable, withFindings } from "./write/counts-store.ts";
 import { addTimes } from "./write/results-store.ts";
-import { type ClientEvaluation, type ImportedEvaluationResult, type ValidationError, ClientEvaluationBatchRequest, type ClientEvaluationBatchResponse, EvaluationResultBatchRequest, type EvaluationResultBatchResponse } from "@presage/contract";
-import { parse } from "tinyduration";
-import { readEvaluatorName, readSample } from "../evaluators/old-names.ts";
-import { valueError, InvalidRequestError } from "../http/validate.ts";
-import { readResultMetadata } from "./evaluate-route.ts";
-import type { Services } from "../app/services.ts";
-import { digestOf, readExactBody, readIdempotencyKey, readOnce } from "../http/request.ts";
-import { requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { reserveResults } from "../http/memory.ts";
+import { selectRowsByRequestKeys } from "./write/stored-results-store.ts";
 
 type ImportServices = Pick<EvaluationServices, "store" | "resultWriter" | "keysInFlight" | "freeRunIds">;
 
@@ -49,7 +61,7 @@ export interface ImportReceipt {
  * Stores external results, all or none. A repeated request gets what the first one stored: the import is recorded under a
  * name, which with their positions makes the results' request keys, and these are unique.
  */
-export async function importResults(
+async function importResults(
   services: ImportServices,
   requester: Changer,
   results: readonly ImportedResult[],
@@ -178,7 +190,7 @@ const durationUnits = "Durations are weeks, days, hours, minutes and seconds";
 type Unit = keyof typeof secondsPer;
 
 /** Reads the results of an import, a list of the body; throws every issue that their schema cannot express. */
-export function readImportedResults(
+function readImportedResults(
   results: readonly ImportedEvaluationResult[],
   userId: string,
   listName = "evaluation_results",
@@ -213,10 +225,7 @@ export function readImportedResults(
 }
 
 /** Reads what a client sends of its own evaluators. A result keeps what it has no field for as details of its verdict. */
-export function readClientEvaluations(
-  evaluations: readonly ClientEvaluation[],
-  userId: string,
-): ImportedResult[] {
+function readClientEvaluations(evaluations: readonly ClientEvaluation[], userId: string): ImportedResult[] {
   const scores = evaluations.map(({ score }) => (isUnitScore(score) ? score : undefined));
   const results = evaluations.map((evaluation, index) => ({ ...evaluation, score_raw: scores[index] }));
   return readImportedResults(results, userId, "evaluations").map((result, index) => ({

@@ -1,13 +1,13 @@
+import { LRUCache } from "lru-cache";
 import { type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { selectProjectsOfExperiments } from "../runs/experiments.ts";
-import { type NewProject, projectCreated, insertProjects, selectProjectsByNames } from "./projects.ts";
-import type { ResultMetadata } from "./result.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import { LRUCache } from "lru-cache";
-import { ServiceError } from "../platform/errors.ts";
 import { lruLimit } from "../platform/words.ts";
+import { selectProjectsOfExperiments } from "../runs/experiments.ts";
+import type { EvaluationServices } from "./evaluation-services.ts";
+import { insertProjects, type NewProject, projectCreated, selectProjectsByNames } from "./projects.ts";
+import type { ResultMetadata } from "./result.ts";
 
 /** The project and the experiment of a result. */
 export type Placement = Pick<ResultMetadata, "projectId" | "experimentId">;
@@ -93,7 +93,7 @@ async function resolve(
 }
 
 /** Which of these are ids of an account's runs whose results Presage makes. */
-export async function selectOwnRunIds(
+async function selectOwnRunIds(
   database: Database,
   accountId: string,
   ids: readonly string[],

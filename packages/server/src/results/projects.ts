@@ -1,18 +1,26 @@
+import {
+  defaultPageLimit,
+  Project,
+  ProjectCreateRequest,
+  ProjectListQuery,
+  ProjectListResponse,
+  ProjectPath,
+  ProjectResponse,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import type { Services } from "../app/services.ts";
+import { body, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
+import { readBody, readOnce, readPage, readPath, readQuery } from "../http/request.ts";
+import { type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Change, type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { ProjectsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { ServiceError } from "../platform/errors.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
-import { type Changer, type Change, recordChange } from "../platform/audit.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
-import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import { Project, ProjectCreateRequest, ProjectListQuery, ProjectListResponse, ProjectPath, ProjectResponse, defaultPageLimit } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
-import type { Services } from "../app/services.ts";
-import { readPage, readBody, readOnce, readPath, readQuery } from "../http/request.ts";
-import { requesterOf, type Route, withCaller } from "../http/route.ts";
 
 export type ProjectRow = Omit<ProjectsTable, "account_id">;
 
@@ -82,7 +90,7 @@ export async function selectProjects(
     .execute();
 }
 
-export async function findProject(
+async function findProject(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   id: string,
@@ -92,7 +100,7 @@ export async function findProject(
   return project;
 }
 
-export function noSuchProject(): ServiceError {
+function noSuchProject(): ServiceError {
   return new ServiceError("not_found", "There is no such project.");
 }
 
@@ -108,7 +116,7 @@ export interface CreatedProject {
 }
 
 /** The account's project of a name, created if there is none: clients create their project before every experiment. */
-export async function createProject(
+async function createProject(
   { store }: Pick<EvaluationServices, "store">,
   requester: Changer,
   { name, userId }: NewProject,

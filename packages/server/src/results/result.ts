@@ -1,9 +1,13 @@
-import type { ExplainStrategy, EvaluationResult } from "@presage/contract";
-import { type EvaluatorOutcome, type Sample, toExternalName } from "../evaluators/outcome.ts";
-import { type Micros, nowMicros, toIsoInstant, toFlag } from "../platform/storage/columns.ts";
-import { clusterIdOf, sampleKey, trajectoryTag } from "../platform/storage/sample-columns.ts";
-import type { EvaluationPayloadsTable, EvaluationResultsTable, EvaluationTagsTable } from "../platform/storage/schema/results.ts";
+import type { EvaluationResult, ExplainStrategy } from "@presage/contract";
 import { type CurrentResult, withOldResultNames } from "../evaluators/old-names.ts";
+import { type EvaluatorOutcome, type Sample, toExternalName } from "../evaluators/outcome.ts";
+import { type Micros, nowMicros, toFlag, toIsoInstant } from "../platform/storage/columns.ts";
+import { clusterIdOf, sampleKey, trajectoryTag } from "../platform/storage/sample-columns.ts";
+import type {
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+  EvaluationTagsTable,
+} from "../platform/storage/schema/results.ts";
 
 /** What the caller stores a result under, to find and group it later. */
 export interface ResultMetadata {

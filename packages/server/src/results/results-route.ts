@@ -1,16 +1,50 @@
-import { CorrectionRequest, type CorrectionResponse, EvaluationResultPath, EvaluationResultResponse, readResultId, ClientEvaluationBatchRequest, ClientEvaluationBatchResponse, EvaluationResult, EvaluationResultBatchRequest, EvaluationResultBatchResponse, EvaluationResultExportQuery, EvaluationResultSearchRequest, EvaluationResultSearchResponse, EvaluationSummaryRequest, EvaluationSummaryResponse, EvaluationTagListQuery, EvaluationTagListResponse, ReviewQueueRequest, ReviewQueueResponse } from "@presage/contract";
-import type { Services } from "../app/services.ts";
-import { jsonResponse, logBrokenResponse } from "../http/response.ts";
-import { readBody, readOnce, readPath } from "../http/request.ts";
-import { requesterOf, type Call, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { reserveStored } from "../http/memory.ts";
-import { correctResult, withdrawCorrection, correctionPaths, requestParams, resultNotFound } from "./corrections.ts";
-import { toEvaluationResult } from "./result.ts";
-import { findResult, measureResult } from "./write/stored-results-store.ts";
+import {
+  ClientEvaluationBatchRequest,
+  ClientEvaluationBatchResponse,
+  CorrectionRequest,
+  type CorrectionResponse,
+  EvaluationResult,
+  EvaluationResultBatchRequest,
+  EvaluationResultBatchResponse,
+  EvaluationResultExportQuery,
+  EvaluationResultPath,
+  EvaluationResultResponse,
+  EvaluationResultSearchRequest,
+  EvaluationResultSearchResponse,
+  EvaluationSummaryRequest,
+  EvaluationSummaryResponse,
+  EvaluationTagListQuery,
+  EvaluationTagListResponse,
+  ReviewQueueRequest,
+  ReviewQueueResponse,
+  readResultId,
+} from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, errorResponse, idempotencyHeader, operation, operationWithOldNames, query, response } from "../http/describe.ts";
+import type { Services } from "../app/services.ts";
+import {
+  body,
+  errorResponse,
+  idempotencyHeader,
+  operation,
+  operationWithOldNames,
+  query,
+  response,
+} from "../http/describe.ts";
+import { reserveStored } from "../http/memory.ts";
+import { readBody, readOnce, readPath } from "../http/request.ts";
+import { jsonResponse, logBrokenResponse } from "../http/response.ts";
+import { type Call, type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import {
+  correctionPaths,
+  correctResult,
+  requestParams,
+  resultNotFound,
+  withdrawCorrection,
+} from "./corrections.ts";
 import { deleteResultOperation } from "./delete/deletions-route.ts";
 import { exampleResult } from "./example-result.ts";
+import { toEvaluationResult } from "./result.ts";
+import { findResult, measureResult } from "./write/stored-results-store.ts";
 
 const path = "/v1/evaluation-results";
 

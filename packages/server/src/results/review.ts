@@ -1,19 +1,27 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { allOf, hasStatus, isWithin, notIndexable, remainingConditions, type Search, selectResultIds } from "./search/search-store.ts";
-import { latestCorrectionId } from "./write/stored-results-store.ts";
-import type { SearchFilter } from "./search/filter.ts";
 import { selectRevisionsByKeys } from "../evaluators/profiles/profiles-store.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
+import type { SearchFilter } from "./search/filter.ts";
 import { withTimesAsIds } from "./search/search-results.ts";
+import {
+  allOf,
+  hasStatus,
+  isWithin,
+  notIndexable,
+  remainingConditions,
+  type Search,
+  selectResultIds,
+} from "./search/search-store.ts";
+import { latestCorrectionId } from "./write/stored-results-store.ts";
 
 const idsAtOnce = 1_000;
 
 type Matching = Pick<Search, "accountId" | "filter">;
 
 /** Those of some ids whose results match a filter. */
-export async function selectMatching(
+async function selectMatching(
   reader: Database,
   { accountId, filter }: Matching,
   ids: readonly number[],
@@ -40,7 +48,7 @@ interface Nearest {
 }
 
 /** Ids of unreviewed verdicts with the scores nearest to a threshold, on both sides of it, without full scores. */
-export async function selectNearest(
+async function selectNearest(
   reader: Database,
   { accountId, filter }: Matching,
   { series, threshold, within, limit }: Nearest,
@@ -69,7 +77,7 @@ export async function selectNearest(
 }
 
 /** Those of some results whose output is the gold answer, white space at the ends apart. */
-export async function selectEqualToGold(reader: Database, ids: readonly number[]): Promise<Set<number>> {
+async function selectEqualToGold(reader: Database, ids: readonly number[]): Promise<Set<number>> {
   const trimmed = (column: string) => sql`trim(${sql.ref(column)}, ${" \t\r\n"})`;
   const { rows } = await sql<{ id: number }>`select result_id as id from evaluation_payloads
     where result_id in (${sql.join(ids)}) and ${trimmed("output")} = ${trimmed("gold_answer")}`.execute(
@@ -94,7 +102,7 @@ function isSame(column: string, value: string | number | null): RawBuilder<unkno
 }
 
 /** What the order of a review needs to know of results, without their texts. */
-export async function selectReviewColumns(reader: Database, ids: readonly number[]) {
+async function selectReviewColumns(reader: Database, ids: readonly number[]) {
   const columns = (some: readonly number[]) =>
     reader
       .selectFrom("evaluation_results as result")
@@ -133,7 +141,7 @@ interface DrawWanted {
 }
 
 /** Ids of results that match, each as likely as any other: ids of the whole range are drawn, and those that match are kept. */
-export async function drawCandidates(
+async function drawCandidates(
   reader: Database,
   { accountId, filter, seed, count }: DrawWanted,
 ): Promise<number[]> {
@@ -181,7 +189,7 @@ export interface Ranked {
 }
 
 /** Scores this near to their threshold are said to be so. */
-export const nearDistance = 0.1;
+const nearDistance = 0.1;
 
 /**
  * The unreviewed verdicts, least certain first: repeats that disagree, of which the rarer verdict stands for all; then scores near their
@@ -263,7 +271,7 @@ function groupRepeats(candidates: readonly Candidate[]): Map<string, Repeats> {
   return found;
 }
 
-export function seriesOf({ evaluatorId, profilePublicId, profileRevision }: Candidate): string {
+function seriesOf({ evaluatorId, profilePublicId, profileRevision }: Candidate): string {
   return JSON.stringify([evaluatorId, profilePublicId, profileRevision]);
 }
 

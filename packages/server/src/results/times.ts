@@ -1,16 +1,16 @@
 import { sql } from "kysely";
-import { maxSkewMs, findClockSkew, databaseNow } from "../platform/storage/settings-store.ts";
-import { isPostgres } from "../platform/storage/store.ts";
+import type { Logger } from "../platform/observability/logger.ts";
 import { type Micros, microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import { numbersPerStretch } from "../platform/storage/sample-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { countableColumns, type Dated, toCountable, withFindings, addCounted } from "./write/counts-store.ts";
+import { databaseNow, findClockSkew, maxSkewMs } from "../platform/storage/settings-store.ts";
+import { isPostgres } from "../platform/storage/store.ts";
 import { recount } from "./corrections.ts";
 import { selectCorrectedAt } from "./corrections-store.ts";
-import { countErrorFindings, addErrorFindings } from "./error-findings.ts";
+import { addErrorFindings, countErrorFindings } from "./error-findings.ts";
 import { resetTagRollup } from "./summary/tags.ts";
+import { addCounted, countableColumns, type Dated, toCountable, withFindings } from "./write/counts-store.ts";
 import { foldDeltas, lockFolding } from "./write/fold.ts";
-import type { Logger } from "../platform/observability/logger.ts";
 
 /** Later times count as in the future. */
 export function lastSoundTime(now: Micros): Micros {
@@ -41,7 +41,7 @@ export async function describeFuture(database: Database, lastSound: Micros) {
 }
 
 /** Some of the results dated after `lastSound`, by ascending id, locked until the transaction ends. */
-export async function lockFutureResults(transaction: Database, lastSound: Micros, limit: number) {
+async function lockFutureResults(transaction: Database, lastSound: Micros, limit: number) {
   const query = transaction
     .selectFrom("evaluation_results")
     .select(countableColumns)
@@ -54,7 +54,7 @@ export async function lockFutureResults(transaction: Database, lastSound: Micros
 }
 
 /** The time of the nearest earlier result not dated after `lastSound`, otherwise of the nearest later one. */
-export async function selectSoundTimeNear(
+async function selectSoundTimeNear(
   database: Database,
   id: number,
   lastSound: Micros,
@@ -71,11 +71,7 @@ export async function selectSoundTimeNear(
   return ((await nearest("desc")) ?? (await nearest("asc")))?.created_at;
 }
 
-export async function setTime(
-  transaction: Database,
-  ids: readonly number[],
-  createdAt: Micros,
-): Promise<void> {
+async function setTime(transaction: Database, ids: readonly number[], createdAt: Micros): Promise<void> {
   await transaction
     .updateTable("evaluation_results")
     .set({ created_at: createdAt })
@@ -84,7 +80,7 @@ export async function setTime(
 }
 
 /** Recomputes the time ranges of the stretches of these results. No process may fold meanwhile. */
-export async function recomputeTimes(transaction: Database, ids: readonly number[]): Promise<void> {
+async function recomputeTimes(transaction: Database, ids: readonly number[]): Promise<void> {
   const stretches = new Set(ids.map((id) => Math.floor(id / numbersPerStretch)));
   for (const stretch of stretches) {
     const results = transaction
@@ -103,7 +99,7 @@ export async function recomputeTimes(transaction: Database, ids: readonly number
 }
 
 /** What error-taxonomy results store as JSON beside their verdict, by id. */
-export async function selectAdditionalInfo(
+async function selectAdditionalInfo(
   database: Database,
   ids: readonly number[],
 ): Promise<Map<number, string | null>> {
@@ -117,7 +113,7 @@ export async function selectAdditionalInfo(
 }
 
 /** Some of the corrections dated after `lastSound`, the earliest first. */
-export async function selectFutureCorrections(database: Database, lastSound: Micros, limit: number) {
+async function selectFutureCorrections(database: Database, lastSound: Micros, limit: number) {
   return await database
     .selectFrom("evaluation_corrections as correction")
     .innerJoin("evaluation_results as result", "result.id", "correction.result_id")
@@ -129,7 +125,7 @@ export async function selectFutureCorrections(database: Database, lastSound: Mic
     .execute();
 }
 
-export async function setCorrectionTime(database: Database, id: string, createdAt: Micros): Promise<void> {
+async function setCorrectionTime(database: Database, id: string, createdAt: Micros): Promise<void> {
   await database
     .updateTable("evaluation_corrections")
     .set({ created_at: createdAt })

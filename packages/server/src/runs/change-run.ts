@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RunStatus } from "@presage/contract";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import { databaseNow } from "../platform/storage/settings-store.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
@@ -8,11 +11,8 @@ import { withExternalCounts } from "./external/external-counts.ts";
 import { findRun, noSuchRun } from "./find-run.ts";
 import { isExternal, type Run } from "./run.ts";
 import type { RunServices } from "./run-services.ts";
-import { resumedStatus, updateStatus } from "./runs-store.ts";
-import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { setTimeout as sleep } from "node:timers/promises";
 import { deleteSomeRunRows } from "./runner/work-store.ts";
+import { resumedStatus, updateStatus } from "./runs-store.ts";
 
 type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: Pick<RunServices, "wake"> };
 
@@ -141,7 +141,7 @@ function namesDataset(accountId: string, datasetId: string): RawBuilder<SqlBool>
 }
 
 /** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */
-export async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
+async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
   const row = await database
     .updateTable("runs")
     .set({ status: "deleted", lease_id: null })

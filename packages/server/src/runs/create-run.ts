@@ -2,16 +2,20 @@ import { type DatasetChange, maxRunEvaluators } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
 import { lockDataset } from "../datasets/datasets.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
-import { type WantedEvaluator, type ResolvedEvaluator, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
+import {
+  type ResolvedEvaluator,
+  resolveEvaluators,
+  type WantedEvaluator,
+} from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { noSuchRun } from "./find-run.ts";
 import { isSameEvaluator, noCounts, type Run, type RunEvaluator, type RunTarget } from "./run.ts";
-import { type HeldLease, insertRun, selectRun, lockRun, replaceEvaluators } from "./runs-store.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { type HeldLease, insertRun, lockRun, replaceEvaluators, selectRun } from "./runs-store.ts";
 
 /** A revision of a dataset as a client names it; without a number, the latest. */
 export interface NamedRevision {
@@ -147,7 +151,7 @@ function toQueuedRun(
 }
 
 /** Of an evaluator that is named twice, the first. */
-export function toRunEvaluators(resolved: readonly ResolvedEvaluator[]): RunEvaluator[] {
+function toRunEvaluators(resolved: readonly ResolvedEvaluator[]): RunEvaluator[] {
   const all = resolved.map(({ id, family, profile, explainStrategy }): RunEvaluator => {
     const { name, publicId, revision } = profile;
     return { id, family: family.name, profile: { name, publicId, revision }, explainStrategy };

@@ -1,24 +1,33 @@
+import {
+  defaultPageLimit,
+  type Experiment,
+  ExperimentCreateRequest,
+  ExperimentListQuery,
+  ExperimentListResponse,
+  ExperimentPath,
+  ExperimentResponse,
+  ExperimentUpdateRequest,
+} from "@presage/contract";
 import { type RawBuilder, sql } from "kysely";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import type { Services } from "../app/services.ts";
+import { body, idempotencyHeader, noSuch, operation, pageTooLarge, response } from "../http/describe.ts";
+import { parseJson, readExactBody, readOnce, readPage, readPath, readQuery } from "../http/request.ts";
+import { streamList } from "../http/response.ts";
+import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { ServiceError } from "../platform/errors.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { type Changer, recordChange } from "../platform/audit.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
-import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import { selectProject, exampleProject } from "../results/projects.ts";
+import { exampleProject, selectProject } from "../results/projects.ts";
 import { notCounted, type Run } from "./run.ts";
 import { insertRun } from "./runs-store.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
-import { defaultPageLimit, type Experiment, ExperimentCreateRequest, ExperimentListQuery, ExperimentListResponse, ExperimentPath, ExperimentResponse, ExperimentUpdateRequest } from "@presage/contract";
-import type { Services } from "../app/services.ts";
-import { valueError, InvalidRequestError } from "../http/validate.ts";
-import { parseJson, readPage, readExactBody, readOnce, readPath, readQuery } from "../http/request.ts";
-import { requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { streamList } from "../http/response.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, idempotencyHeader, noSuch, operation, pageTooLarge, response } from "../http/describe.ts";
 
 /** A run whose target is external, as `/v1/experiments` has it. */
 export interface ExperimentRow extends Pick<RunsTable, "id" | "name" | "tags" | "metadata" | "created_at"> {
@@ -58,7 +67,7 @@ export async function selectProjectsOfExperiments(
 }
 
 /** Replaces an experiment's metadata. Returns undefined if the account has no such experiment. */
-export async function replaceMetadata(
+async function replaceMetadata(
   writer: Database,
   accountId: string,
   id: string,
@@ -104,7 +113,7 @@ export async function selectExperimentSizes(
 }
 
 /** An account's experiments of these ids, in no particular order. */
-export async function selectExperimentsByIds(
+async function selectExperimentsByIds(
   reader: Database,
   accountId: string,
   ids: readonly string[],
@@ -120,7 +129,7 @@ export async function selectExperimentsByIds(
     .execute();
 }
 
-export async function findExperiment(
+async function findExperiment(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   id: string,
@@ -130,7 +139,7 @@ export async function findExperiment(
   return experiment;
 }
 
-export function noSuchExperiment(): ServiceError {
+function noSuchExperiment(): ServiceError {
   return new ServiceError("not_found", "There is no such experiment.");
 }
 
@@ -143,7 +152,7 @@ export interface NewExperiment {
 }
 
 /** An experiment in a project that the account does not have. */
-export class UnknownProjectError extends Error {
+class UnknownProjectError extends Error {
   constructor() {
     super("The account has no such project");
     this.name = "UnknownProjectError";
@@ -151,7 +160,7 @@ export class UnknownProjectError extends Error {
 }
 
 /** Creates an experiment: a run whose results its client makes. Throws an `UnknownProjectError` if the account has no such project. */
-export async function createExperiment(
+async function createExperiment(
   { store, runs }: Pick<EvaluationServices, "store" | "runs">,
   requester: Changer,
   { projectId, metadata, ...wanted }: NewExperiment,
@@ -227,7 +236,7 @@ function toRun({ accountId, name, tags, userId, version }: NewExternalRun): Run 
 }
 
 /** One page of an account's experiments, newest first. */
-export async function listExperiments(
+async function listExperiments(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   page: ExperimentPage,
@@ -250,7 +259,7 @@ export async function listExperiments(
 }
 
 /** Replaces an experiment's metadata. */
-export async function updateExperiment(
+async function updateExperiment(
   { store }: Pick<EvaluationServices, "store">,
   requester: Changer,
   id: string,

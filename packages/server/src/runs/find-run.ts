@@ -1,10 +1,10 @@
 import { ServiceError } from "../platform/errors.ts";
+import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { withExternalCounts } from "./external/external-counts.ts";
 import type { Run } from "./run.ts";
-import { selectRun, type RunFilter, selectRuns } from "./runs-store.ts";
-import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
+import { type RunFilter, selectRun, selectRuns } from "./runs-store.ts";
 
 export async function findRun(
   services: Pick<EvaluationServices, "store" | "externalCounts">,

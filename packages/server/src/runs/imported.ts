@@ -1,23 +1,30 @@
-import { latestEnd } from "../platform/storage/leases.ts";
-import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { noCounts, type Run } from "./run.ts";
-import { type Lease, uploadLeaseMs, renewLease, deleteSomeRunRows } from "./runner/work-store.ts";
-import { RunPredictionLine } from "@presage/contract";
-import { predictionFields, readAnswer, countRepeatedIndexes } from "../datasets/formats.ts";
-import { checkLine, LineError, atLine, createJsonLineReader, type UploadLimits, uploadedLines } from "../datasets/upload/lines.ts";
 import { setTimeout as sleep } from "node:timers/promises";
+import { RunPredictionLine } from "@presage/contract";
+import { countRepeatedIndexes, predictionFields, readAnswer } from "../datasets/formats.ts";
 import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../datasets/revisions-store.ts";
+import {
+  atLine,
+  checkLine,
+  createJsonLineReader,
+  LineError,
+  type UploadLimits,
+  uploadedLines,
+} from "../datasets/upload/lines.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
-import { readDatabaseClock } from "../platform/storage/settings-store.ts";
+import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
+import { latestEnd } from "../platform/storage/leases.ts";
 import { insertRows } from "../platform/storage/rows.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { readDatabaseClock } from "../platform/storage/settings-store.ts";
 import { noSuchRun } from "./find-run.ts";
+import { noCounts, type Run } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
+import { deleteSomeRunRows, type Lease, renewLease, uploadLeaseMs } from "./runner/work-store.ts";
 import { selectRun } from "./runs-store.ts";
 
 /** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
-export async function claimForUpload(
+async function claimForUpload(
   database: Database,
   accountId: string,
   { id, leaseId }: Lease,
@@ -39,7 +46,7 @@ export async function claimForUpload(
 }
 
 /** Counts predictions of an upload, which keeps the run. Returns false if it was cancelled or the upload took too long. */
-export async function addUploaded(
+async function addUploaded(
   transaction: Database,
   { id, leaseId }: Lease,
   { predicted, failed, empty, until }: Record<"predicted" | "failed" | "empty", number> & { until: Micros },
@@ -64,7 +71,7 @@ export async function addUploaded(
 }
 
 /** Lets processes work on a run whose predictions are uploaded. Returns false if it was cancelled or paused. */
-export async function completeUpload(database: Database, { id, leaseId }: Lease): Promise<boolean> {
+async function completeUpload(database: Database, { id, leaseId }: Lease): Promise<boolean> {
   const row = await database
     .updateTable("runs")
     .set({ lease_id: null, lease_until: 0, status: "running" })
@@ -77,7 +84,7 @@ export async function completeUpload(database: Database, { id, leaseId }: Lease)
 }
 
 /** Lets the next upload begin, even if the run was paused and resumed during this one. */
-export async function abandonUpload(database: Database, { id, leaseId }: Lease): Promise<void> {
+async function abandonUpload(database: Database, { id, leaseId }: Lease): Promise<void> {
   await database
     .updateTable("runs")
     .set((of) => ({
@@ -104,7 +111,7 @@ interface NamedPosition {
 }
 
 /** The samples of a revision with these ids or positions, and those of these trajectories at these steps. */
-export async function selectNamedPositions(
+async function selectNamedPositions(
   database: Database,
   revisionId: number,
   {
@@ -148,7 +155,7 @@ export interface PredictionLine {
 const answerFields = ["prediction", ...predictionFields] as const;
 
 /** Reads a line of an upload: our own export's, or one of the files that evaluation scripts write. */
-export function readPredictionLine(value: unknown): PredictionLine {
+function readPredictionLine(value: unknown): PredictionLine {
   const line = checkLine(RunPredictionLine, value);
   if (!answerFields.some((name) => name in line) && line.skipped_overlong !== true)
     throw new LineError("Field required", ["prediction"]);

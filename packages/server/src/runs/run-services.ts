@@ -1,8 +1,8 @@
-import type { BackgroundTurns } from "../platform/limits/turns.ts";
 import type { RoomForBytes } from "../platform/limits/memory.ts";
+import type { BackgroundTurns } from "../platform/limits/turns.ts";
 import type { Tracing } from "../platform/observability/tracing.ts";
-import type { PredictStep } from "./runner/predict-step.ts";
 import type { WriteWork } from "./runner/evaluate-step.ts";
+import type { PredictStep } from "./runner/predict-step.ts";
 
 /** What runs need beside what evaluations need. */
 export interface RunServices {

@@ -1,20 +1,34 @@
-import { defaultRunConcurrency, RunCreateRequest, type RunTarget, type Run as ApiRun, type RunProgress, RunPath, RunEvaluatorsRequest, RunListQuery, type RunListResponse } from "@presage/contract";
-import { type NewRun, type WantedTarget, addEvaluators, createRun, InvalidRunError } from "./create-run.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
-import { type Run, type RunTarget as importedRunTarget, toEvaluatorNames, hasEnded } from "./run.ts";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type Run as ApiRun,
+  defaultRunConcurrency,
+  RunCreateRequest,
+  RunEvaluatorsRequest,
+  RunListQuery,
+  type RunListResponse,
+  RunPath,
+  type RunProgress,
+  type RunTarget,
+} from "@presage/contract";
 import type { Services } from "../app/services.ts";
-import { checkAccess } from "../http/caller.ts";
-import { authenticate } from "../http/authenticate.ts";
-import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../http/response.ts";
-import { readPath, readBody, readKnownQuery, readOnce, readKeysetPage, toCursor } from "../http/request.ts";
-import { requesterOf, type CallWithCaller, type Route, withCaller } from "../http/route.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { findRun, listRuns } from "./find-run.ts";
-import { InvalidEvaluatorsError, toEvaluatorIssues, toWantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type NamedReference, readReferences } from "../evaluators/old-names.ts";
-import { valueError, InvalidRequestError } from "../http/validate.ts";
-import { cancelRun, finishRun, pauseRun, resumeRun, deleteRun } from "./change-run.ts";
+import {
+  InvalidEvaluatorsError,
+  toEvaluatorIssues,
+  toWantedEvaluator,
+} from "../evaluators/resolve-evaluators.ts";
+import { authenticate } from "../http/authenticate.ts";
+import { checkAccess } from "../http/caller.ts";
+import { readBody, readKeysetPage, readKnownQuery, readOnce, readPath, toCursor } from "../http/request.ts";
+import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../http/response.ts";
+import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
+import { cancelRun, deleteRun, finishRun, pauseRun, resumeRun } from "./change-run.ts";
+import { addEvaluators, createRun, InvalidRunError, type NewRun, type WantedTarget } from "./create-run.ts";
+import { findRun, listRuns } from "./find-run.ts";
+import { hasEnded, type Run, type RunTarget as RunTargetSchema, toEvaluatorNames } from "./run.ts";
 import { runSampleRoutes } from "./samples-route.ts";
 
 /** What a request says of a run, besides its evaluators. */
@@ -81,7 +95,7 @@ function toProgress({ counts, tries }: Run): RunProgress {
   };
 }
 
-function toTarget(target: importedRunTarget): ApiRun["target"] {
+function toTarget(target: RunTargetSchema): ApiRun["target"] {
   switch (target.kind) {
     case "deployment": {
       const { deployment, model } = target;
@@ -112,7 +126,7 @@ const commentEveryMs = 10_000;
 const maxStreamsOfUser = 10;
 
 /** The progress of a run as server-sent events. */
-export function runEventRoute(services: Services, path: string): Route {
+function runEventRoute(services: Services, path: string): Route {
   const streamsOf = new Map<string, number>();
 
   function enter(userId: string): void {

@@ -1,10 +1,10 @@
 import type { RunStatus } from "@presage/contract";
 import { type RawBuilder, sql, type Updateable } from "kysely";
-import { isPostgres } from "../platform/storage/store.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres } from "../platform/storage/store.ts";
 import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
 import { isOfDeadProcess } from "./runner/work-store.ts";
 

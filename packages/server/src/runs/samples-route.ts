@@ -1,19 +1,38 @@
-import { type RunSample, defaultRunSampleLimit, isTrueWord, RunPath, RunSampleListQuery, type RunSampleListResponse, type RunUpload } from "@presage/contract";
+import {
+  defaultRunSampleLimit,
+  isTrueWord,
+  RunPath,
+  type RunSample,
+  RunSampleListQuery,
+  type RunSampleListResponse,
+  type RunUpload,
+} from "@presage/contract";
+import type { Services as RouteServices } from "../app/services.ts";
+import { reservePiece } from "../http/memory.ts";
+import { receiveUpload } from "../http/receive-upload.ts";
+import { readKnownQuery, readPath } from "../http/request.ts";
+import { logBrokenResponse, streamTexts } from "../http/response.ts";
+import { keepOpenForEach, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/rows.ts";
-import type { Requester } from "../platform/storage/store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { findRun, refuseDeleted } from "./find-run.ts";
 import type { Run, RunDataset } from "./run.ts";
-import { inPlace, type OrderedPlace, type RunPlace, type RunSampleFilter, type RunSamplePage, type RunSampleRow, selectExcerpts, selectRunSamples, selectRunTexts, selectRunVerdicts } from "./run-samples-store.ts";
-import type { Services as importedServices } from "../app/services.ts";
-import { keepOpenForEach, requesterOf, type Route, withCaller } from "../http/route.ts";
-import { logBrokenResponse, streamTexts } from "../http/response.ts";
-import { missing, valueError, InvalidRequestError } from "../http/validate.ts";
-import { readKnownQuery, readPath } from "../http/request.ts";
-import { receiveUpload } from "../http/receive-upload.ts";
-import { reservePiece } from "../http/memory.ts";
+import {
+  inPlace,
+  type OrderedPlace,
+  type RunPlace,
+  type RunSampleFilter,
+  type RunSamplePage,
+  type RunSampleRow,
+  selectExcerpts,
+  selectRunSamples,
+  selectRunTexts,
+  selectRunVerdicts,
+} from "./run-samples-store.ts";
 
 type Services = Pick<EvaluationServices, "store" | "externalCounts">;
 
@@ -137,7 +156,7 @@ function withDataset(run: Run): Run & { dataset: RunDataset } {
 }
 
 /** Reads of a run's predictions. */
-export function runSampleRoutes(services: importedServices, path: string): Route[] {
+export function runSampleRoutes(services: RouteServices, path: string): Route[] {
   const { evaluation } = services;
   return [
     withCaller("GET", `${path}/:id/samples`, "read", async (call) => {

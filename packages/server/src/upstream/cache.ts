@@ -1,9 +1,23 @@
-import { readMessage, readTokenCounts, checkCompletion, endOfThinking, findControlToken } from "./completion.ts";
-import { type CompletionBody, type CompletionChoice, type CachePolicy, isRepeatable, type CompletionRequest, type Sharing, type UpstreamCompletion } from "./upstream.ts";
-import { orAborted, type Deadline } from "../platform/limits/deadline.ts";
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { type Deadline, orAborted } from "../platform/limits/deadline.ts";
 import type { Redis } from "../platform/redis.ts";
+import {
+  checkCompletion,
+  endOfThinking,
+  findControlToken,
+  readMessage,
+  readTokenCounts,
+} from "./completion.ts";
+import {
+  type CachePolicy,
+  type CompletionBody,
+  type CompletionChoice,
+  type CompletionRequest,
+  isRepeatable,
+  type Sharing,
+  type UpstreamCompletion,
+} from "./upstream.ts";
 
 /**
  * What is read of a completion, under the names that it has there. Everything else, such as log probabilities, which take far more memory
@@ -34,7 +48,7 @@ export function readCompletion({ model, usage, choices: [choice] }: CompletionBo
 }
 
 /** The memory of a reading's texts. */
-export function bytesOfTexts({ choices: [{ message }] }: CompletionReading): number {
+function bytesOfTexts({ choices: [{ message }] }: CompletionReading): number {
   return bytesOf(message.content) + bytesOf(message.reasoning ?? "");
 }
 

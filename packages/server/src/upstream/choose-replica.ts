@@ -1,4 +1,3 @@
-
 /** A replica may hold this multiple of its even share of all requests in flight. */
 const maxShare = 1.25;
 /** A session that had to move comes back once its replica holds less than this part of its even share. */

@@ -1,9 +1,18 @@
 import type { Usage } from "@presage/contract";
-import { classifyCarriedError, isObject, unexpectedResponse } from "./failures.ts";
-import type { ReadResponse } from "./send.ts";
-import type { CompletionBody, CompletionChoice, ListedModel, ModelList, UpstreamCompletion, CompletionOptions, CompletionRequest, Upstream } from "./upstream.ts";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
 import type { ChatParent, ChatSpan } from "../platform/observability/tracing.ts";
+import { classifyCarriedError, isObject, unexpectedResponse } from "./failures.ts";
+import type { ReadResponse } from "./send.ts";
+import type {
+  CompletionBody,
+  CompletionChoice,
+  CompletionOptions,
+  CompletionRequest,
+  ListedModel,
+  ModelList,
+  Upstream,
+  UpstreamCompletion,
+} from "./upstream.ts";
 
 /** More than any model reads or writes in one call. A larger count is a mistake. */
 const maxTokens = 1e9;

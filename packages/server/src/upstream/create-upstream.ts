@@ -1,13 +1,26 @@
 import { ClientDisconnectedError, UpstreamError } from "../platform/errors.ts";
-import { createByteBudget, type Holder, reserveBytes, reserveResponseBytes } from "../platform/limits/memory.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../platform/limits/deadline.ts";
+import {
+  createByteBudget,
+  type Holder,
+  reserveBytes,
+  reserveResponseBytes,
+} from "../platform/limits/memory.ts";
 import { type AskedCompletion, type CachedCompletions, cacheCompletions } from "./cache.ts";
 import { checkCompletion, checkModelList } from "./completion.ts";
-import { createReplicas, type ReplicaCall, routingKeyOf } from "./replicas.ts";
-import { type CompleteResponse, createSendOnce } from "./send.ts";
-import { sendWithRetries } from "./retry.ts";
 import { createServedModel } from "./deployments.ts";
-import type { CompletionOptions, CompletionRequest, ModelList, Sharing, Upstream, UpstreamCompletion, UpstreamOptions } from "./upstream.ts";
+import { createReplicas, type ReplicaCall, routingKeyOf } from "./replicas.ts";
+import { sendWithRetries } from "./retry.ts";
+import { type CompleteResponse, createSendOnce } from "./send.ts";
+import type {
+  CompletionOptions,
+  CompletionRequest,
+  ModelList,
+  Sharing,
+  Upstream,
+  UpstreamCompletion,
+  UpstreamOptions,
+} from "./upstream.ts";
 
 /** A response is in memory as bytes, as text and as the parsed value. */
 const bytesPerResponseByte = 4;

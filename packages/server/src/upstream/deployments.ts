@@ -1,12 +1,19 @@
-import type { CachePolicy, CompletionRequest, Upstream, ModelList, Purpose, UpstreamCompletion } from "./upstream.ts";
-import { isUnserved } from "./replicas.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { orAborted } from "../platform/limits/deadline.ts";
-import { defined } from "../platform/words.ts";
 import type { Logger } from "../platform/observability/logger.ts";
 import { watchOutage } from "../platform/observability/metrics.ts";
-import { NoResponseError } from "./send.ts";
+import { defined } from "../platform/words.ts";
 import type { UnreachableReason } from "./failures.ts";
+import { isUnserved } from "./replicas.ts";
+import { NoResponseError } from "./send.ts";
+import type {
+  CachePolicy,
+  CompletionRequest,
+  ModelList,
+  Purpose,
+  Upstream,
+  UpstreamCompletion,
+} from "./upstream.ts";
 
 /** Models and where they are served. */
 export interface DeploymentSettings {

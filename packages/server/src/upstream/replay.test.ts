@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { createDraw } from "../../../../fuzz/generate/draw.ts";
-import { slownessOf, createLatencyWindow, type LatencyWindow, createSessionPlaces } from "./choose-replica.ts";
+import {
+  createLatencyWindow,
+  createSessionPlaces,
+  type LatencyWindow,
+  slownessOf,
+} from "./choose-replica.ts";
 import { hash, routingKeyOf } from "./replicas.ts";
 
 interface SimulatedReplica {

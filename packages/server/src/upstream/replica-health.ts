@@ -1,4 +1,3 @@
-
 export type ReplicaState = "up" | "ejected" | "returning";
 
 const failuresToEject = 3;

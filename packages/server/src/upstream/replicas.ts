@@ -1,9 +1,25 @@
-import type { CompletionRequest, SessionHeader, UpstreamOptions } from "./upstream.ts";
 import { UpstreamError } from "../platform/errors.ts";
-import { type Candidate, chooseReplica, slownessOf, createLatencyWindow, type LatencyWindow, createRecentCalls, type RecentCalls, createSessionPlaces, type Place } from "./choose-replica.ts";
+import {
+  type Candidate,
+  chooseReplica,
+  createLatencyWindow,
+  createRecentCalls,
+  createSessionPlaces,
+  type LatencyWindow,
+  type Place,
+  type RecentCalls,
+  slownessOf,
+} from "./choose-replica.ts";
 import { isRefusal } from "./failures.ts";
-import { createReplicaHealth, type ReplicaHealth, type ReplicaState, createRetryShare, type RetryShare } from "./replica-health.ts";
+import {
+  createReplicaHealth,
+  createRetryShare,
+  type ReplicaHealth,
+  type ReplicaState,
+  type RetryShare,
+} from "./replica-health.ts";
 import { NoResponseError, type Send, type UpstreamCall } from "./send.ts";
+import type { CompletionRequest, SessionHeader, UpstreamOptions } from "./upstream.ts";
 
 /** A replica's URL as it may be shown: without user, password and query. */
 export function replicaAddress(url: string): string {

@@ -1,7 +1,7 @@
-import { defined } from "../platform/words.ts";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
 import { readBodyWithin } from "../platform/limits/memory.ts";
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
+import { defined } from "../platform/words.ts";
 import { classifyError, type UnreachableReason, unreachableReason } from "./failures.ts";
 import type { SessionHeader, UpstreamOptions } from "./upstream.ts";
 

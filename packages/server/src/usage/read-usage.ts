@@ -1,9 +1,16 @@
-import type { Requester, Store } from "../platform/storage/store.ts";
-import type { LatencyMeasure } from "../platform/storage/schema/accounts.ts";
-import { middleOf, addToBucket, type BucketCounts } from "./usage.ts";
-import { selectLatencies, type UsagePeriod, type NamedKey, selectCounts, selectModelTokens, selectNamedKeys } from "./usage-store.ts";
 import type { UsageFailure, UsageOperation } from "@presage/contract";
 import { costOf, type Prices, withoutNoise } from "../platform/prices.ts";
+import type { LatencyMeasure } from "../platform/storage/schema/accounts.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { addToBucket, type BucketCounts, middleOf } from "./usage.ts";
+import {
+  type NamedKey,
+  selectCounts,
+  selectLatencies,
+  selectModelTokens,
+  selectNamedKeys,
+  type UsagePeriod,
+} from "./usage-store.ts";
 
 export interface Quantiles {
   p50: number;

@@ -1,15 +1,21 @@
-import { LatencyQuery, LatencyResponse, UsageQuery, UsageResponse, readInstant } from "@presage/contract";
+import { LatencyQuery, LatencyResponse, readInstant, UsageQuery, UsageResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { operation, response } from "../http/describe.ts";
-import { valueError, InvalidRequestError } from "../http/validate.ts";
-import { type Micros, microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import type { UsagePeriod } from "./usage-store.ts";
 import type { Services } from "../app/services.ts";
-import { readKnownQuery } from "../http/request.ts";
-import { requesterOf, type Route, withCaller } from "../http/route.ts";
+import { operation, response } from "../http/describe.ts";
 import { reserveResponse } from "../http/memory.ts";
+import { readKnownQuery } from "../http/request.ts";
+import { type Route, requesterOf, withCaller } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { type Micros, microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { shownTokens } from "../platform/storage/rows.ts";
-import { type LatencyFigures, type LatencyReport, readLatency, readUsage, type UsageReport } from "./read-usage.ts";
+import {
+  type LatencyFigures,
+  type LatencyReport,
+  readLatency,
+  readUsage,
+  type UsageReport,
+} from "./read-usage.ts";
+import type { UsagePeriod } from "./usage-store.ts";
 
 const period = {
   since: "2026-11-15T00:00:00.000Z",
@@ -115,11 +121,7 @@ export function readUsagePeriod(query: LatencyQuery): RequestedPeriod {
 }
 
 /** Refuses a period, by default because of its start. */
-export function refusePeriod(
-  query: LatencyQuery,
-  message: string,
-  field: "since" | "until" = "since",
-): never {
+function refusePeriod(query: LatencyQuery, message: string, field: "since" | "until" = "since"): never {
   throw new InvalidRequestError([valueError(["query", field], message, query[field])]);
 }
 

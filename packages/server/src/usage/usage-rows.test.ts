@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toUsageRows, addUse, emptyTotals, type UsageTotals, type Use } from "./usage.ts";
+import { addUse, emptyTotals, toUsageRows, type UsageTotals, type Use } from "./usage.ts";
 
 function totalsOf(more: Partial<Use>, hour = 7): UsageTotals {
   const use: Use = {

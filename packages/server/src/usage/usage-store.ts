@@ -1,10 +1,14 @@
 import { sql } from "kysely";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "../platform/storage/schema/accounts.ts";
-import { toUsageRows, type UsageTotals } from "./usage.ts";
-import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
+import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
+import type {
+  UsageCountsTable,
+  UsageLatenciesTable,
+  UsageModelTokensTable,
+} from "../platform/storage/schema/accounts.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { toUsageRows, type UsageTotals } from "./usage.ts";
 
 /** Rows or ids of one statement; databases limit its parameters. */
 const maxPerStatement = 1_000;
@@ -188,7 +192,7 @@ function inChunks<Item>(items: readonly Item[]): Item[][] {
 const usageTables = ["usage_counts", "usage_model_tokens", "usage_latencies"] as const;
 
 /** The first hour in which an account used anything. */
-export async function selectFirstHour(database: Database, accountId: string): Promise<number | undefined> {
+async function selectFirstHour(database: Database, accountId: string): Promise<number | undefined> {
   const hours: number[] = [];
   for (const table of usageTables) {
     const row = await database
@@ -205,7 +209,7 @@ export async function selectFirstHour(database: Database, accountId: string): Pr
 }
 
 /** Deletes an account's usage from before an hour. Returns the number of rows. */
-export async function deleteUsageBefore(
+async function deleteUsageBefore(
   transaction: Database,
   accountId: string,
   untilHour: number,

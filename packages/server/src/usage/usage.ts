@@ -1,7 +1,12 @@
-import { isCountedModelName } from "../platform/prices.ts";
 import type { UsageFailure, UsageOperation } from "@presage/contract";
+import { isCountedModelName } from "../platform/prices.ts";
 import { writeInBatches } from "../platform/storage/rows.ts";
-import type { LatencyMeasure, UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "../platform/storage/schema/accounts.ts";
+import type {
+  LatencyMeasure,
+  UsageCountsTable,
+  UsageLatenciesTable,
+  UsageModelTokensTable,
+} from "../platform/storage/schema/accounts.ts";
 
 /** How many names without a price an account's callers can add in an hour. */
 const maxNames = 100;
@@ -131,7 +136,7 @@ export function addUse(
   addToBucket(totals.overheadLatencies, bucketOf(totalMs - upstreamMs), 1);
 }
 
-export function addTotals(totals: UsageTotals, other: UsageTotals): void {
+function addTotals(totals: UsageTotals, other: UsageTotals): void {
   totals.requests += other.requests;
   totals.promptTokens += other.promptTokens;
   totals.completionTokens += other.completionTokens;

@@ -1,10 +1,19 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { selectEnvironmentRevisions } from "../../src/environments/environments-store.ts";
-import { selectEpisodeCounts, selectProgressOfOne, selectProgressOfSome } from "../../src/environments/episodes/figures.ts";
-import { countCharacters, selectEpisodes, selectMatchingIds, selectSteps } from "../../src/environments/episodes/episodes-store.ts";
-import { isPostgres } from "../../src/platform/storage/store.ts";
+import {
+  countCharacters,
+  selectEpisodes,
+  selectMatchingIds,
+  selectSteps,
+} from "../../src/environments/episodes/episodes-store.ts";
+import {
+  selectEpisodeCounts,
+  selectProgressOfOne,
+  selectProgressOfSome,
+} from "../../src/environments/episodes/figures.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { isPostgres } from "../../src/platform/storage/store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { removeLabels, setLabels, createRevision, type NewRevision, findLabelledRevision, findRevision, listRevisions } from "../../src/evaluators/taxonomies/taxonomies.ts";
+import {
+  createRevision,
+  findLabelledRevision,
+  findRevision,
+  listRevisions,
+  type NewRevision,
+  removeLabels,
+  setLabels,
+} from "../../src/evaluators/taxonomies/taxonomies.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";

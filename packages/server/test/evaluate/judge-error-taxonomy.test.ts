@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createErrorTaxonomyFamily } from "../../src/evaluators/judge/error-taxonomy.ts";
 import { agentErrors, worldModelErrors } from "../../src/evaluators/taxonomies/built-in.ts";
-import type { TaxonomyRevision } from "../../src/evaluators/taxonomies/taxonomies-store.ts";
 import { flattenTaxonomy } from "../../src/evaluators/taxonomies/taxonomies.ts";
+import type { TaxonomyRevision } from "../../src/evaluators/taxonomies/taxonomies-store.ts";
 import {
   callTool,
   createTestAskForVerdict,

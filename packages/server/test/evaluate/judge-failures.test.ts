@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { EvaluationError, outcomeOfError } from "../../src/evaluators/outcome.ts";
 import { createJudgeFamily } from "../../src/evaluators/judge/judge.ts";
+import { EvaluationError, outcomeOfError } from "../../src/evaluators/outcome.ts";
 import { ClientDisconnectedError } from "../../src/platform/errors.ts";
 import {
   answerWith,

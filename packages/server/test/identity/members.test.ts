@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { AuditEventListResponse, KeyScope, Member, Role } from "@presage/contract";
-import { changeRoleOf } from "../../src/accounts/users.ts";
 import { provisionUser } from "../../src/accounts/sign-in-attempt.ts";
+import { changeRoleOf } from "../../src/accounts/users.ts";
 import { localIssuer } from "../../src/accounts/users-store.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { callWithKey } from "../support/presage/presage.ts";

@@ -3,9 +3,15 @@ import { sql } from "kysely";
 import { insertRows } from "../../src/platform/storage/rows.ts";
 import type { PredictionsTable } from "../../src/platform/storage/schema/accounts.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { countValues } from "../../src/predictions/stored-predictions.ts";
 import { deleteOldest } from "../../src/predictions/delete-predictions.ts";
-import { countPredictions, selectPayload, selectPrediction, selectPredictions, type PredictionFilter } from "../../src/predictions/stored-predictions-store.ts";
+import { countValues } from "../../src/predictions/stored-predictions.ts";
+import {
+  countPredictions,
+  type PredictionFilter,
+  selectPayload,
+  selectPrediction,
+  selectPredictions,
+} from "../../src/predictions/stored-predictions-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 

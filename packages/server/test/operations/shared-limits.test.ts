@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse } from "@presage/contract";
+import {
+  countProcesses,
+  createSharedTokenBuckets,
+  createTokenBuckets,
+} from "../../src/platform/limits/token-buckets.ts";
 import { connectRedis, type Redis } from "../../src/platform/redis.ts";
-import { countProcesses, createSharedTokenBuckets, createTokenBuckets } from "../../src/platform/limits/token-buckets.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";

@@ -6,15 +6,20 @@ import { selectAgreementCells } from "../../src/results/agreement.ts";
 import { findCorrections } from "../../src/results/corrections-store.ts";
 import { selectErrorFindings } from "../../src/results/error-findings.ts";
 import { selectProjectByName, selectProjects } from "../../src/results/projects.ts";
-import { selectApps, selectTags } from "../../src/results/search/values-store.ts";
 import type { SearchFilter } from "../../src/results/search/filter.ts";
 import { searchResults } from "../../src/results/search/search-results.ts";
-import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
+import { selectApps, selectTags } from "../../src/results/search/values-store.ts";
 import { summarise } from "../../src/results/summary/summarise.ts";
+import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
 import { selectResult } from "../../src/results/write/stored-results-store.ts";
 import { selectExperimentSizes } from "../../src/runs/experiments.ts";
 import { countResults, resultsParts, selectExternalResults } from "../../src/runs/external/external-store.ts";
-import { selectCounts, selectLatencies, selectModelTokens, type UsagePeriod } from "../../src/usage/usage-store.ts";
+import {
+  selectCounts,
+  selectLatencies,
+  selectModelTokens,
+  type UsagePeriod,
+} from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Kysely, sql } from "kysely";
-import { isPostgres } from "../../src/platform/storage/store.ts";
 import { resultNumbers } from "../../src/platform/storage/sample-columns.ts";
+import { isPostgres } from "../../src/platform/storage/store.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

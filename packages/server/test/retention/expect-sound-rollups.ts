@@ -1,11 +1,16 @@
 import { expect } from "bun:test";
 import { sql } from "kysely";
-import { isPostgres } from "../../src/platform/storage/store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { countErrorFindings } from "../../src/results/error-findings.ts";
+import { isPostgres } from "../../src/platform/storage/store.ts";
 import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/delete-results.ts";
+import { countErrorFindings } from "../../src/results/error-findings.ts";
 import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
-import { countableColumns, toCountable, withFindings, countResults } from "../../src/results/write/counts-store.ts";
+import {
+  countableColumns,
+  countResults,
+  toCountable,
+  withFindings,
+} from "../../src/results/write/counts-store.ts";
 import { foldDeltas } from "../../src/results/write/fold.ts";
 import { expectEventually } from "../support/eventually.ts";
 import type { TestPresage } from "../support/presage/presage.ts";

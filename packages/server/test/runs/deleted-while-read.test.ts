@@ -1,15 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RootOperationNode } from "kysely";
+import {
+  exportSamples,
+  pageOfSamples,
+  readTrajectory,
+  type WantedRevision,
+} from "../../src/datasets/samples.ts";
 import { listTrajectories } from "../../src/datasets/trajectories.ts";
-import { exportSamples, pageOfSamples, readTrajectory, type WantedRevision } from "../../src/datasets/samples.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
 import { listComparedSamples } from "../../src/runs/compare/compared-samples.ts";
 import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
 import { findRun } from "../../src/runs/find-run.ts";
-import { exportRun, listRunSamples } from "../../src/runs/samples-route.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";
 import { inPlace } from "../../src/runs/run-samples-store.ts";
+import { exportRun, listRunSamples } from "../../src/runs/samples-route.ts";
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { writeUsage } from "../../src/usage/usage-store.ts";
 import type { UsageTotals } from "../../src/usage/usage.ts";
+import { writeUsage } from "../../src/usage/usage-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { totalsOf, usageClient } from "../support/resources/usage.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";

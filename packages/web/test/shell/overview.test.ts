@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import { writeUsage } from "../../../server/src/usage/usage-store.ts";
 import { addUse, emptyTotals } from "../../../server/src/usage/usage.ts";
+import { writeUsage } from "../../../server/src/usage/usage-store.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { openStore } from "../../../server/test/support/store/open-store.ts";
 import { storeResults } from "../../../server/test/support/store/store-results.ts";

@@ -1,10 +1,10 @@
-import type { z } from "zod";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import type { z } from "zod";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
 import { scanJson } from "../../platform/limits/scan-json.ts";
-import { type DiskFloor, refuseShortage } from "../../platform/storage/sqlite.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { type DiskFloor, refuseShortage } from "../../platform/storage/sqlite.ts";
 
 /** A line that its reader cannot use. */
 export class LineError extends Error {
@@ -128,7 +128,7 @@ export interface RawLine {
 }
 
 /** The lines of a body, several at a time, as they arrive, without empty ones, which count. Only a line that is not complete is kept. */
-export async function* splitLines(
+async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   maxLineBytes: number,
 ): AsyncGenerator<RawLine[], void> {

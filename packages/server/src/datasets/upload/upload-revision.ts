@@ -1,15 +1,34 @@
-import { ServiceError, UploadError } from "../../platform/errors.ts";
-import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { adaptBatch, firstBatchRows, letOthersWrite, growRevision, sumOfBytes, discardRevision, insertFillingRevision, type Revision, sealRevision, selectRevision, selectRevisionByDigest } from "../revisions-store.ts";
-import { type CanonicalSample, lineOf, type Part, createCanonicaliser } from "../canonical-samples.ts";
-import { hasStep, insertParts, insertPayloads, insertSamples, countTrajectories, selectSizes } from "../samples-store.ts";
 import { createHash } from "node:crypto";
 import type { DatasetFormat, DatasetSample } from "@presage/contract";
 import { type Changer, recordChange } from "../../platform/audit.ts";
+import { ServiceError, UploadError } from "../../platform/errors.ts";
+import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../canonical-samples.ts";
+import { lockDataset, noSuchDataset, selectDataset, updateLastRevision } from "../datasets.ts";
 import { createSampleReader } from "../formats.ts";
-import { lockDataset, selectDataset, updateLastRevision, noSuchDataset } from "../datasets.ts";
+import {
+  adaptBatch,
+  discardRevision,
+  firstBatchRows,
+  growRevision,
+  insertFillingRevision,
+  letOthersWrite,
+  type Revision,
+  sealRevision,
+  selectRevision,
+  selectRevisionByDigest,
+  sumOfBytes,
+} from "../revisions-store.ts";
 import { readPlacedSamples } from "../samples.ts";
+import {
+  countTrajectories,
+  hasStep,
+  insertParts,
+  insertPayloads,
+  insertSamples,
+  selectSizes,
+} from "../samples-store.ts";
 import { type UploadLimits, uploadedLines } from "./lines.ts";
 
 const maxBatchBytes = 1_000_000;
@@ -45,7 +64,7 @@ export interface FillerOptions {
 }
 
 /** Writes samples into a revision, in batches that hold the writer for some 20 ms. */
-export function createRevisionFiller(database: Database, options: FillerOptions): RevisionFiller {
+function createRevisionFiller(database: Database, options: FillerOptions): RevisionFiller {
   const { accountId, revisionId, quotaBytes, onText } = options;
   const known = new Set<string>();
   let batch = emptyBatch();

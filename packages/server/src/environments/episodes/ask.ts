@@ -2,7 +2,12 @@ import type { Services } from "../../app/services.ts";
 import type { CallWithCaller } from "../../http/route.ts";
 import { UpstreamError } from "../../platform/errors.ts";
 import { measureCompletion } from "../../predictions/measure-completion.ts";
-import { upstreamFields, readAnswer, refuseControlTokens, refuseUnusable } from "../../predictions/predict.ts";
+import {
+  readAnswer,
+  refuseControlTokens,
+  refuseUnusable,
+  upstreamFields,
+} from "../../predictions/predict.ts";
 import type { Sharing } from "../../upstream/upstream.ts";
 import type { Ask } from "./step-episode.ts";
 

@@ -1,11 +1,11 @@
-import { type Changer, recordChange } from "../../platform/audit.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
-import { noSuchEpisode, expiredBefore } from "./episode.ts";
-import { deleteEpisodeRows, selectEpisode } from "./episodes-store.ts";
 import { type SqlBool, sql } from "kysely";
+import { type Changer, recordChange } from "../../platform/audit.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { expiredBefore, noSuchEpisode } from "./episode.ts";
+import { deleteEpisodeRows, selectEpisode } from "./episodes-store.ts";
 
 /** Deletes an episode with its steps. */
 export async function deleteEpisode(
@@ -39,7 +39,7 @@ const isInDataset = sql<SqlBool | number>`exists (select 1 from dataset_revision
     where sample.revision_id = revision.id and sample.trajectory_id = episodes.id))`;
 
 /** The oldest episodes of an account that were last used before a time, after a place. */
-export async function selectOldEpisodes(
+async function selectOldEpisodes(
   database: Database,
   accountId: string,
   before: Micros,

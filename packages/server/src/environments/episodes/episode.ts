@@ -1,17 +1,23 @@
 import type { EnvironmentConfig, EpisodeStatus } from "@presage/contract";
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
-import type { Requester } from "../../platform/storage/store.ts";
+import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { Task } from "../environment.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { sandboxEnvironment } from "../sandbox-environment.ts";
-import { selectEpisode, selectSteps, type EpisodeFilter, type EpisodeRow, selectEpisodes } from "./episodes-store.ts";
-import { promptFormOf, type Turn, lookBackOf } from "./turns.ts";
-import type { NewStep } from "./new-steps-store.ts";
-import { LRUCache } from "lru-cache";
-import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import { findEnvironment } from "../environments.ts";
+import { sandboxEnvironment } from "../sandbox-environment.ts";
+import {
+  type EpisodeFilter,
+  type EpisodeRow,
+  selectEpisode,
+  selectEpisodes,
+  selectSteps,
+} from "./episodes-store.ts";
+import type { NewStep } from "./new-steps-store.ts";
+import { lookBackOf, promptFormOf, type Turn } from "./turns.ts";
 
 /** The position of a task that its environment does not have. */
 export const noPosition = -1;

@@ -1,27 +1,61 @@
-import { type EpisodeFigures, type EpisodeGrouping, type TaskSplitName, EpisodeStart, type EpisodeStep, type EpisodeSummary, type Episode as WholeEpisode, EpisodeCreateRequest, EpisodeFiguresQuery, EpisodeFiguresResponse, EpisodeListQuery, EpisodeListResponse, EpisodePath, readInstant, StepRequest, StepResponse, Episode as importedEpisode } from "@presage/contract";
-import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
-import { toIsoInstant, microsPerMs } from "../../platform/storage/columns.ts";
-import { type EpisodeCounts, countEpisodes } from "./figures.ts";
-import { shownTokens } from "../../platform/storage/rows.ts";
-import { environmentDefaults } from "../environment.ts";
-import { type Episode, indexOf, statusOf, findEpisode, listEpisodes } from "./episode.ts";
-import { type EpisodeRow, type StepRow, countCharacters, selectSteps } from "./episodes-store.ts";
-import { endOf, type StepResult, stepEpisode } from "./step-episode.ts";
+import {
+  EpisodeCreateRequest,
+  type EpisodeFigures,
+  EpisodeFiguresQuery,
+  EpisodeFiguresResponse,
+  type EpisodeGrouping,
+  EpisodeListQuery,
+  EpisodeListResponse,
+  EpisodePath,
+  Episode as EpisodeSchema,
+  EpisodeStart,
+  type EpisodeStep,
+  type EpisodeSummary,
+  readInstant,
+  StepRequest,
+  StepResponse,
+  type TaskSplitName,
+  type Episode as WholeEpisode,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
+import {
+  body,
+  errorResponse,
+  idempotencyHeader,
+  noSuch,
+  operation,
+  page,
+  response,
+} from "../../http/describe.ts";
 import { admit, countUsage } from "../../http/exchange.ts";
-import { keepOpen, requesterOf, type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
-import { readKeysetPage, toCursor, readBody, readIdempotencyKey, readKnownQuery, readOnce, readPath } from "../../http/request.ts";
-import { valueError, InvalidRequestError } from "../../http/validate.ts";
 import { reserveStored } from "../../http/memory.ts";
+import {
+  readBody,
+  readIdempotencyKey,
+  readKeysetPage,
+  readKnownQuery,
+  readOnce,
+  readPath,
+  toCursor,
+} from "../../http/request.ts";
+import { type CallWithCaller, keepOpen, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { InvalidRequestError, valueError } from "../../http/validate.ts";
+import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
+import { microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
+import { shownTokens } from "../../platform/storage/rows.ts";
 import { defined } from "../../platform/words.ts";
+import { predictionFailures } from "../../predictions/predictions-openapi.ts";
+import { environmentDefaults } from "../environment.ts";
 import { askDeployment } from "./ask.ts";
 import { deleteEpisode } from "./delete-episodes.ts";
+import { type Episode, findEpisode, indexOf, listEpisodes, statusOf } from "./episode.ts";
+import { countCharacters, type EpisodeRow, type StepRow, selectSteps } from "./episodes-store.ts";
+import { countEpisodes, type EpisodeCounts } from "./figures.ts";
 import { type NewEpisode, startEpisode } from "./start-episode.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, errorResponse, idempotencyHeader, noSuch, operation, page, response } from "../../http/describe.ts";
-import { predictionFailures } from "../../predictions/predictions-openapi.ts";
+import { endOf, type StepResult, stepEpisode } from "./step-episode.ts";
 
-export function toEpisodeFigures(by: EpisodeGrouping, counts: EpisodeCounts): EpisodeFigures {
+function toEpisodeFigures(by: EpisodeGrouping, counts: EpisodeCounts): EpisodeFigures {
   const moments = {
     clusters: counts.tasks,
     count: counts.finished,
@@ -90,7 +124,7 @@ export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
   };
 }
 
-export function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): WholeEpisode {
+function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): WholeEpisode {
   return {
     ...toEpisodeSummary(row),
     initial_state: task.initial_state,
@@ -336,7 +370,7 @@ export const episodePaths: ZodOpenApiPathsObject = {
       description: "Returns an episode with all its steps.",
       requestParams,
       responses: {
-        "200": response("The episode", importedEpisode, {
+        "200": response("The episode", EpisodeSchema, {
           ...summary,
           initial_state: start,
           prompt: "Turn on the lantern.",

@@ -1,14 +1,20 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { CompiledQuery, type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { isPostgres } from "../../platform/storage/store.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst, toListPart, prepareStatement } from "../../platform/storage/lists.ts";
-import type { Micros } from "../../platform/storage/columns.ts";
-import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/runs.ts";
-import type { PredictionsTable } from "../../platform/storage/schema/accounts.ts";
-import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
 import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
-import { recordRequests, type Once } from "../../platform/storage/once.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
+import {
+  type KeysetPage,
+  type ListPart,
+  prepareStatement,
+  selectNewestFirst,
+  toListPart,
+} from "../../platform/storage/lists.ts";
+import { type Once, recordRequests } from "../../platform/storage/once.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
+import type { PredictionsTable } from "../../platform/storage/schema/accounts.ts";
+import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
 import { holdEnvironments } from "../environments-store.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {

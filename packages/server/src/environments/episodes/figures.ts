@@ -1,13 +1,13 @@
 import type { EpisodeGrouping } from "@presage/contract";
-import { type RawBuilder, sql, type SqlBool } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
+import { prepareStatement } from "../../platform/storage/lists.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type Requester, doTogether, isPostgres } from "../../platform/storage/store.ts";
+import { doTogether, isPostgres, type Requester } from "../../platform/storage/store.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment } from "../environments.ts";
 import { expiredBefore, statusOf } from "./episode.ts";
-import { prepareStatement } from "../../platform/storage/lists.ts";
-import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 
 /** Which episodes are counted. */
 export interface CountedEpisodes {

@@ -1,13 +1,22 @@
 import { CompiledQuery } from "kysely";
-import { insertTogether } from "../../platform/storage/rows.ts";
-import { isPostgres } from "../../platform/storage/store.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
-import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/runs.ts";
-import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { lockInOrder, insertEpisodes, type NewEpisodeRow } from "./episodes-store.ts";
 import { forgetOldRequests } from "../../platform/storage/once.ts";
-import { type Delivery, insertSession, markDelivered, markUsed, type NewSession, type SessionStart, startSession, type Uses } from "../ors/ors-sessions-store.ts";
+import { insertTogether } from "../../platform/storage/rows.ts";
+import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
+import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import {
+  type Delivery,
+  insertSession,
+  markDelivered,
+  markUsed,
+  type NewSession,
+  type SessionStart,
+  startSession,
+  type Uses,
+} from "../ors/ors-sessions-store.ts";
+import { insertEpisodes, lockInOrder, type NewEpisodeRow } from "./episodes-store.ts";
 
 /** A step with its prediction, to be stored. Plain data: it crosses threads. */
 export interface NewStep {
@@ -22,10 +31,7 @@ export interface NewStep {
 }
 
 /** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Returns those that were stored. */
-export async function insertSteps(
-  database: Database,
-  steps: readonly NewStep[],
-): Promise<ReadonlySet<NewStep>> {
+async function insertSteps(database: Database, steps: readonly NewStep[]): Promise<ReadonlySet<NewStep>> {
   // Of two steps of one episode, the first counts.
   const first = [...new Map(steps.toReversed().map((one) => [one.step.episode_id, one])).values()];
   if (first.length === 0) return new Set();

@@ -1,14 +1,20 @@
-import type { EnvironmentConfig, Context, Interaction } from "@presage/contract";
+import type { Context, EnvironmentConfig, Interaction } from "@presage/contract";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { type Answer, answerColumns } from "../../platform/storage/rows.ts";
-import { toFlag, nowMicros, toStorableText } from "../../platform/storage/columns.ts";
+import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import { ReusedKeyError } from "../../platform/storage/once.ts";
+import { type Answer, answerColumns } from "../../platform/storage/rows.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
-import { composeMessages, type EpisodeMessage, type Turn, type End, findEnd, promptFormOf } from "./turns.ts";
-import { type Episode, findEpisode, statusOf, forgetRemembered, keepState, readState } from "./episode.ts";
-import { countFailedStep, type StepRow, selectStepByKey, countCharacters, selectSteps } from "./episodes-store.ts";
+import { type Episode, findEpisode, forgetRemembered, keepState, readState, statusOf } from "./episode.ts";
+import {
+  countCharacters,
+  countFailedStep,
+  type StepRow,
+  selectStepByKey,
+  selectSteps,
+} from "./episodes-store.ts";
 import type { NewStep } from "./new-steps-store.ts";
+import { composeMessages, type End, type EpisodeMessage, findEnd, promptFormOf, type Turn } from "./turns.ts";
 
 /** A deployment's answer, and how long it took. */
 export type TimedAnswer = Answer & { latencyMs: number };
@@ -158,7 +164,7 @@ async function askOrCountFailure(
 }
 
 /** Sampling and decoding of each of an episode's steps. */
-export function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
+function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
   return { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
 }
 

@@ -1,8 +1,8 @@
-import type { EnvironmentConfig, PromptMessage, EpisodeOutcome, EpisodeStop } from "@presage/contract";
+import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop, PromptMessage } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
-import { environmentDefaults, type Task } from "../environment.ts";
-import { countOf } from "../../platform/words.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
+import { countOf } from "../../platform/words.ts";
+import { environmentDefaults, type Task } from "../environment.ts";
 
 export interface Turn {
   action: string;

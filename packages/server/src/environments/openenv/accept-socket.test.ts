@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { Services } from "../../app/services.ts";
-import { createOpenSockets, closeCode, type SocketEvents, socketHandler } from "../../http/sockets.ts";
 import type { CallWithCaller } from "../../http/route.ts";
+import { closeCode, createOpenSockets, type SocketEvents, socketHandler } from "../../http/sockets.ts";
 import { acceptSocket } from "./openenv-socket.ts";
 
 // What it takes of a server and of a call; opening thousands of sockets would take too long.

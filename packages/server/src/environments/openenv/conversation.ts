@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../../http/caller.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../platform/errors.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 
 /** What is known of one socket. */
 export interface Conversation {

@@ -1,8 +1,22 @@
-import { OpenEnvSplitsResponse, OpenEnvTaskCountResponse, OpenEnvTaskListResponse, OpenEnvTaskPath, OpenEnvTaskResponse, OrsSplit, OrsTaskPlace, OrsTaskRange, OpenEnvHealthResponse, OpenEnvMcpResponse, OpenEnvMetadataResponse, OpenEnvNamesResponse, OpenEnvSchemaResponse } from "@presage/contract";
+import {
+  OpenEnvHealthResponse,
+  OpenEnvMcpResponse,
+  OpenEnvMetadataResponse,
+  OpenEnvNamesResponse,
+  OpenEnvSchemaResponse,
+  OpenEnvSplitsResponse,
+  OpenEnvTaskCountResponse,
+  OpenEnvTaskListResponse,
+  OpenEnvTaskPath,
+  OpenEnvTaskResponse,
+  OrsSplit,
+  OrsTaskPlace,
+  OrsTaskRange,
+} from "@presage/contract";
+import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { body, errorResponse, response } from "../../http/describe.ts";
 import { describeOpenEnv, serverDescription } from "./openenv-route.ts";
-import { z } from "zod";
 
 const ofTask = "/v1/environments/{name}/openenv/{env_name}";
 const requestParams = { path: OpenEnvTaskPath };
@@ -27,7 +41,7 @@ const task = {
 } as const;
 
 /** OpenEnv's Task API. */
-export const openEnvTaskPaths: ZodOpenApiPathsObject = {
+const openEnvTaskPaths: ZodOpenApiPathsObject = {
   [`${ofTask}/splits`]: {
     get: describeOpenEnv("listOpenEnvSplits", "List OpenEnv's splits", {
       description: "Lists the splits that have tasks.",

@@ -1,10 +1,20 @@
-import { EnvironmentPath, OpenEnvAction, type OpenEnvMcpResponse, type OpenEnvMetadataResponse, type OpenEnvNamesResponse, OpenEnvObservation, type OpenEnvSchemaResponse, OpenEnvState, OpenEnvTaskPath } from "@presage/contract";
-import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-openapi";
-import { errorResponse, noSuch, operation } from "../../http/describe.ts";
+import {
+  EnvironmentPath,
+  OpenEnvAction,
+  type OpenEnvMcpResponse,
+  type OpenEnvMetadataResponse,
+  type OpenEnvNamesResponse,
+  OpenEnvObservation,
+  type OpenEnvSchemaResponse,
+  OpenEnvState,
+  OpenEnvTaskPath,
+} from "@presage/contract";
 import { z } from "zod";
+import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
+import { errorResponse, noSuch, operation } from "../../http/describe.ts";
 import { readPath } from "../../http/request.ts";
-import { requesterOf, type CallWithCaller, forPrograms, type Route } from "../../http/route.ts";
+import { type CallWithCaller, forPrograms, type Route, requesterOf } from "../../http/route.ts";
 import { findEnvironment, noSuchEnvironment } from "../environments.ts";
 import { taskHandlers } from "../ors/ors-route.ts";
 import { acceptSocket } from "./openenv-socket.ts";

@@ -1,23 +1,23 @@
-import { ClientDisconnectedError, UpstreamError, ServiceError } from "../../platform/errors.ts";
-import { withDeadline } from "../../platform/limits/deadline.ts";
-import { readJsonBytes } from "../../http/request.ts";
-import { InvalidRequestError } from "../../http/validate.ts";
 import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
-import { checkAccess, type Caller, notAuthenticated } from "../../http/caller.ts";
-import { type Reply, answerInOrder, closeCode } from "../../http/sockets.ts";
+import { keyOfProgram } from "../../http/authenticate.ts";
+import { type Caller, checkAccess, notAuthenticated } from "../../http/caller.ts";
 import { errorResponse } from "../../http/errors.ts";
 import { type Exchange, openExchange, recordWork } from "../../http/exchange.ts";
+import { readJsonBytes } from "../../http/request.ts";
+import type { CallWithCaller } from "../../http/route.ts";
+import { answerInOrder, closeCode, type Reply } from "../../http/sockets.ts";
+import { InvalidRequestError } from "../../http/validate.ts";
+import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { withDeadline } from "../../platform/limits/deadline.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
+import { idleMs } from "../episodes/episode.ts";
 import type { Conversation, MessageCall } from "./conversation.ts";
 import { resetEpisode, showState, takeStep } from "./operations.ts";
-import { keyOfProgram } from "../../http/authenticate.ts";
-import type { CallWithCaller } from "../../http/route.ts";
-import { idleMs } from "../episodes/episode.ts";
 
 /** OpenEnv's client gives up after 60 s. Older ones would then take a later answer for that of their next message. */
-export const deadlineMs = 50_000;
+const deadlineMs = 50_000;
 const latestMs = 57_000;
 
 /** Handles a message until its deadline, when the work's signal is aborted. */
@@ -69,7 +69,7 @@ export type Message =
   | { type: "close" };
 
 /** A message that OpenEnv does not have, or Presage does not. */
-export class UnknownMessageError extends ServiceError {
+class UnknownMessageError extends ServiceError {
   constructor(type: unknown) {
     const named = typeof type === "string" ? JSON.stringify(type.slice(0, 100)) : "none";
     super("unsupported", `Unknown message type: ${named}. Send reset, step, state or close.`);
@@ -77,7 +77,7 @@ export class UnknownMessageError extends ServiceError {
 }
 
 /** A message as its frame has it. Throws if it is no JSON object of a known type. */
-export async function readMessage(frame: string | Buffer): Promise<Message> {
+async function readMessage(frame: string | Buffer): Promise<Message> {
   if (typeof frame !== "string") throw invalid("json_invalid", "Messages are text, not bytes");
   const bytes = Buffer.from(frame);
   const { plain: message } = await readJsonBytes(bytes);
@@ -101,7 +101,7 @@ const unknown: Reply = {
 const late: Reply = { close: { code: closeCode.failed, reason: "There was no answer in time." } };
 
 /** Answers one message, in time. What fails is answered with an error, and never with an observation. */
-export async function answerMessage(
+async function answerMessage(
   services: Services,
   conversation: Conversation,
   frame: string | Buffer,
@@ -182,11 +182,7 @@ async function handle(
 }
 
 /** An error as OpenEnv's clients read it. */
-export function toError(data: {
-  code: OpenEnvErrorCode;
-  message: string;
-  errors?: ValidationError[];
-}): string {
+function toError(data: { code: OpenEnvErrorCode; message: string; errors?: ValidationError[] }): string {
   return JSON.stringify({ type: "error", data });
 }
 

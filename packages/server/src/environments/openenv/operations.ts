@@ -1,20 +1,20 @@
-import { type Episode, findEpisode, statusOf } from "../episodes/episode.ts";
-import { toEpisodeStart, toStep, toEpisodeSummary } from "../episodes/episodes-route.ts";
-import { type StepResult, endOf, stepEpisode } from "../episodes/step-episode.ts";
-import { OpenEnvReset, OpenEnvAction } from "@presage/contract";
+import { OpenEnvAction, OpenEnvReset } from "@presage/contract";
 import { z } from "zod";
 import type { Services } from "../../app/services.ts";
-import { validate } from "../../http/validate.ts";
-import { ServiceError } from "../../platform/errors.ts";
-import { selectSteps } from "../episodes/episodes-store.ts";
-import { startEpisode } from "../episodes/start-episode.ts";
-import { type Conversation, type MessageCall, retryUntilAdmitted } from "./conversation.ts";
 import { admit, countUsage } from "../../http/exchange.ts";
 import { reserveBody } from "../../http/memory.ts";
+import { validate } from "../../http/validate.ts";
+import { ServiceError } from "../../platform/errors.ts";
 import { askDeployment } from "../episodes/ask.ts";
+import { type Episode, findEpisode, statusOf } from "../episodes/episode.ts";
+import { toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/episodes-route.ts";
+import { selectSteps } from "../episodes/episodes-store.ts";
+import { startEpisode } from "../episodes/start-episode.ts";
+import { endOf, type StepResult, stepEpisode } from "../episodes/step-episode.ts";
+import { type Conversation, type MessageCall, retryUntilAdmitted } from "./conversation.ts";
 
 /** The start of an episode, as OpenEnv's clients read it. */
-export function showStart(episode: Episode): object {
+function showStart(episode: Episode): object {
   const { episode_id, observation, info } = toEpisodeStart(episode);
   const { prompt } = info;
   return {
@@ -33,7 +33,7 @@ export function showStart(episode: Episode): object {
  * A step of an episode. Trainers may show an agent the whole observation, so what it need not see is beside it, where newer clients
  * read it.
  */
-export function showStep(episodeId: string, result: StepResult): object {
+function showStep(episodeId: string, result: StepResult): object {
   const { observation, reward, terminated, truncated, info } = toStep(result);
   return {
     observation: {

@@ -1,21 +1,29 @@
-import { type OrsCallResult, orsText, ErrorCategory, OrsCallRequest } from "@presage/contract";
-import { toStep } from "../episodes/episodes-route.ts";
-import { type CallOutcome, type CallError, type FoundCall, findCall, takeCall } from "./take-call.ts";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ErrorCategory, OrsCallRequest, type OrsCallResult, orsText } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
 import { limitHolders } from "../../http/caller.ts";
-import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
 import { countUsage } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
-import { requesterOf, type CallWithCaller, type Route } from "../../http/route.ts";
+import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
+import { type CallWithCaller, type Route, requesterOf } from "../../http/route.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import { askDeployment } from "../episodes/ask.ts";
+import { toStep } from "../episodes/episodes-route.ts";
 import { type OpenSession, openSession } from "./ors-sessions.ts";
-import { apiKeyIdOf, readEnvironmentName, readSessionId, withEnvironment, comment, toChunks, toEvent } from "./protocol.ts";
+import {
+  apiKeyIdOf,
+  comment,
+  readEnvironmentName,
+  readSessionId,
+  toChunks,
+  toEvent,
+  withEnvironment,
+} from "./protocol.ts";
+import { type CallError, type CallOutcome, type FoundCall, findCall, takeCall } from "./take-call.ts";
 
 /** What became of a call, in the words of the Open Reward Standard. */
-export function toCallResult(outcome: CallOutcome): OrsCallResult {
+function toCallResult(outcome: CallOutcome): OrsCallResult {
   if (outcome.kind === "refused") return { ok: false, error: outcome.message };
   if (outcome.kind === "step") {
     const { observation, reward, terminated, truncated, info } = toStep(outcome.result);

@@ -1,16 +1,35 @@
-import { OrsSplit, OrsTaskPlace, OrsTaskRange, type TaskSplitName, orsText } from "@presage/contract";
+import { OrsSplit, OrsTaskPlace, OrsTaskRange, orsText, type TaskSplitName } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
-import { keepOpenForEach, requesterOf, type CallWithCaller, type Route } from "../../http/route.ts";
-import { logBrokenResponse, streamTexts, eventStreamHeaders } from "../../http/response.ts";
-import { readBody } from "../../http/request.ts";
 import { reservePiece } from "../../http/memory.ts";
+import { readBody } from "../../http/request.ts";
+import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
+import { type CallWithCaller, keepOpenForEach, type Route, requesterOf } from "../../http/route.ts";
 import type { EnvironmentRevision } from "../environment.ts";
+import { findEnvironment } from "../environments.ts";
 import { listTasks, readTasksInPieces } from "../tasks.ts";
 import type { IndexedTask } from "../tasks-store.ts";
-import { noSuchTask, readSplit, readTaskIndex, splitsOf, listAllEnvironments, createSession, deleteSession, pingSession, storedIdOf, openSession } from "./ors-sessions.ts";
-import { findEnvironment } from "../environments.ts";
+import {
+  createSession,
+  deleteSession,
+  listAllEnvironments,
+  noSuchTask,
+  openSession,
+  pingSession,
+  readSplit,
+  readTaskIndex,
+  splitsOf,
+  storedIdOf,
+} from "./ors-sessions.ts";
+import {
+  apiKeyIdOf,
+  readEnvironmentName,
+  readSessionId,
+  readWantedSession,
+  toEvent,
+  toPlay,
+  withEnvironment,
+} from "./protocol.ts";
 import { toolOf } from "./take-call.ts";
-import { readEnvironmentName, toPlay, withEnvironment, apiKeyIdOf, readSessionId, readWantedSession, toEvent } from "./protocol.ts";
 
 const tasksAtOnce = 500;
 
@@ -133,7 +152,7 @@ export function orsCatalogRoutes(services: Services): Route[] {
 }
 
 /** The tool that agents act with. A task has none of its own. */
-export function toTools({ config }: Pick<EnvironmentRevision, "config">) {
+function toTools({ config }: Pick<EnvironmentRevision, "config">) {
   const { name, description, argument } = toolOf(config);
   const properties = { [argument]: { type: "string", description: "What to do, in words." } };
   const input_schema = { type: "object", properties, required: [argument], additionalProperties: false };

@@ -1,8 +1,8 @@
 import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
-import type { RunningCall } from "./take-call.ts";
 import type { KnownSessions, SessionIds } from "./ors-sessions.ts";
 import type { Delivery, NewSession, SessionStart } from "./ors-sessions-store.ts";
+import type { RunningCall } from "./take-call.ts";
 
 /** What the Open Reward Standard needs beside environments and episodes. */
 export interface OrsServices {

@@ -1,8 +1,8 @@
 import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
-import { isPostgres } from "../../platform/storage/store.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type { EpisodesTable, OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { insertEpisode } from "../episodes/episodes-store.ts";
 

@@ -1,28 +1,28 @@
-import { ServiceError } from "../../platform/errors.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
-import { hasEnded } from "./ors-services.ts";
-import { deleteSessionRow, selectSession, type Uses, deleteOldSessions } from "./ors-sessions-store.ts";
-import type { Keyset } from "../../platform/storage/lists.ts";
-import type { EnvironmentRevision } from "../environment.ts";
-import { listEnvironments, findEnvironment } from "../environments.ts";
-import { sandboxEnvironment, sandboxName } from "../sandbox-environment.ts";
+import { timingSafeEqual } from "node:crypto";
 import { TaskSplitName } from "@presage/contract";
-import { countOf, lruLimit } from "../../platform/words.ts";
+import { LRUCache } from "lru-cache";
+import { ServiceError } from "../../platform/errors.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
-import { microsPerMs, nowMicros, type Micros } from "../../platform/storage/columns.ts";
+import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
+import type { Keyset } from "../../platform/storage/lists.ts";
+import { writeInBatches } from "../../platform/storage/rows.ts";
+import type { OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import { countOf, lruLimit } from "../../platform/words.ts";
+import type { EnvironmentRevision } from "../environment.ts";
+import type { EnvironmentServices } from "../environment-services.ts";
+import { findEnvironment, listEnvironments } from "../environments.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
-import { LRUCache } from "lru-cache";
-import { writeInBatches } from "../../platform/storage/rows.ts";
-import { timingSafeEqual } from "node:crypto";
-import type { Database } from "../../platform/storage/schema/tables.ts";
+import { sandboxEnvironment, sandboxName } from "../sandbox-environment.ts";
+import { hasEnded } from "./ors-services.ts";
+import { deleteOldSessions, deleteSessionRow, selectSession, type Uses } from "./ors-sessions-store.ts";
 
 type Services = Pick<EnvironmentServices, "store" | "ors">;
 
 /** A live session of the account, which is used with this. */
-export async function findSession(
+async function findSession(
   services: Services,
   requester: Requester,
   sessionId: string,
@@ -171,7 +171,7 @@ export async function createSession(
 }
 
 /** An episode with the id of its session, not stored. */
-export async function composeSessionEpisode(
+async function composeSessionEpisode(
   services: Services,
   requester: Requester,
   wanted: { id: string; environment: string; split: string; index: number; apiKeyId: string | undefined },

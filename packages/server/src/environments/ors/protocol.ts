@@ -1,7 +1,14 @@
 import { OrsCreateRequest, OrsPath } from "@presage/contract";
-import { keepOpen, type Call, type CallWithCaller, environmentParameter, type Route, withKey } from "../../http/route.ts";
-import { readJsonBody } from "../../http/request.ts";
 import { reserveBody } from "../../http/memory.ts";
+import { readJsonBody } from "../../http/request.ts";
+import {
+  type Call,
+  type CallWithCaller,
+  environmentParameter,
+  keepOpen,
+  type Route,
+  withKey,
+} from "../../http/route.ts";
 import { InvalidRequestError, validate } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { sandboxName } from "../sandbox-environment.ts";

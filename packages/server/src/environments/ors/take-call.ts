@@ -1,14 +1,14 @@
-import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
-import { type StepResult, endOf, type Ask, stepEpisode } from "../episodes/step-episode.ts";
 import type { EnvironmentConfig, EnvironmentTool } from "@presage/contract";
+import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
+import { ReusedKeyError } from "../../platform/storage/once.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
-import { selectStepByKey, selectSteps, endFailedEpisode } from "../episodes/episodes-store.ts";
+import { endFailedEpisode, selectStepByKey, selectSteps } from "../episodes/episodes-store.ts";
+import { type Ask, endOf, type StepResult, stepEpisode } from "../episodes/step-episode.ts";
 import type { OpenSession } from "./ors-sessions.ts";
-import { ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { ReusedKeyError } from "../../platform/storage/once.ts";
-import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { selectSession } from "./ors-sessions-store.ts";
 
 /** What became of a call: a step; an episode that ended because its next step could not be predicted; or why there is no step. */
@@ -39,7 +39,7 @@ export function toolOf({ tool }: Pick<EnvironmentConfig, "tool">): EnvironmentTo
 }
 
 /** The action of a call, or, for the agent to read, why it is not valid. */
-export function readAction(
+function readAction(
   config: Pick<EnvironmentConfig, "tool">,
   { name, input }: { name: string; input: Readonly<Record<string, unknown>> },
 ): { action: string } | { refusal: string } {
@@ -126,12 +126,12 @@ async function findOutcome(
 }
 
 /** That an episode ended because its next step could not be predicted. */
-export function failureOf({ row }: Episode): CallOutcome | undefined {
+function failureOf({ row }: Episode): CallOutcome | undefined {
   return row.error === null ? undefined : { kind: "failed", episode: row };
 }
 
 /** The last step, if it has this action and its result was not sent whole: a client that comes back has not seen it. */
-export async function findUndelivered(
+async function findUndelivered(
   { store }: Services,
   { session, episode: { row } }: OpenSession,
   action: string,

@@ -1,28 +1,40 @@
-import { UpstreamError, ClientDisconnectedError, ServiceError } from "../../platform/errors.ts";
 import type { ErrorCategory } from "@presage/contract";
-import { EvaluationError, type EvaluationErrorCode } from "../outcome.ts";
+import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { shownTokens } from "../../platform/storage/rows.ts";
 import { readTokenCounts } from "../../upstream/completion.ts";
 import type { CompletionBody, CompletionChoice, CompletionRequest } from "../../upstream/upstream.ts";
-import { completeWithRetries, type JudgeCall, type JudgeModel, type ModelCapabilities, responseFormats, type VerdictForm, rememberCapabilities, type ResponseFormatName, responseFormatNames, type Reading, readVerdict } from "./judge-model.ts";
+import { EvaluationError, type EvaluationErrorCode } from "../outcome.ts";
+import {
+  completeWithRetries,
+  type JudgeCall,
+  type JudgeModel,
+  type ModelCapabilities,
+  type Reading,
+  type ResponseFormatName,
+  readVerdict,
+  rememberCapabilities,
+  responseFormatNames,
+  responseFormats,
+  type VerdictForm,
+} from "./judge-model.ts";
 import { type Question, type Turn, wordUserTurn } from "./prompts.ts";
-import { shownTokens } from "../../platform/storage/rows.ts";
 
 const rejectionStatuses = new Set([400, 404, 405, 415, 422, 501]);
 const saysUnsupported =
   /not (yet )?(supported|implemented|available)|unsupported|unavailable now|does not support/i;
 
 /** Whether the server rejects the request's form, so that another form may work. */
-export function isRejection(error: UpstreamError): boolean {
+function isRejection(error: UpstreamError): boolean {
   if (error.category !== "upstream" || error.status === undefined) return false;
   return rejectionStatuses.has(error.status) || saysUnsupported.test(statedMessage(error));
 }
 
-export function isContentFiltered({ stated }: UpstreamError): boolean {
+function isContentFiltered({ stated }: UpstreamError): boolean {
   return stated?.code === "content_filter";
 }
 
 /** The server's own words, without the parts of a body that may echo the prompt. */
-export function statedMessage({ stated }: UpstreamError): string {
+function statedMessage({ stated }: UpstreamError): string {
   return [stated?.message, stated?.param].filter((text) => typeof text === "string").join(" ");
 }
 
@@ -36,7 +48,7 @@ const errorOf: Record<ErrorCategory, [code: EvaluationErrorCode, message: string
 };
 
 /** The error of an evaluation without a verdict. It leaves out the upstream's own words, which may echo the prompt. */
-export function toEvaluationError(error: unknown, signal: AbortSignal): unknown {
+function toEvaluationError(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof EvaluationError) return error;
   const isLimited = error instanceof UpstreamError && error.category === "rate_limit";
   // If the call was still waiting for a rate limit at the deadline, the limit is the reason.
@@ -68,7 +80,7 @@ function hintOf(status: number | undefined): string {
   return ` (HTTP ${status}).`;
 }
 
-export function judgeRefused(): EvaluationError {
+function judgeRefused(): EvaluationError {
   return new EvaluationError("judge_refused", "The judge's model refused to judge these texts.");
 }
 
@@ -90,7 +102,7 @@ export interface Inquiry {
 }
 
 /** Asks once in one format: again with more tokens if they ran out, and without the fields that the model rejects. */
-export async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<CompletionBody> {
+async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<CompletionBody> {
   let isCut = false;
   for (const tokenLimit of inquiry.capabilities.needsRoom ? tokenLimits.slice(1) : tokenLimits) {
     let body: CompletionBody;

@@ -1,12 +1,12 @@
 import { maxKindsOfError } from "@presage/contract/read-taxonomy";
 import { z } from "zod";
-import { EvaluationError, needsModel } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
-import type { TaxonomyRevision } from "../taxonomies/taxonomies-store.ts";
+import { EvaluationError, needsModel } from "../outcome.ts";
 import { flattenTaxonomy } from "../taxonomies/taxonomies.ts";
+import type { TaxonomyRevision } from "../taxonomies/taxonomies-store.ts";
 import type { AskForVerdict } from "./ask-for-verdict.ts";
-import { type ErrorKind, taxonomyQuestion } from "./prompts.ts";
 import type { VerdictForm } from "./judge-model.ts";
+import { type ErrorKind, taxonomyQuestion } from "./prompts.ts";
 
 /** PostgreSQL rejects a NUL even in a query. */
 const name = z

@@ -1,16 +1,27 @@
-import type { UsageFailure } from "@presage/contract";
-import { UpstreamError } from "../../platform/errors.ts";
-import { readTokenCounts, readUpstreamCachedTokens, traceCompletion, endOfThinking, readMessage } from "../../upstream/completion.ts";
-import type { UpstreamCompletion, CompletionRequest, Upstream, CompletionChoice } from "../../upstream/upstream.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import pRetry from "p-retry";
-import type { FairSlots } from "../../platform/limits/turns.ts";
-import type { ChatParent } from "../../platform/observability/tracing.ts";
-import { retryAfterMs } from "../../upstream/retry.ts";
-import { EvaluationError } from "../outcome.ts";
+import type { UsageFailure } from "@presage/contract";
 import { jsonrepair } from "jsonrepair";
 import { LRUCache } from "lru-cache";
+import pRetry from "p-retry";
 import type { z } from "zod";
+import { UpstreamError } from "../../platform/errors.ts";
+import type { FairSlots } from "../../platform/limits/turns.ts";
+import type { ChatParent } from "../../platform/observability/tracing.ts";
+import {
+  endOfThinking,
+  readMessage,
+  readTokenCounts,
+  readUpstreamCachedTokens,
+  traceCompletion,
+} from "../../upstream/completion.ts";
+import { retryAfterMs } from "../../upstream/retry.ts";
+import type {
+  CompletionChoice,
+  CompletionRequest,
+  Upstream,
+  UpstreamCompletion,
+} from "../../upstream/upstream.ts";
+import { EvaluationError } from "../outcome.ts";
 import type { Complaint } from "./prompts.ts";
 
 /** One call to a model, by a judge or for a run, for the usage of the account. */
@@ -189,7 +200,7 @@ function looseObject(text: string): string[] {
   return start === -1 ? [] : [text.slice(start, end > start ? end + 1 : undefined)];
 }
 
-export function tryParse(text: string): unknown {
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

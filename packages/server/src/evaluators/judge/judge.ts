@@ -1,15 +1,15 @@
-import { sampleFieldNames, needsModel, type SampleField } from "../outcome.ts";
 import { z } from "zod";
 import type { Requester } from "../../platform/storage/store.ts";
 import { defineFamily } from "../family.ts";
+import { needsModel, type SampleField, sampleFieldNames } from "../outcome.ts";
 import type { AskForVerdict } from "./ask-for-verdict.ts";
-import { type CorrectedExample, judgeQuestion } from "./prompts.ts";
 import type { VerdictForm } from "./judge-model.ts";
+import { type CorrectedExample, judgeQuestion } from "./prompts.ts";
 
 const { input, goldAnswer, retrievedContext } = sampleFieldNames;
 
 /** The judge's built-in profiles. Each says what passes, what fails and what does not matter. */
-export const judgeProfiles = [
+const judgeProfiles = [
   profile(
     "system:is-concise",
     "Says what is needed and no more.",

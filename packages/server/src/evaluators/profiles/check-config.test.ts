@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { ServiceError } from "../../platform/errors.ts";
-import { EvaluationError } from "../outcome.ts";
 import type { Family } from "../family.ts";
+import { EvaluationError } from "../outcome.ts";
 import { exactMatch } from "../rules/exact-match.ts";
 import { jsonSchema } from "../rules/json-schema.ts";
 import { checkConfig } from "./profiles.ts";

@@ -1,12 +1,22 @@
-import { toMicros } from "../../platform/storage/columns.ts";
-import type { BuiltInProfile, Family } from "../family.ts";
-import { type ProfileRevision, selectProfile, selectRevisionsByKeys, selectUsableRevision, countProfileRevisions, type ProfilePage, type ProfileRevisionFilter, type RevisionKey, selectRevisionSizes } from "./profiles-store.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import { toMicros } from "../../platform/storage/columns.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import type { EvaluatorProfilesTable } from "../../platform/storage/schema/evaluators.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import type { Requester } from "../../platform/storage/store.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { BuiltInProfile, Family } from "../family.ts";
+import {
+  countProfileRevisions,
+  type ProfilePage,
+  type ProfileRevision,
+  type ProfileRevisionFilter,
+  type RevisionKey,
+  selectProfile,
+  selectRevisionSizes,
+  selectRevisionsByKeys,
+  selectUsableRevision,
+} from "./profiles-store.ts";
 
 /** Namespace of built-in profiles' ids; any fixed UUID would do. */
 const namespace = "0b6f2c0e-7c5e-4f0e-9a35-1f5b8f1f6a52";

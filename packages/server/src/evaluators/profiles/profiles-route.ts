@@ -1,31 +1,75 @@
-import { type EvaluatorProfile, EvaluatorProfileCreateRequest, EvaluatorProfileRevisionRequest, type ValidationError, AgreementResponse, DisagreementListResponse, DisagreementQuery, defaultDisagreements, defaultRevisionLimit, EvaluatorProfileArchiveRequest, EvaluatorProfileListQuery, EvaluatorProfilePath, isTrueWord, EvaluatorCriteriaListResponse, EvaluatorCriteriaResponse, EvaluatorProfileListResponse, EvaluatorProfileResponse } from "@presage/contract";
-import { parseJson, readPage, readBody, readExactBody, readOnce, readPath, readQuery } from "../../http/request.ts";
-import { toIsoInstant } from "../../platform/storage/columns.ts";
-import { withOldProfileNames, type FamilyFields, readFamily, type ProfileNaming, profileNamings, readIsManaged } from "../old-names.ts";
-import type { ProfileRevision } from "./profiles-store.ts";
-import { nameNarrowType, toIssues, valueError, InvalidRequestError } from "../../http/validate.ts";
-import { requesterOf, type CallWithCaller, type Call, type Route, withCaller } from "../../http/route.ts";
-import { ServiceError } from "../../platform/errors.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import type { Family } from "../family.ts";
-import { type Registry, ruleFamilies } from "../registry.ts";
-import { builtInPrefix, findOwnProfile, listProfiles, type ProfileFilter } from "./find-profile.ts";
-import { type CheckedConfig, checkConfig, archiveProfile, createProfile, reviseProfile } from "./profiles.ts";
-import type { Services } from "../../app/services.ts";
-import { streamList } from "../../http/response.ts";
-import type { Pieces } from "../../platform/storage/lists.ts";
-import { type CorrectedResult, listDisagreements, measureAgreement, type RevisionAgreement } from "../../results/agreement.ts";
+import {
+  AgreementResponse,
+  DisagreementListResponse,
+  DisagreementQuery,
+  defaultDisagreements,
+  defaultRevisionLimit,
+  EvaluatorCriteriaListResponse,
+  EvaluatorCriteriaResponse,
+  type EvaluatorProfile,
+  EvaluatorProfileArchiveRequest,
+  EvaluatorProfileCreateRequest,
+  EvaluatorProfileListQuery,
+  EvaluatorProfileListResponse,
+  EvaluatorProfilePath,
+  EvaluatorProfileResponse,
+  EvaluatorProfileRevisionRequest,
+  isTrueWord,
+  type ValidationError,
+} from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, errorResponse, idempotencyHeader, noSuch, operation, operationWithOldNames, optionalBody, pageTooLarge, query, response } from "../../http/describe.ts";
+import type { Services } from "../../app/services.ts";
+import {
+  body,
+  errorResponse,
+  idempotencyHeader,
+  noSuch,
+  operation,
+  operationWithOldNames,
+  optionalBody,
+  pageTooLarge,
+  query,
+  response,
+} from "../../http/describe.ts";
+import {
+  parseJson,
+  readBody,
+  readExactBody,
+  readOnce,
+  readPage,
+  readPath,
+  readQuery,
+} from "../../http/request.ts";
+import { streamList } from "../../http/response.ts";
+import { type Call, type CallWithCaller, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { InvalidRequestError, nameNarrowType, toIssues, valueError } from "../../http/validate.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { toIsoInstant } from "../../platform/storage/columns.ts";
+import type { Pieces } from "../../platform/storage/lists.ts";
+import {
+  type CorrectedResult,
+  listDisagreements,
+  measureAgreement,
+  type RevisionAgreement,
+} from "../../results/agreement.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Family } from "../family.ts";
+import {
+  type FamilyFields,
+  type ProfileNaming,
+  profileNamings,
+  readFamily,
+  readIsManaged,
+  withOldProfileNames,
+} from "../old-names.ts";
+import { type Registry, ruleFamilies } from "../registry.ts";
+import { builtInPrefix, findOwnProfile, listProfiles, type ProfileFilter } from "./find-profile.ts";
+import { archiveProfile, type CheckedConfig, checkConfig, createProfile, reviseProfile } from "./profiles.ts";
+import type { ProfileRevision } from "./profiles-store.ts";
 
 /** A revision of a profile in a response, under new names and old. */
-export function toEvaluatorProfile({
-  config,
-  created_at,
-  archived_at,
-  ...rest
-}: ProfileRevision): EvaluatorProfile {
+function toEvaluatorProfile({ config, created_at, archived_at, ...rest }: ProfileRevision): EvaluatorProfile {
   return withOldProfileNames({
     ...rest,
     // Checked before it was stored.
@@ -36,7 +80,7 @@ export function toEvaluatorProfile({
 }
 
 /** The same as JSON. The config is stored as JSON and is neither parsed nor written again. */
-export function evaluatorProfileJson(revision: ProfileRevision): string {
+function evaluatorProfileJson(revision: ProfileRevision): string {
   const { config: _, ...rest } = toEvaluatorProfile({ ...revision, config: "{}" });
   return `${JSON.stringify(rest).slice(0, -1)},"config":${revision.config}}`;
 }
@@ -44,7 +88,7 @@ export function evaluatorProfileJson(revision: ProfileRevision): string {
 type ProfileServices = Pick<EvaluationServices, "registry" | "rules">;
 
 /** Checks what the schema of a new profile cannot: that its family exists and accepts the config, and that the name is allowed. */
-export async function readNewConfig(
+async function readNewConfig(
   services: ProfileServices,
   call: CallWithCaller,
   body: EvaluatorProfileCreateRequest,
@@ -69,7 +113,7 @@ export async function readNewConfig(
 }
 
 /** Checks what the schema of a revision cannot: that the profile's family accepts the config, and that no other family is named. */
-export async function readRevisedConfig(
+async function readRevisedConfig(
   services: ProfileServices,
   call: CallWithCaller,
   body: EvaluatorProfileRevisionRequest,
@@ -86,7 +130,7 @@ export async function readRevisedConfig(
 }
 
 /** Checks what the schema of a request about a profile cannot: that it names no family but the profile's. */
-export function refuseOtherFamily(registry: Registry, body: FamilyFields, familyName: string): void {
+function refuseOtherFamily(registry: Registry, body: FamilyFields, familyName: string): void {
   const issues = issuesOfOtherFamily(registry, body, familyName);
   if (issues.length > 0) throw new InvalidRequestError(issues);
 }

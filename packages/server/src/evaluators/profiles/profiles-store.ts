@@ -1,6 +1,9 @@
 import { sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
-import type { EvaluatorProfileRevisionsTable, EvaluatorProfilesTable } from "../../platform/storage/schema/evaluators.ts";
+import type {
+  EvaluatorProfileRevisionsTable,
+  EvaluatorProfilesTable,
+} from "../../platform/storage/schema/evaluators.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
 export interface ProfileRevision {

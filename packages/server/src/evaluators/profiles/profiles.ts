@@ -1,16 +1,26 @@
+import type { z } from "zod";
 import { type Changer, recordChange } from "../../platform/audit.ts";
+import { ServiceError } from "../../platform/errors.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import type { Pieces } from "../../platform/storage/lists.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { findOwnProfile, readRevisions, noSuchProfile } from "./find-profile.ts";
-import { markArchived, type ProfileRevision, selectRevisionSizes, selectRevisionsByKeys, insertProfile, insertProfileRevision, selectDescription, selectProfile, takeNextProfileRevision } from "./profiles-store.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { z } from "zod";
-import { ServiceError } from "../../platform/errors.ts";
-import { EvaluationError } from "../outcome.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import type { Family } from "../family.ts";
+import { EvaluationError } from "../outcome.ts";
 import type { ConfigCheckTask } from "../rules/run-rule.ts";
+import { findOwnProfile, noSuchProfile, readRevisions } from "./find-profile.ts";
+import {
+  insertProfile,
+  insertProfileRevision,
+  markArchived,
+  type ProfileRevision,
+  selectDescription,
+  selectProfile,
+  selectRevisionSizes,
+  selectRevisionsByKeys,
+  takeNextProfileRevision,
+} from "./profiles-store.ts";
 
 /**
  * All revisions of a profile, which is archived for good when the first of them is read: if they are too large for the response, the
@@ -45,7 +55,7 @@ export async function archiveProfile(
 }
 
 /** Makes a revision of a profile, or finds the one that the same request made earlier, as it was then. */
-export async function changeProfileOnce(
+async function changeProfileOnce(
   database: Database,
   accountId: string,
   once: Once | undefined,

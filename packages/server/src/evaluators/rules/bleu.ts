@@ -1,7 +1,7 @@
-import { countItems, overlapOf, splitWords, trimPythonEnd, comparedText, stripTagsSetting } from "./text.ts";
 import { z } from "zod";
 import { countOf } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
+import { comparedText, countItems, overlapOf, splitWords, stripTagsSetting, trimPythonEnd } from "./text.ts";
 
 const maxOrder = 4;
 

@@ -10,7 +10,7 @@ export interface Occurrence {
 }
 
 /** The first occurrences in the order of the text, and all substrings that were found. Occurrences of one substring do not overlap. */
-export function findSubstrings(
+function findSubstrings(
   text: string,
   substrings: readonly string[],
   ignoreCase: boolean,

@@ -1,9 +1,16 @@
 import { distance } from "fastest-levenshtein";
 import { z } from "zod";
 import { countOf } from "../../platform/words.ts";
-import { UnusableSampleError, type Position } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
-import { codePointPositions, describeDifference, firstDifference, type NormalisedText, normaliseText, textNormalisation } from "./text.ts";
+import { type Position, UnusableSampleError } from "../outcome.ts";
+import {
+  codePointPositions,
+  describeDifference,
+  firstDifference,
+  type NormalisedText,
+  normaliseText,
+  textNormalisation,
+} from "./text.ts";
 
 /** How many items two sequences share at their beginnings, and then at their ends. */
 export interface SharedEnds {

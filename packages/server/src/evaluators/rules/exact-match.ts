@@ -1,8 +1,16 @@
 import { z } from "zod";
-import { NotApplicableError, UnusableSampleError, type Verdict } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
-import { codePointPositions, describeDifference, firstDifference, type NormalisedText, normaliseText, textNormalisation, pythonStripRange } from "./text.ts";
-import { readMdlmText, isEqualInPython, isWrittenAlike } from "./python-values.ts";
+import { NotApplicableError, UnusableSampleError, type Verdict } from "../outcome.ts";
+import { isEqualInPython, isWrittenAlike, readMdlmText } from "./python-values.ts";
+import {
+  codePointPositions,
+  describeDifference,
+  firstDifference,
+  type NormalisedText,
+  normaliseText,
+  pythonStripRange,
+  textNormalisation,
+} from "./text.ts";
 
 const config = z.strictObject({
   ...textNormalisation,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { jsonFields } from "./state-change.ts";
 import { type Json, maxJsonDepth } from "./json.ts";
+import { jsonFields } from "./state-change.ts";
 
 test("fields are named by JSON pointers", () => {
   // Pointers as RFC 6901, section 5, writes them.

@@ -1,12 +1,21 @@
-import { cutText, plainOutput, plainRange } from "./text.ts";
-import { type JsonPath, toJsonPointer, isContainer, type Json, readJsonPointer, notJson, type JsonReading, readExactJson } from "./json.ts";
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
-import { UnusableSampleError, type Verdict } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
+import { UnusableSampleError, type Verdict } from "../outcome.ts";
 import { exactMatch } from "./exact-match.ts";
+import {
+  isContainer,
+  type Json,
+  type JsonPath,
+  type JsonReading,
+  notJson,
+  readExactJson,
+  readJsonPointer,
+  toJsonPointer,
+} from "./json.ts";
 import { compareAsLlmSim } from "./llm-sim.ts";
 import { stateOfInput } from "./state-change.ts";
+import { cutText, plainOutput, plainRange } from "./text.ts";
 
 const maxListed = 20;
 const maxShownValueLength = 100;
@@ -43,7 +52,7 @@ interface Pair {
 }
 
 /** Compares two documents field by field; in an array the index is the field's name. */
-export function compareJson(
+function compareJson(
   output: Json,
   gold: Json,
   ignored: IgnoredPaths,
@@ -168,7 +177,7 @@ export interface IgnoredPaths {
   below: Map<string, IgnoredPaths>;
 }
 
-export function readIgnoredPaths(pointers: readonly string[]): IgnoredPaths {
+function readIgnoredPaths(pointers: readonly string[]): IgnoredPaths {
   const root: IgnoredPaths = { whole: false, below: new Map() };
   for (const pointer of pointers) {
     let node = root;

@@ -1,5 +1,5 @@
-import { cutText, codePointPositions } from "./text.ts";
 import type { Position, Verdict } from "../outcome.ts";
+import { codePointPositions, cutText } from "./text.ts";
 
 export interface JsonIssue {
   /** In UTF-16 units of the text. */

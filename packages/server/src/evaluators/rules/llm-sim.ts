@@ -1,7 +1,16 @@
-import { cutText } from "./text.ts";
-import { isEqualInPython, fieldInPython, isInPython, isSortedAlike, itemsInPython, keyInPython, PythonError, readPythonJson } from "./python-values.ts";
-import { isContainer, type Json } from "./json.ts";
 import { UnusableSampleError, type Verdict } from "../outcome.ts";
+import { isContainer, type Json } from "./json.ts";
+import {
+  fieldInPython,
+  isEqualInPython,
+  isInPython,
+  isSortedAlike,
+  itemsInPython,
+  keyInPython,
+  PythonError,
+  readPythonJson,
+} from "./python-values.ts";
+import { cutText } from "./text.ts";
 
 /** A state of a game: its objects by their uuid, and the state of the score if there is one. */
 export interface GameState {
@@ -23,7 +32,7 @@ const maxListed = 5;
 const maxFaultLength = 200;
 
 /** Sorts the entries of a state into objects and score. Of two with one uuid the last counts. */
-export function toGameState(entries: Json): GameState {
+function toGameState(entries: Json): GameState {
   const objects = new Map<string, Json>();
   let score: Json = {};
   for (const entry of itemsInPython(entries)) {
@@ -37,7 +46,7 @@ export function toGameState(entries: Json): GameState {
  * Counts errors as LLM-Sim does. Only what the gold state has is looked at: further objects and properties cost nothing. Throws a
  * `PythonError` if the predicted state has another form.
  */
-export function compareGameStates(predicted: GameState, gold: GameState): GameStateErrors {
+function compareGameStates(predicted: GameState, gold: GameState): GameStateErrors {
   const first: string[] = [];
   let errors = 0;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { UnusableSampleError } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
+import { UnusableSampleError } from "../outcome.ts";
 import { codePointPositions } from "./text.ts";
 
 export interface FoundNumber {

@@ -1,11 +1,11 @@
+import { isIP } from "node:net";
+import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "ibantools";
+import type { CountryCode } from "libphonenumber-js/max";
 import isCreditCard from "validator/lib/isCreditCard.js";
 import isEmail from "validator/lib/isEmail.js";
-import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "ibantools";
-import { isIP } from "node:net";
-import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
-import { defined } from "../../platform/words.ts";
 import { phoneLibrary } from "../../platform/lazy-libraries.ts";
+import { defined } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import { codePointPositions } from "./text.ts";
 
@@ -18,7 +18,7 @@ const minWrittenLength = 12;
 const maxCardLength = 25;
 
 /** Numbers in the form of a known issuer with a valid check digit (Luhn). */
-export function findCards(text: string): PiiMatch[] {
+function findCards(text: string): PiiMatch[] {
   return Array.from(text.matchAll(rowOfDigits)).flatMap(({ 0: written, index }) =>
     isCreditCard(written)
       ? { kind: "card" as const, start: index, end: index + written.length }
@@ -56,7 +56,7 @@ const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@]+$/u;
 const domainStart = /^[\p{L}\p{N}.-]+/u;
 
 /** Looks at a bounded stretch on both sides of each `@`, so that it takes linear time. */
-export function findEmails(text: string): PiiMatch[] {
+function findEmails(text: string): PiiMatch[] {
   const matches: PiiMatch[] = [];
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
     const local = localEnd.exec(text.slice(Math.max(0, at - maxLocalLength), at))?.[0] ?? "";
@@ -75,7 +75,7 @@ const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
 const maxIbanLength = 42;
 
 /** With the length and form of their country and a valid check digit. */
-export function findIbans(text: string): PiiMatch[] {
+function findIbans(text: string): PiiMatch[] {
   const specifications = getCountrySpecifications();
   const matches: PiiMatch[] = [];
   for (const { 0: head, index } of text.matchAll(beginning)) {
@@ -111,7 +111,7 @@ const maxRunLength = 46;
 const minDigits = 3;
 
 /** IPv4 addresses, with or without a port, and IPv6 addresses. */
-export function findIps(text: string): PiiMatch[] {
+function findIps(text: string): PiiMatch[] {
   const matches: PiiMatch[] = [];
   for (const { 0: written, index } of text.matchAll(run)) {
     if (written.length > maxRunLength) continue;

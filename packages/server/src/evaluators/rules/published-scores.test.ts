@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { readers } from "../../datasets/formats.ts";
-import { NotApplicableError, type Verdict, type Sample } from "../outcome.ts";
 import type { RuleFamily } from "../family.ts";
+import { NotApplicableError, type Sample, type Verdict } from "../outcome.ts";
 import { exactMatch } from "./exact-match.ts";
 import { jsonMatch } from "./json-match.ts";
 

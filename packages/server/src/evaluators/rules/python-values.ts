@@ -1,4 +1,4 @@
-import { type Json, readJson, isContainer } from "./json.ts";
+import { isContainer, type Json, readJson } from "./json.ts";
 import { pythonSpace, pythonStripRange } from "./text.ts";
 
 /** Python refuses to read longer integers. */
@@ -129,7 +129,7 @@ function isSameContainer(
 }
 
 /** In Python a truth value is a number too. */
-export function toNumber(value: Json): number | bigint | undefined {
+function toNumber(value: Json): number | bigint | undefined {
   if (typeof value === "boolean") return value ? 1n : 0n;
   return typeof value === "number" || typeof value === "bigint" ? value : undefined;
 }

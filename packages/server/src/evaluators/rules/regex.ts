@@ -1,9 +1,9 @@
 import type { RE2JS } from "re2js";
-import { patternLibrary } from "../../platform/lazy-libraries.ts";
 import { z } from "zod";
+import { patternLibrary } from "../../platform/lazy-libraries.ts";
 import { countOf } from "../../platform/words.ts";
-import type { Position, Verdict } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
+import type { Position, Verdict } from "../outcome.ts";
 import { codePointPositions, cutText } from "./text.ts";
 
 /** An atom, a group's bracket or a repetition, in RE2's syntax. */

@@ -1,8 +1,16 @@
-import { sharedEnds } from "./edit-distance.ts";
-import { splitWords, endSentence, listItems, countItems, subtract, comparedText, stripTagsSetting } from "./text.ts";
 import { z } from "zod";
-import { NotApplicableError, UnusableSampleError } from "../outcome.ts";
 import { defineFamily } from "../family.ts";
+import { NotApplicableError, UnusableSampleError } from "../outcome.ts";
+import { sharedEnds } from "./edit-distance.ts";
+import {
+  comparedText,
+  countItems,
+  endSentence,
+  listItems,
+  splitWords,
+  stripTagsSetting,
+  subtract,
+} from "./text.ts";
 import { type F1Score, f1Score } from "./token-f1.ts";
 
 /**
@@ -11,7 +19,7 @@ import { type F1Score, f1Score } from "./token-f1.ts";
  */
 export type LcsRow = Uint32Array;
 
-export const wordBits = 32;
+const wordBits = 32;
 
 /** The positions of a token in a text: the bits of `words[n]` belong to the word numbered `indexes[n]`. */
 export interface Occurrences {
@@ -19,17 +27,17 @@ export interface Occurrences {
   words: number[];
 }
 
-export function emptyRow(tokens: number): LcsRow {
+function emptyRow(tokens: number): LcsRow {
   return new Uint32Array(Math.ceil(tokens / wordBits)).fill(0xffffffff);
 }
 
 /** Whether a common subsequence grows at this token of the text. */
-export function growsAt(row: LcsRow, position: number): boolean {
+function growsAt(row: LcsRow, position: number): boolean {
   const word = row[Math.floor(position / wordBits)] ?? 0xffffffff;
   return ((word >>> (position % wordBits)) & 1) === 0;
 }
 
-export function findOccurrences(tokens: readonly string[]): Map<string, Occurrences> {
+function findOccurrences(tokens: readonly string[]): Map<string, Occurrences> {
   const occurrences = new Map<string, Occurrences>();
   for (const [position, token] of tokens.entries()) {
     const found = occurrences.get(token) ?? { indexes: [], words: [] };
@@ -46,7 +54,7 @@ export function findOccurrences(tokens: readonly string[]): Map<string, Occurren
 }
 
 /** row = (row + (row & matches)) | (row & ~matches), over numbers as long as the text. */
-export function addToken(row: LcsRow, { indexes, words }: Occurrences): void {
+function addToken(row: LcsRow, { indexes, words }: Occurrences): void {
   let carry = 0;
   let next = 0;
   for (let step = 0; step < indexes.length; step += 1) {
@@ -126,7 +134,7 @@ const cellsPerWord = 100;
  * The words behind the ROUGE-L of the Python package `rouge` (pltrdy/rouge): each sentence of the gold answer against each of the
  * output. Undefined if that takes too long or too much memory.
  */
-export function pltrdyWords(output: string, gold: string): PltrdyWords | undefined {
+function pltrdyWords(output: string, gold: string): PltrdyWords | undefined {
   let cells = (output.length + gold.length) * cellsPerCharacter;
   if (cells > maxCells) return undefined;
   const said = readSentences(output);
@@ -150,7 +158,7 @@ export function pltrdyWords(output: string, gold: string): PltrdyWords | undefin
 }
 
 /** The most that comparing two texts can look at: one to three milliseconds for a million cells. */
-export function pltrdyCells(output: string, gold: string): number {
+function pltrdyCells(output: string, gold: string): number {
   return cellsOf(maxExtent(output), maxExtent(gold));
 }
 

@@ -1,5 +1,5 @@
 import { ruleFamilies } from "../registry.ts";
-import { createRuleEvaluator, type ConfigCheckTask } from "./run-rule.ts";
+import { type ConfigCheckTask, createRuleEvaluator } from "./run-rule.ts";
 
 // The module of a pool's threads. The pool finds its functions by these names.
 

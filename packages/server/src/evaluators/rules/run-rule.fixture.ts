@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { EvaluationError, UnusableSampleError, type Verdict, type Sample } from "../outcome.ts";
 import type { RuleFamily } from "../family.ts";
+import { EvaluationError, type Sample, UnusableSampleError, type Verdict } from "../outcome.ts";
 import { createRuleEvaluator } from "./run-rule.ts";
 
 // A thread that runs families made to misbehave.

@@ -3,7 +3,13 @@ import type { ExplainStrategy } from "@presage/contract";
 import type { EvaluatorOutcome, Sample } from "../outcome.ts";
 import { ruleFamilies } from "../registry.ts";
 import { fixtureFamilies } from "./run-rule.fixture.ts";
-import { createRuleRunner, type MainThreadAllowance, type RuleRunner, type RuleRunnerOptions, ruleRunnerDefaults } from "./run-rule.ts";
+import {
+  createRuleRunner,
+  type MainThreadAllowance,
+  type RuleRunner,
+  type RuleRunnerOptions,
+  ruleRunnerDefaults,
+} from "./run-rule.ts";
 
 const patient = new AbortController().signal;
 const started: RuleRunner[] = [];

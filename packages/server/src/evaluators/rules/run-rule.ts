@@ -1,12 +1,22 @@
+import { availableParallelism } from "node:os";
 import type { ExplainStrategy } from "@presage/contract";
 import { LRUCache } from "lru-cache";
-import { outcomeOfError, type EvaluatorOutcome, isExplained, type Verdict, type Sample, EvaluationError, internalError, unusable, charactersOf } from "../outcome.ts";
-import type { RuleFamily } from "../family.ts";
-import { availableParallelism } from "node:os";
 import type { Tinypool } from "tinypool";
 import { withDeadline } from "../../platform/limits/deadline.ts";
 import { createFairSlots } from "../../platform/limits/turns.ts";
 import type { Requester } from "../../platform/storage/store.ts";
+import type { RuleFamily } from "../family.ts";
+import {
+  charactersOf,
+  EvaluationError,
+  type EvaluatorOutcome,
+  internalError,
+  isExplained,
+  outcomeOfError,
+  type Sample,
+  unusable,
+  type Verdict,
+} from "../outcome.ts";
 
 /** What an evaluation by rule needs; all of it can cross to another thread. */
 export interface RuleTask {

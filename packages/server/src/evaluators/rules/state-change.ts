@@ -1,12 +1,23 @@
-import { f1Score } from "./token-f1.ts";
-import { type Multiset, overlapOf, sizeOf, subtract, countItems, plainOutput, plainRange, codePointPositions, endSentence, listItems } from "./text.ts";
-import { UnusableSampleError, type Position } from "../outcome.ts";
-import { type Json, isContainer, notJson, readExactJson } from "./json.ts";
 import { DatasetChange } from "@presage/contract";
-import { countGameChanges } from "./llm-sim.ts";
 import { z } from "zod";
 import { countOf } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
+import { type Position, UnusableSampleError } from "../outcome.ts";
+import { isContainer, type Json, notJson, readExactJson } from "./json.ts";
+import { countGameChanges } from "./llm-sim.ts";
+import {
+  codePointPositions,
+  countItems,
+  endSentence,
+  listItems,
+  type Multiset,
+  overlapOf,
+  plainOutput,
+  plainRange,
+  sizeOf,
+  subtract,
+} from "./text.ts";
+import { f1Score } from "./token-f1.ts";
 
 /** The lines of a state, or its fields with their values: before an action, after it, and as the output tells it. */
 export interface States {
@@ -108,7 +119,7 @@ export interface TextLine {
 }
 
 /** The lines of a text that are not blank, without white space at their ends. */
-export function* textLines(text: string): Generator<TextLine, void> {
+function* textLines(text: string): Generator<TextLine, void> {
   // Lazily: all of them at once take a hundred times the memory of the text.
   for (const { 0: line, index } of text.matchAll(/[^\r\n]+/g)) {
     const said = line.trimEnd();
@@ -161,7 +172,7 @@ const actionMark = "\n\nAction: ";
 const nothing: Multiset = new Map();
 
 /** Returns a function that splits states into fields if the gold answer is a JSON object or list, else into lines. */
-export function createStateReader(change?: DatasetChange): (texts: StateTexts) => ReadStates {
+function createStateReader(change?: DatasetChange): (texts: StateTexts) => ReadStates {
   // A run has the same states compared with a prediction, and with no change.
   const fieldsOf = remembering((text) => readFields(text, change));
   const linesOf = remembering(readLines);

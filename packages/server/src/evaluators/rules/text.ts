@@ -1,6 +1,6 @@
-import type { Position } from "../outcome.ts";
 import { z } from "zod";
 import { endOfThinking, skipSpace, startsWithThinking } from "../../upstream/completion.ts";
+import type { Position } from "../outcome.ts";
 
 /** Translates offsets of a text from UTF-16 units, in which JavaScript counts, to Unicode code points. */
 export function codePointPositions(text: string, ranges: readonly Position[]): Position[] {

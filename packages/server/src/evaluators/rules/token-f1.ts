@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { defineFamily } from "../family.ts";
-import { endSentence, listItems, countItems, overlapOf, subtract, comparedText, stripTagsSetting, splitWords } from "./text.ts";
+import {
+  comparedText,
+  countItems,
+  endSentence,
+  listItems,
+  overlapOf,
+  splitWords,
+  stripTagsSetting,
+  subtract,
+} from "./text.ts";
 
 export interface F1Score {
   precision: number;

@@ -16,7 +16,7 @@ export interface BuiltInTaxonomy {
 }
 
 /** Errors by their names, each with its description. */
-export function described(descriptions: Readonly<Record<string, string>>) {
+function described(descriptions: Readonly<Record<string, string>>) {
   return Object.entries(descriptions).map(([name, description]) => ({ name, description }));
 }
 

@@ -1,16 +1,59 @@
-import { defaultRevisionLimit, ErrorTaxonomyFindingsQuery, ErrorTaxonomyFindingsResponse, ErrorTaxonomyRemoveLabelsRequest, ErrorTaxonomyRevision, ErrorTaxonomyRevisionCreateRequest, ErrorTaxonomyRevisionCreateResponse, ErrorTaxonomyRevisionListQuery, ErrorTaxonomyRevisionListResponse, ErrorTaxonomyRevisionPath, ErrorTaxonomySetLabelsRequest, isTrueWord, RecentErrorFindingsResponse, readInstant } from "@presage/contract";
+import {
+  defaultRevisionLimit,
+  ErrorTaxonomyFindingsQuery,
+  ErrorTaxonomyFindingsResponse,
+  ErrorTaxonomyRemoveLabelsRequest,
+  ErrorTaxonomyRevision,
+  ErrorTaxonomyRevisionCreateRequest,
+  ErrorTaxonomyRevisionCreateResponse,
+  ErrorTaxonomyRevisionListQuery,
+  ErrorTaxonomyRevisionListResponse,
+  ErrorTaxonomyRevisionPath,
+  ErrorTaxonomySetLabelsRequest,
+  isTrueWord,
+  RecentErrorFindingsResponse,
+  readInstant,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
-import { missing, InvalidRequestError } from "../../http/validate.ts";
-import { parseJson, readPage, readBody, readExactBody, readOnce, readPath, readQuery } from "../../http/request.ts";
-import { requesterOf, type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
+import {
+  body,
+  errorResponse,
+  idempotencyHeader,
+  noSuch,
+  operation,
+  pageTooLarge,
+  response,
+} from "../../http/describe.ts";
+import {
+  parseJson,
+  readBody,
+  readExactBody,
+  readOnce,
+  readPage,
+  readPath,
+  readQuery,
+} from "../../http/request.ts";
 import { streamList, toIsoDay } from "../../http/response.ts";
+import { type CallWithCaller, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
-import { type ErrorFindings, findErrorFindings, findRecentFindings, type RecentFindings } from "../../results/error-findings.ts";
-import { removeLabels, setLabels, createRevision, type NewRevision, findRevision, listRevisions } from "./taxonomies.ts";
+import {
+  type ErrorFindings,
+  findErrorFindings,
+  findRecentFindings,
+  type RecentFindings,
+} from "../../results/error-findings.ts";
+import {
+  createRevision,
+  findRevision,
+  listRevisions,
+  type NewRevision,
+  removeLabels,
+  setLabels,
+} from "./taxonomies.ts";
 import type { TaxonomyRevision, TaxonomyRevisionFilter } from "./taxonomies-store.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, errorResponse, idempotencyHeader, noSuch, operation, pageTooLarge, response } from "../../http/describe.ts";
 
 const path = "/v1/error-taxonomy-revision";
 

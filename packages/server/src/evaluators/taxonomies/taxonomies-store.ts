@@ -1,8 +1,11 @@
-import { ServiceError } from "../../platform/errors.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
 import { sql } from "kysely";
+import { ServiceError } from "../../platform/errors.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
-import type { ErrorTaxonomiesTable, ErrorTaxonomyRevisionsTable } from "../../platform/storage/schema/evaluators.ts";
+import type {
+  ErrorTaxonomiesTable,
+  ErrorTaxonomyRevisionsTable,
+} from "../../platform/storage/schema/evaluators.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 
 /** Labels are listed with their revision. */
 const maxLabels = 1_000;
@@ -63,7 +66,7 @@ export async function deleteLabels(
 }
 
 /** The labels of revisions, each in the order in which they were set. */
-export async function selectLabels(database: Database, revisionIds: readonly string[]) {
+async function selectLabels(database: Database, revisionIds: readonly string[]) {
   if (revisionIds.length === 0) return [];
   return await database
     .selectFrom("error_taxonomy_labels")

@@ -1,15 +1,28 @@
-import { ServiceError } from "../../platform/errors.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { builtInRevisions, builtInIsFixed, isBuiltInRevision, isBuiltInTaxonomy } from "./built-in.ts";
-import { selectRevisionSizes, selectRevisions, type TaxonomyRevision, type TaxonomyRevisionFilter, lockTaxonomyOf, deleteLabels, moveLabels, insertTaxonomy, insertTaxonomyRevision, selectTaxonomyId, takeNextTaxonomyRevision, countTaxonomyRevisions } from "./taxonomies-store.ts";
-import { type Changer, recordChange } from "../../platform/audit.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { doOnce, type Once } from "../../platform/storage/once.ts";
-import { nowMicros } from "../../platform/storage/columns.ts";
-import { builtInPrefix } from "../profiles/find-profile.ts";
 import { readTaxonomy, type TaxonomyNode } from "@presage/contract/read-taxonomy";
+import { type Changer, recordChange } from "../../platform/audit.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { nowMicros } from "../../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
+import { doOnce, type Once } from "../../platform/storage/once.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import { builtInPrefix } from "../profiles/find-profile.ts";
+import { builtInIsFixed, builtInRevisions, isBuiltInRevision, isBuiltInTaxonomy } from "./built-in.ts";
+import {
+  countTaxonomyRevisions,
+  deleteLabels,
+  insertTaxonomy,
+  insertTaxonomyRevision,
+  lockTaxonomyOf,
+  moveLabels,
+  selectRevisionSizes,
+  selectRevisions,
+  selectTaxonomyId,
+  type TaxonomyRevision,
+  type TaxonomyRevisionFilter,
+  takeNextTaxonomyRevision,
+} from "./taxonomies-store.ts";
 
 export async function findRevision(
   database: Database,
@@ -31,7 +44,7 @@ export async function findLabelledRevision(
   return await findFirst(database, accountId, { taxonomyName, label });
 }
 
-export function noSuchRevision(): ServiceError {
+function noSuchRevision(): ServiceError {
   return new ServiceError("not_found", "There is no such revision of an error taxonomy.");
 }
 

@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { ServiceError } from "../errors.ts";
-import { type Admission, type AdmissionLimits, createAdmission, type KeyLimits, type LimitHolders, noKeyLimits, RateLimitError } from "./admission.ts";
+import {
+  type Admission,
+  type AdmissionLimits,
+  createAdmission,
+  type KeyLimits,
+  type LimitHolders,
+  noKeyLimits,
+  RateLimitError,
+} from "./admission.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
 beforeEach(() => {

@@ -1,4 +1,3 @@
-
 export interface DeadlineLimits {
   timeoutMs: number;
   /** The reason of the abort once the time is up. */

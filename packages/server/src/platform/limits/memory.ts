@@ -1,7 +1,7 @@
-import { ServiceError } from "../errors.ts";
 import { totalmem } from "node:os";
-import { itemOfTurn } from "./turns.ts";
+import { ServiceError } from "../errors.ts";
 import { orAborted } from "./deadline.ts";
+import { itemOfTurn } from "./turns.ts";
 
 /** The memory of a request with a 64 KB body. Part of the budget is for holders up to this size only. */
 const smallBytes = 6 * 64 * 1024;

@@ -1,6 +1,6 @@
 import type { Result } from "ioredis";
-import type { Redis } from "../redis.ts";
 import { LRUCache } from "lru-cache";
+import type { Redis } from "../redis.ts";
 import { lruLimit } from "../words.ts";
 
 declare module "ioredis" {
@@ -120,7 +120,7 @@ export function createTokenBuckets() {
 }
 
 /** Time until a bucket with this many tokens has one. */
-export function waitForToken(tokens: number, perMinute: number): number {
+function waitForToken(tokens: number, perMinute: number): number {
   return tokens >= 1 ? 0 : ((1 - tokens) / perMinute) * minuteMs;
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 /** Fewer would make small commits of work that waits for nothing but the store. */
 const atOnceWhileIdle = 16;

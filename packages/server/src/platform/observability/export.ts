@@ -1,8 +1,15 @@
 import type { Registry } from "prom-client";
 import type { TelemetryConfig } from "../../config/config.ts";
-import type { LogExport } from "./otlp.ts";
-import { type ChatMetrics, createOpenSpans, type Tracing, type ChatParent, type EvaluatedSpan, type TraceHeaders } from "./tracing.ts";
 import { defined } from "../words.ts";
+import type { LogExport } from "./otlp.ts";
+import {
+  type ChatMetrics,
+  type ChatParent,
+  createOpenSpans,
+  type EvaluatedSpan,
+  type TraceHeaders,
+  type Tracing,
+} from "./tracing.ts";
 
 type MetricsTarget = NonNullable<TelemetryConfig["metrics"]>;
 

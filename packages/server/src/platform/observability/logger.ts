@@ -1,7 +1,7 @@
-import { quoted } from "../words.ts";
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import pino, { type Logger } from "pino";
+import { quoted } from "../words.ts";
 import { watchDatabase } from "./metrics.ts";
 
 const maxColumns = 120;

@@ -1,7 +1,7 @@
 import type { Meter } from "@opentelemetry/api";
-import { chatMetricAttributes, modelNameOf, type ChatMetrics } from "./tracing.ts";
-import { Counter, Registry, Gauge, Histogram } from "prom-client";
 import type { Logger } from "pino";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type ChatMetrics, chatMetricAttributes, modelNameOf } from "./tracing.ts";
 
 /** The boundaries that the conventions name. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -113,7 +113,7 @@ export function createCounter(
 }
 
 /** What Prometheus' clients say of every process. */
-export function addProcessMetrics(registry: Registry): void {
+function addProcessMetrics(registry: Registry): void {
   const registers = [registry];
   new Gauge({
     name: "process_resident_memory_bytes",

@@ -1,13 +1,47 @@
+import {
+  defaultTextMapGetter,
+  type HrTime,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  ValueType,
+} from "@opentelemetry/api";
 import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from "@opentelemetry/core";
-import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from "@opentelemetry/otlp-exporter-base/node-http";
-import { type IExporterMetricsHelper, type ISerializer, JsonMetricsSerializer, JsonTraceSerializer, MetricsExporterMetricsHelper, ProtobufMetricsSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
-import { AggregationTemporality, type PushMetricExporter, DataPointType, type MetricData } from "@opentelemetry/sdk-metrics";
+import {
+  convertLegacyHttpOptions,
+  createOtlpHttpExportDelegate,
+} from "@opentelemetry/otlp-exporter-base/node-http";
+import {
+  type IExporterMetricsHelper,
+  type ISerializer,
+  JsonMetricsSerializer,
+  JsonTraceSerializer,
+  MetricsExporterMetricsHelper,
+  ProtobufMetricsSerializer,
+  ProtobufTraceSerializer,
+  TraceExporterMetricsHelper,
+} from "@opentelemetry/otlp-transformer";
+import {
+  AggregationTemporality,
+  DataPointType,
+  type MetricData,
+  type PushMetricExporter,
+} from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
-import type { OtlpTarget } from "../../config/config.ts";
-import { defaultTextMapGetter, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, type HrTime, ValueType } from "@opentelemetry/api";
-import { endSpanAfter, evaluatedSpan, type Recorder, type ChatMetrics, type RequestSpan, type RunSpan, type StepSpan, type Tracing } from "./tracing.ts";
-import { readTraceHeaders } from "./export.ts";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
+import type { OtlpTarget } from "../../config/config.ts";
+import { readTraceHeaders } from "./export.ts";
+import {
+  type ChatMetrics,
+  endSpanAfter,
+  evaluatedSpan,
+  type Recorder,
+  type RequestSpan,
+  type RunSpan,
+  type StepSpan,
+  type Tracing,
+} from "./tracing.ts";
 
 /** How an export ended: with an error, or without. */
 export type LogExport = (error: Error | undefined) => void;

@@ -1,7 +1,16 @@
-import { isCountedModelName } from "../prices.ts";
-import { type Context, type Span, SpanKind, SpanStatusCode, type TextMapPropagator, type TextMapSetter, type Tracer, trace } from "@opentelemetry/api";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type Context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapPropagator,
+  type TextMapSetter,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
 import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { isCountedModelName } from "../prices.ts";
 
 /** What is asked speaks OpenAI's protocol; who runs it is not known. */
 const provider = "openai";

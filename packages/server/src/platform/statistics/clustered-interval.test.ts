@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { clusteredError, jackknifeError, momentsOfClusters, rateInterval, scoreInterval } from "./intervals.ts";
+import {
+  clusteredError,
+  jackknifeError,
+  momentsOfClusters,
+  rateInterval,
+  scoreInterval,
+} from "./intervals.ts";
 
 /** `[count, sum]` of each cluster. */
 type Clusters = readonly (readonly [count: number, sum: number])[];

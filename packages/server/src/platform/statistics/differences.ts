@@ -1,6 +1,6 @@
-import { type ClusterSum, jackknifeError, tQuantile, rounding } from "./intervals.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { mersenne } from "pure-rand/generator/mersenne";
+import { type ClusterSum, jackknifeError, rounding, tQuantile } from "./intervals.ts";
 
 /** What data like these could have shown. Both are null for fewer than two clusters, and where the standard error is 0. */
 export interface DetectableDifference {

@@ -88,7 +88,7 @@ export function momentsOfClusters(clusters: Iterable<ClusterSum>): ClusteredMome
   return moments;
 }
 
-export function addCluster(moments: ClusteredMoments, count: number, sum: number): void {
+function addCluster(moments: ClusteredMoments, count: number, sum: number): void {
   moments.clusters += 1;
   moments.count += count;
   moments.sum += sum;
@@ -110,18 +110,14 @@ export function jackknifeError(clusters: readonly ClusterSum[]): number | null {
 }
 
 /** What a cluster adds to the jackknife: the square of the change of the mean without it. */
-export function leftOutSquare(
-  all: Pick<ClusteredMoments, "count" | "sum">,
-  count: number,
-  sum: number,
-): number {
+function leftOutSquare(all: Pick<ClusteredMoments, "count" | "sum">, count: number, sum: number): number {
   const deviation = sum - (all.sum / all.count) * count;
   if (Math.abs(deviation) <= roundingOfMeans * count) return 0;
   return (deviation / (all.count - count)) ** 2;
 }
 
 /** The jackknife's standard error from the sum of `leftOutSquare`. */
-export function jackknifeErrorOf(clusters: number, squares: number): number | null {
+function jackknifeErrorOf(clusters: number, squares: number): number | null {
   return clusters < 2 ? null : Math.sqrt(((clusters - 1) / clusters) * squares);
 }
 

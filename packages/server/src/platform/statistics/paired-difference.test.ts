@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import { mersenne } from "pure-rand/generator/mersenne";
+import {
+  fewestClusters,
+  overallSigns,
+  pairedDifference,
+  strataSigns,
+  survivesOneFailure,
+} from "./differences.ts";
 import type { ClusterSum } from "./intervals.ts";
-import { fewestClusters, overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "./differences.ts";
 
 const clustersOf = (sums: readonly number[], sizes: readonly number[]): ClusterSum[] =>
   sums.map((sum, index) => ({ count: sizes[index] ?? 1, sum }));

@@ -1,9 +1,24 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import {
+  detectableDifference,
+  holm,
+  overallSigns,
+  pairedDifference,
+  strataSigns,
+  survivesOneFailure,
+} from "./differences.ts";
+import {
+  clusteredError,
+  effectiveClusters,
+  jackknifeError,
+  momentsOfClusters,
+  rateInterval,
+  scoreInterval,
+  tQuantile,
+} from "./intervals.ts";
 import { bootstrapSurvival, type FirstDivergence, survival } from "./survival.ts";
-import { clusteredError, effectiveClusters, jackknifeError, momentsOfClusters, rateInterval, scoreInterval, tQuantile } from "./intervals.ts";
-import { detectableDifference, holm, overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "./differences.ts";
 
 /** Made by `reference-statistics.fixture.py`, which describes them. */
 const bounds = z.tuple([z.number(), z.number()]).nullable();

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { bootstrapSurvival, type FirstDivergence, firstDivergence, type StepOutcome, survival } from "./survival.ts";
+import {
+  bootstrapSurvival,
+  type FirstDivergence,
+  firstDivergence,
+  type StepOutcome,
+  survival,
+} from "./survival.ts";
 
 const trajectory = (...outcomes: StepOutcome["outcome"][]): StepOutcome[] =>
   outcomes.map((outcome, step) => ({ step, outcome }));

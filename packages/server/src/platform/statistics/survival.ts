@@ -1,6 +1,6 @@
-import { rounding, z95 } from "./intervals.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { mersenne } from "pure-rand/generator/mersenne";
+import { rounding, z95 } from "./intervals.ts";
 
 export interface SurvivalStep {
   step: number;

@@ -1,8 +1,20 @@
 import { Database } from "bun:sqlite";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { NewerSchemaError } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, constants, copyFileSync, existsSync, linkSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { isDatabaseLocked } from "./store-error.ts";
 
 /** A file that cannot stand for the database; the message says why. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { ServiceError } from "../errors.ts";
-import { isPostgres } from "./store.ts";
 import { nowMicros } from "./columns.ts";
 import type { Database } from "./schema/tables.ts";
+import { isPostgres } from "./store.ts";
 
 const pollMs = 50;
 

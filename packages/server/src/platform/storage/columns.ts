@@ -1,4 +1,3 @@
-
 /** Microseconds since 1970-01-01 UTC. */
 export type Micros = number;
 

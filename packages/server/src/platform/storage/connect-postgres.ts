@@ -3,11 +3,11 @@ import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
 import { hasPostgresSchema, type Migrated, migrate } from "./migrate.ts";
 import type { Connected, OpenOptions } from "./open.ts";
-import { NoDatabaseError, isLockTimeout } from "./store-error.ts";
-import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
-import { createReader, createWriter, readerQueue } from "./store.ts";
 import { refuseSharedSessions, whilePostgresResponds } from "./postgres.ts";
+import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
 import type { Database, Tables } from "./schema/tables.ts";
+import { createReader, createWriter, readerQueue } from "./store.ts";
+import { isLockTimeout, NoDatabaseError } from "./store-error.ts";
 
 /**
  * A process that freezes in a transaction loses its locks before another one stops waiting for them. The answer timeout applies

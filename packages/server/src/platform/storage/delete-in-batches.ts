@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isPostgres } from "./store.ts";
 import type { Database } from "./schema/tables.ts";
+import { isPostgres } from "./store.ts";
 
 interface Pace {
   targetMs: number;

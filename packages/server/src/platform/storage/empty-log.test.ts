@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { emptyLog } from "./sqlite.ts";
 import { openDatabase } from "./open.ts";
 import { saveSetting } from "./settings-store.ts";
+import { emptyLog } from "./sqlite.ts";
 
 test("The log is emptied as soon as nobody reads what is older, and others write meanwhile", async () => {
   const directory = await mkdtemp(join(tmpdir(), "presage-test-"));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
-import { insertRows } from "./rows.ts";
 import { openDatabase } from "./open.ts";
+import { insertRows } from "./rows.ts";
 import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/results.ts";
 
 /** A row whose nullable columns are null. */

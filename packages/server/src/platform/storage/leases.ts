@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { databaseNow, readDatabaseClock, readSetting, saveSetting } from "./settings-store.ts";
-import { type Micros, microsPerMs, microsPerDay } from "./columns.ts";
+import { type Micros, microsPerDay, microsPerMs } from "./columns.ts";
 import type { Database } from "./schema/tables.ts";
+import { databaseNow, readDatabaseClock, readSetting, saveSetting } from "./settings-store.ts";
 
 /** Another process may have renewed a lease since the clock was read. */
 const graceMs = 5_000;

@@ -1,8 +1,15 @@
-import { type Expression, type RawBuilder, sql, type SelectQueryBuilder, type SqlBool, type CompiledQuery } from "kysely";
-import { isPostgres } from "./store.ts";
-import type { Database } from "./schema/tables.ts";
-import type { Micros } from "./columns.ts";
+import {
+  type CompiledQuery,
+  type Expression,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from "kysely";
 import { ServiceError } from "../errors.ts";
+import type { Micros } from "./columns.ts";
+import type { Database } from "./schema/tables.ts";
+import { isPostgres } from "./store.ts";
 
 /** A JSON list of texts, each truncated to `maxCharacters`, as JSON. */
 export function cutJsonTexts(

@@ -1,9 +1,9 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import { sql, Migrator } from "kysely";
-import type { Database } from "./schema/tables.ts";
+import { Migrator, sql } from "kysely";
 import { z } from "zod";
 import { migrations, oldestVersion } from "./migrations/index.ts";
+import type { Database } from "./schema/tables.ts";
 import { changeSetting, readSetting } from "./settings-store.ts";
 
 /** Whether Presage has created its schema in the SQLite file at `path`. Neither creates nor changes a file. */

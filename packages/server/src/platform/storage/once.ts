@@ -1,7 +1,7 @@
-import { insertRows } from "./rows.ts";
-import { isPostgres } from "./store.ts";
 import { type Micros, microsPerMs, nowMicros } from "./columns.ts";
+import { insertRows } from "./rows.ts";
 import type { Database } from "./schema/tables.ts";
+import { isPostgres } from "./store.ts";
 
 /** A request with an `Idempotency-Key`: it takes effect once, however often it arrives. */
 export interface Once {
@@ -71,7 +71,7 @@ export async function recordRequest(
   return earlier.receipt;
 }
 
-export async function writeReceipt(transaction: Database, id: string, receipt: string): Promise<void> {
+async function writeReceipt(transaction: Database, id: string, receipt: string): Promise<void> {
   await transaction.updateTable("idempotent_requests").set({ receipt }).where("id", "=", id).execute();
 }
 

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrate } from "./migrate.ts";
-import { openSqliteDatabase } from "./sqlite.ts";
 import type { Database } from "./schema/tables.ts";
 import { claimOnce } from "./settings-store.ts";
+import { openSqliteDatabase } from "./sqlite.ts";
 
 let directory: string;
 let database: Database;

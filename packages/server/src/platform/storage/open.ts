@@ -1,25 +1,33 @@
-import { resolve } from "node:path";
-import { hasSqliteSchema, migrate, type Migrated, NewerSchemaError, hasPostgresSchema, mayRunOn, oldestVersionSetting } from "./migrate.ts";
-import { NoDatabaseError, OpenDatabaseError } from "./store-error.ts";
-import { openSqliteDatabase } from "./sqlite.ts";
-import { createReader, readerQueue, type Store } from "./store.ts";
-import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
-import type { Database, Tables } from "./schema/tables.ts";
 import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { Kysely, sql } from "kysely";
-import { parseSeen, type SeenClock, seenClockSetting } from "./leases.ts";
-import { readDatabaseClock, readSetting } from "./settings-store.ts";
 import { nowMicros } from "./columns.ts";
+import { parseSeen, type SeenClock, seenClockSetting } from "./leases.ts";
+import {
+  hasPostgresSchema,
+  hasSqliteSchema,
+  type Migrated,
+  mayRunOn,
+  migrate,
+  NewerSchemaError,
+  oldestVersionSetting,
+} from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import { refuseSharedSessions } from "./postgres.ts";
+import type { Database, Tables } from "./schema/tables.ts";
+import { readDatabaseClock, readSetting } from "./settings-store.ts";
+import { openSqliteDatabase } from "./sqlite.ts";
+import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
+import { createReader, readerQueue, type Store } from "./store.ts";
+import { NoDatabaseError, OpenDatabaseError } from "./store-error.ts";
 
-export const inMemoryPath = ":memory:";
+const inMemoryPath = ":memory:";
 /** Statement timeouts on threads; SQLite has none of its own. */
 const sqliteReaderTimeoutMs = 60_000;
 const sqliteBriefReaderTimeoutMs = 10_000;
 
-export async function connectSqlite(
+async function connectSqlite(
   path: string,
   onSuccess: () => void,
   { mustExist }: OpenOptions,

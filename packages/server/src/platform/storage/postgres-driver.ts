@@ -1,4 +1,12 @@
-import { CompiledQuery, type DatabaseConnection, type Driver, type Dialect, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from "kysely";
 import pg from "pg";
 import { storeBusy, storeUnavailable, storeUncertain } from "./store-error.ts";
 
@@ -30,7 +38,7 @@ interface Session extends DatabaseConnection {
  * Kysely's own driver reuses a connection after a statement timed out or a rollback failed: the old transaction is still open on
  * it, and the next callers' commits are lost with it. This driver closes such a connection, so that the server rolls back.
  */
-export function postgresDriver(
+function postgresDriver(
   pool: pg.Pool,
   { onSuccess = () => {}, signal }: Pick<PostgresOptions, "onSuccess" | "signal">,
 ): Driver {

@@ -1,9 +1,9 @@
-import pRetry from "p-retry";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, sql } from "kysely";
+import pRetry from "p-retry";
 import { postgresDialect } from "./postgres-driver.ts";
-import { storeUnavailable } from "./store-error.ts";
 import type { Database } from "./schema/tables.ts";
+import { storeUnavailable } from "./store-error.ts";
 
 const networkCodes = new Set([
   "EAI_AGAIN",

@@ -1,8 +1,8 @@
-import type { PredictionsTable } from "./schema/accounts.ts";
-import { toStorableText } from "./columns.ts";
 import { CompiledQuery, sql } from "kysely";
-import { isPostgres } from "./store.ts";
+import { toStorableText } from "./columns.ts";
+import type { PredictionsTable } from "./schema/accounts.ts";
 import type { Database, Tables } from "./schema/tables.ts";
+import { isPostgres } from "./store.ts";
 
 /** What is stored of a model's answer. */
 export interface Answer {

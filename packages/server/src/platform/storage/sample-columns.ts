@@ -1,4 +1,3 @@
-
 /** The PostgreSQL sequence of results' numbers. */
 export const resultNumbers = "evaluation_result_ids";
 

@@ -1,8 +1,8 @@
-import { type RawBuilder, sql } from "kysely";
-import { isPostgres } from "./store.ts";
-import { type Micros, nowMicros, microsPerMs, toIsoInstant } from "./columns.ts";
-import type { Database } from "./schema/tables.ts";
 import { randomBytes } from "node:crypto";
+import { type RawBuilder, sql } from "kysely";
+import { type Micros, microsPerMs, nowMicros, toIsoInstant } from "./columns.ts";
+import type { Database } from "./schema/tables.ts";
+import { isPostgres } from "./store.ts";
 
 /** The database's time in whole milliseconds: PostgreSQL's clock, which all processes share; on SQLite this process's. */
 export function databaseNow(database: Database): RawBuilder<Micros> {

@@ -1,11 +1,20 @@
-import { Database, type SQLQueryBindings, type Statement, type Database as BunDatabase } from "bun:sqlite";
+import { type Database as BunDatabase, Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { type SqliteStatement, CompiledQuery, type DatabaseConnection, SqliteDriver, type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  SqliteAdapter,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type SqliteStatement,
+} from "kysely";
 import { LRUCache } from "lru-cache";
 import pRetry from "p-retry";
-import { isDatabaseLocked, isDiskFailure, storeUncertain } from "./store-error.ts";
 import type { WriteTurn } from "./sqlite-turns.ts";
+import { isDatabaseLocked, isDiskFailure, storeUncertain } from "./store-error.ts";
 
 /** How long SQLite itself waits for another connection's lock, blocking the calling thread. */
 export const busyTimeoutMs = 5_000;
@@ -152,7 +161,7 @@ const maxPauseMs = 10;
  * statements instead of inside SQLite, so that the thread stays free. After a timeout, statements queued behind it are tried
  * only once: the last of them would wait for minutes.
  */
-export class RetryingSqliteDriver extends SqliteDriver {
+class RetryingSqliteDriver extends SqliteDriver {
   readonly #database: BunDatabase;
   readonly #onSuccess: () => void;
   readonly #turn: WriteTurn | undefined;

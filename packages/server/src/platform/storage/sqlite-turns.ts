@@ -1,4 +1,3 @@
-
 /** Who has the turn may be gone, or write for long. */
 const patienceMs = 100;
 const free = 0;

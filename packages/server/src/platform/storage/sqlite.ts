@@ -1,15 +1,23 @@
-import { sql, type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely, SelectQueryNode } from "kysely";
-import type { Database, Tables } from "./schema/tables.ts";
 import type { Database as BunDatabase, SQLQueryBindings } from "bun:sqlite";
-import { openSqliteReader, sqliteDialect, busyTimeoutMs } from "./sqlite-driver.ts";
-import { isDatabaseLocked } from "./store-error.ts";
-import { createWriteTurn, type WriterData, type WriteTurn } from "./sqlite-turns.ts";
+import { statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { ServiceError } from "../errors.ts";
-import { isInMemory, isSqlite, sqlitePath, type OpenedDatabase } from "./open.ts";
-import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  SelectQueryNode,
+  sql,
+} from "kysely";
+import { ServiceError } from "../errors.ts";
+import { isInMemory, isSqlite, type OpenedDatabase, sqlitePath } from "./open.ts";
+import type { Database, Tables } from "./schema/tables.ts";
+import { busyTimeoutMs, openSqliteReader, sqliteDialect } from "./sqlite-driver.ts";
+import { createWriteTurn, type WriterData, type WriteTurn } from "./sqlite-turns.ts";
+import { isDatabaseLocked } from "./store-error.ts";
 
 /** A commit that makes the log longer than 1,000 pages copies it into the file before the next write may begin. */
 const mostPages = 300;

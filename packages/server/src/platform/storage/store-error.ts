@@ -1,5 +1,5 @@
-import { commandName } from "../words.ts";
 import { ServiceError } from "../errors.ts";
+import { commandName } from "../words.ts";
 
 /** The database could not be opened; the message says why. */
 export class OpenDatabaseError extends Error {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Kysely, PostgresAdapter, type DatabaseConnection, type Dialect, type Driver } from "kysely";
+import { type DatabaseConnection, type Dialect, type Driver, Kysely, PostgresAdapter } from "kysely";
 import { ServiceError } from "../errors.ts";
-import { type QueueLimits, createFairSlots, type FairSlotLimits } from "../limits/turns.ts";
+import { createFairSlots, type FairSlotLimits, type QueueLimits } from "../limits/turns.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 
 /**

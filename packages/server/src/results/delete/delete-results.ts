@@ -1,14 +1,26 @@
-import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type CountsKey, countsTables, deleteCounts, selectEmptyCounts, deleteResultRows, lockUncorrected, selectCandidatesOf, advanceDeletion, selectNextDeletion, type AgePlace, selectOldest } from "./deleted-results-store.ts";
-import { nowMicros, type Micros } from "../../platform/storage/columns.ts";
-import type { SearchFilter } from "../search/filter.ts";
-import { searchIds, narrowest } from "../search/search-results.ts";
-import { lockRollUpToDelete } from "../summary/tags.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
+import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
+import type { SearchFilter } from "../search/filter.ts";
+import { narrowest, searchIds } from "../search/search-results.ts";
+import { lockRollUpToDelete } from "../summary/tags.ts";
 import { noSuchResult } from "../write/stored-results-store.ts";
+import {
+  type AgePlace,
+  advanceDeletion,
+  type CountsKey,
+  countsTables,
+  deleteCounts,
+  deleteResultRows,
+  lockUncorrected,
+  selectCandidatesOf,
+  selectEmptyCounts,
+  selectNextDeletion,
+  selectOldest,
+} from "./deleted-results-store.ts";
 
 /** A millisecond or two, and no one waits for it. */
 const usuallyLookedAt = 2_000;

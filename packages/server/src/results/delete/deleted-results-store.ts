@@ -1,12 +1,12 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import { isPostgres } from "../../platform/storage/store.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type { EvaluationTagsTable } from "../../platform/storage/schema/results.ts";
 import type { Database, ResultDeletionsTable } from "../../platform/storage/schema/tables.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
 import { recount } from "../corrections.ts";
-import { countErrorFindings, addErrorFindings } from "../error-findings.ts";
+import { addErrorFindings, countErrorFindings } from "../error-findings.ts";
 import { lockRollUp, takeFromCounts } from "../summary/tags.ts";
-import { countableColumns, toCountable, withFindings, addCounted } from "../write/counts-store.ts";
+import { addCounted, countableColumns, toCountable, withFindings } from "../write/counts-store.ts";
 import { lockFolding } from "../write/fold.ts";
 
 /** Far below the number of parameters that a statement may have. */

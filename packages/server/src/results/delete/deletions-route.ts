@@ -1,22 +1,37 @@
+import {
+  EvaluationResultDeleteQuery,
+  EvaluationResultDeletion,
+  EvaluationResultDeletionCount,
+  EvaluationResultDeletionPath,
+  EvaluationResultPath,
+  isTrueWord,
+  readResultId,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import type { Services } from "../../app/services.ts";
+import {
+  errorResponse,
+  noSuch,
+  operation,
+  operationWithOldNames,
+  query,
+  response,
+} from "../../http/describe.ts";
+import { readKnownQuery, readPath } from "../../http/request.ts";
+import { keepOpen, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import { toIsoInstant } from "../../platform/storage/columns.ts";
+import type { ResultDeletionsTable } from "../../platform/storage/schema/tables.ts";
 import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
 import type { Requester } from "../../platform/storage/store.ts";
-import type { ResultDeletionsTable } from "../../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { searchIds } from "../search/search-results.ts";
-import { selectCandidatesOf, insertDeletion, selectDeletion } from "./deleted-results-store.ts";
-import { EvaluationResultDeleteQuery, EvaluationResultDeletion, EvaluationResultDeletionCount, EvaluationResultDeletionPath, EvaluationResultPath, isTrueWord, readResultId } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, noSuch, operation, operationWithOldNames, query, response } from "../../http/describe.ts";
-import type { Services } from "../../app/services.ts";
-import { keepOpen, requesterOf, type Route, withCaller } from "../../http/route.ts";
-import { missing, InvalidRequestError } from "../../http/validate.ts";
-import { readKnownQuery, readPath } from "../../http/request.ts";
-import { toIsoInstant } from "../../platform/storage/columns.ts";
 import { readExportQuery, readSearchFilter } from "../search/search-route.ts";
 import { deleteResult } from "./delete-results.ts";
+import { insertDeletion, selectCandidatesOf, selectDeletion } from "./deleted-results-store.ts";
 
 type DeletionServices = Pick<EvaluationServices, "store" | "deletions">;
 
@@ -32,7 +47,7 @@ export interface DeletableResults {
   upToId: number;
 }
 
-export async function countDeletable(
+async function countDeletable(
   { store }: Pick<DeletionServices, "store">,
   requester: Requester,
   filter: SearchFilter,
@@ -57,7 +72,7 @@ export async function countDeletable(
 }
 
 /** Deletes the results of a filter in the background if they are as many as the caller expects. Later ones stay. */
-export async function startDeletion(
+async function startDeletion(
   services: DeletionServices,
   requester: Changer,
   { filter, expectedCount, userId }: { filter: SearchFilter; expectedCount: number; userId: string },
@@ -98,7 +113,7 @@ export async function startDeletion(
   return row;
 }
 
-export async function findDeletion(
+async function findDeletion(
   { store }: Pick<DeletionServices, "store">,
   { accountId }: Requester,
   id: string,

@@ -1,9 +1,9 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
 import { toExternalName } from "../../evaluators/outcome.ts";
 import { toIsoDay } from "../../http/response.ts";
+import { type StoredResult, toEvaluationResult } from "../result.ts";
 import type { Summary } from "../summary/summarise.ts";
 import type { SummaryGroup } from "../summary/summary-group.ts";
-import { type StoredResult, toEvaluationResult } from "../result.ts";
 
 export function toSummaryResponse({ source, groups }: Summary): EvaluationSummaryResponse {
   return { source, groups: groups.map(toGroup) };

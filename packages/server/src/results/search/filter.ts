@@ -1,9 +1,9 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
+import { type RawBuilder, sql } from "kysely";
+import { type Micros, toFlag } from "../../platform/storage/columns.ts";
 import { sampleKey } from "../../platform/storage/sample-columns.ts";
 import type { EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
 import { toThousandths } from "../result.ts";
-import { type RawBuilder, sql } from "kysely";
-import { toFlag, type Micros } from "../../platform/storage/columns.ts";
 
 /** The part of a filter whose index a search scans. What the scan finds is checked against the other parts. */
 export type AccessPath =

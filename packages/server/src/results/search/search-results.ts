@@ -1,14 +1,14 @@
+import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { hasResultsOf } from "../summary/summary-store.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { selectIdsAtTimes, selectLastSettled } from "../write/results-store.ts";
-import type { ResultFilter, ColumnOrder, SearchFilter, SearchPage, TimeOrder } from "./filter.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import type { StoredResult } from "../result.ts";
+import { hasResultsOf } from "../summary/summary-store.ts";
+import { selectIdsAtTimes, selectLastSettled } from "../write/results-store.ts";
 import { selectPayloadBytes, selectResults } from "../write/stored-results-store.ts";
-import { selectIdsByColumn } from "./values-store.ts";
+import type { ColumnOrder, ResultFilter, SearchFilter, SearchPage, TimeOrder } from "./filter.ts";
 import { selectResultIds } from "./search-store.ts";
+import { selectIdsByColumn } from "./values-store.ts";
 
 /**
  * The evaluator id that a filter means: an alias stands for its newest evaluator, unless results were imported under that name. Any

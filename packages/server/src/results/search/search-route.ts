@@ -1,22 +1,47 @@
-import { AppListQuery, AppListResponse, defaultPageLimit, EvaluationResultExportQuery, EvaluationResultFilter, EvaluationResultSearchRequest, isTrueWord, readInstant, readResultId, type ValidationError, type EvaluationResultSearchResponse, EvaluationSummaryRequest, EvaluationTagListQuery, type EvaluationTagListResponse, ReviewQueueRequest, type ReviewQueueResponse, readTagCursor, writeTagCursor } from "@presage/contract";
-import type { Services } from "../../app/services.ts";
-import { readPage, readQuery, readBody, readKnownQuery } from "../../http/request.ts";
-import { requesterOf, type Route, withCaller, type CallWithCaller, keepOpenForEach } from "../../http/route.ts";
-import { listApps, listTags } from "./values-store.ts";
+import {
+  AppListQuery,
+  AppListResponse,
+  defaultPageLimit,
+  EvaluationResultExportQuery,
+  EvaluationResultFilter,
+  EvaluationResultSearchRequest,
+  type EvaluationResultSearchResponse,
+  EvaluationSummaryRequest,
+  EvaluationTagListQuery,
+  type EvaluationTagListResponse,
+  isTrueWord,
+  ReviewQueueRequest,
+  type ReviewQueueResponse,
+  readInstant,
+  readResultId,
+  readTagCursor,
+  type ValidationError,
+  writeTagCursor,
+} from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { operation, response } from "../../http/describe.ts";
+import type { Services } from "../../app/services.ts";
 import { readEvaluatorName, readProfileName } from "../../evaluators/old-names.ts";
-import { InvalidRequestError, refuseUnknownFields, missing, valueError } from "../../http/validate.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
-import { resolveEvaluatorId, exportResults, searchResults } from "./search-results.ts";
-import type { ColumnOrder, ResultFilter, SearchFilter, TimeOrder } from "./filter.ts";
-import { logBrokenResponse, streamList, streamTexts } from "../../http/response.ts";
+import { operation, response } from "../../http/describe.ts";
 import { reserveStored } from "../../http/memory.ts";
+import { readBody, readKnownQuery, readPage, readQuery } from "../../http/request.ts";
+import { logBrokenResponse, streamList, streamTexts } from "../../http/response.ts";
+import {
+  type CallWithCaller,
+  keepOpenForEach,
+  type Route,
+  requesterOf,
+  withCaller,
+} from "../../http/route.ts";
+import { InvalidRequestError, missing, refuseUnknownFields, valueError } from "../../http/validate.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
 import { type StoredResult, toEvaluationResult } from "../result.ts";
 import { queueForReview, type ReviewQueue } from "../review.ts";
 import { summarise, TooManyGroupsError } from "../summary/summarise.ts";
-import { toSummaryResponse, exportFormat, exportTexts } from "./export.ts";
+import { exportFormat, exportTexts, toSummaryResponse } from "./export.ts";
+import type { ColumnOrder, ResultFilter, SearchFilter, TimeOrder } from "./filter.ts";
+import { exportResults, resolveEvaluatorId, searchResults } from "./search-results.ts";
+import { listApps, listTags } from "./values-store.ts";
 
 export function appRoutes(services: Services): Route[] {
   return [
@@ -44,7 +69,7 @@ export const appPaths: ZodOpenApiPathsObject = {
 };
 
 /** The results that a request selects. Null is treated as omitted. */
-export async function readResultFilter(
+async function readResultFilter(
   services: Pick<EvaluationServices, "store" | "registry">,
   call: CallWithCaller,
   fields: EvaluationResultFilter,
@@ -99,7 +124,7 @@ const columnOrders = {
   "-score_raw": "highest-score-first",
 } as const;
 
-export function readSearchOrder(order: EvaluationResultSearchRequest["order"]): TimeOrder | ColumnOrder {
+function readSearchOrder(order: EvaluationResultSearchRequest["order"]): TimeOrder | ColumnOrder {
   if (order === "created_at" || order === "-created_at" || !order) return readOrder(order ?? undefined);
   return columnOrders[order];
 }

@@ -1,7 +1,19 @@
 import { type RawBuilder, sql } from "kysely";
 import { sampleKey } from "../../platform/storage/sample-columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type AccessPath, accessPathsOf, type ColumnMatch, columnMatches, explanationGroups, type ScoreGroup, thousandthsPerStep, isInExplanationGroup, otherConditions, type SearchFilter, type SearchPage } from "./filter.ts";
+import {
+  type AccessPath,
+  accessPathsOf,
+  type ColumnMatch,
+  columnMatches,
+  explanationGroups,
+  isInExplanationGroup,
+  otherConditions,
+  type ScoreGroup,
+  type SearchFilter,
+  type SearchPage,
+  thousandthsPerStep,
+} from "./filter.ts";
 
 /** How far each access path is counted to find the rarest. That many index entries are read in half a millisecond. */
 const maxCounted = 1_000;

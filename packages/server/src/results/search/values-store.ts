@@ -1,10 +1,19 @@
-import { sql, type RawBuilder } from "kysely";
-import { isPostgres, type Requester } from "../../platform/storage/store.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Micros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isPostgres, type Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import type { ColumnOrder, SearchFilter, SearchPage } from "./filter.ts";
-import { allOf, choosePath, hasStatus, isWithin, notIndexable, remainingConditions, scansOf, unionOf } from "./search-store.ts";
-import type { Micros } from "../../platform/storage/columns.ts";
+import {
+  allOf,
+  choosePath,
+  hasStatus,
+  isWithin,
+  notIndexable,
+  remainingConditions,
+  scansOf,
+  unionOf,
+} from "./search-store.ts";
 
 interface AppPage {
   limit: number;

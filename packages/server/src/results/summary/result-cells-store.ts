@@ -1,10 +1,10 @@
 import { EvaluationStatus } from "@presage/contract";
 import { type Expression, type RawBuilder, sql } from "kysely";
-import { isPostgres } from "../../platform/storage/store.ts";
 import { microsPerDay } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
 import { toThousandths } from "../result.ts";
-import { columnMatches, otherConditions, type ResultFilter, type GroupKey } from "../search/filter.ts";
+import { columnMatches, type GroupKey, otherConditions, type ResultFilter } from "../search/filter.ts";
 import { notIndexable } from "../search/search-store.ts";
 import type { ClusteredCell, SummaryCell } from "./summary-store.ts";
 

@@ -1,16 +1,25 @@
 import type { ConfidenceInterval } from "@presage/contract";
+import type { Expression } from "kysely";
 import type { UsableProfile } from "../../evaluators/profiles/find-profile.ts";
 import { medianInterval, toHistogram } from "../../platform/statistics/intervals.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { fromThousandths } from "../result.ts";
-import { selectScoreCounts, type SummaryCell, selectGroupTotals, type RollupFilter, toRollupFilter, toTagRollupFilter, hasResultAt, rollupCells } from "./summary-store.ts";
-import type { Expression } from "kysely";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type ResultFilter, columnsOf, type Dimension, type GroupKey } from "../search/filter.ts";
+import { columnsOf, type Dimension, type GroupKey, type ResultFilter } from "../search/filter.ts";
 import { withTimesAsIds } from "../search/search-results.ts";
 import { clusteredCells, hasClusters, resultCells } from "./result-cells-store.ts";
 import { type SummaryGroup, toSummaryGroups } from "./summary-group.ts";
+import {
+  hasResultAt,
+  type RollupFilter,
+  rollupCells,
+  type SummaryCell,
+  selectGroupTotals,
+  selectScoreCounts,
+  toRollupFilter,
+  toTagRollupFilter,
+} from "./summary-store.ts";
 import { isCountedByTag, tagCells } from "./tags.ts";
 
 /** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */

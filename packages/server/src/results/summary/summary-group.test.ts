@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { GroupTotals } from "./summary-store.ts";
 import { toSummaryGroups } from "./summary-group.ts";
+import type { GroupTotals } from "./summary-store.ts";
 
 const nothing: GroupTotals = {
   count: 0,

@@ -1,4 +1,10 @@
-import { type ClusteredMoments, clusteredError, rateInterval, scoreInterval, wilsonInterval } from "../../platform/statistics/intervals.ts";
+import {
+  type ClusteredMoments,
+  clusteredError,
+  rateInterval,
+  scoreInterval,
+  wilsonInterval,
+} from "../../platform/statistics/intervals.ts";
 import { fromThousandths } from "../result.ts";
 import type { GroupKey } from "../search/filter.ts";
 import type { ClusterTotals, GroupTotals } from "./summary-store.ts";

@@ -1,9 +1,9 @@
 import { type Expression, type RawBuilder, sql } from "kysely";
-import { type Flag, toFlag, type Micros, microsPerDay, microsPerMs } from "../../platform/storage/columns.ts";
-import type { GroupKey, ResultFilter, Dimension } from "../search/filter.ts";
-import { isPostgres } from "../../platform/storage/store.ts";
+import { type Flag, type Micros, microsPerDay, microsPerMs, toFlag } from "../../platform/storage/columns.ts";
 import type { CountedVerdict } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import type { Dimension, GroupKey, ResultFilter } from "../search/filter.ts";
 
 /** A result of a cluster, with the verdict and the score that count. */
 export interface ClusteredCell extends GroupKey {
@@ -34,7 +34,7 @@ export interface ClusterTotals {
   scored_squares: number | null;
 }
 
-export const clusterTotalNames = [
+const clusterTotalNames = [
   "clustered_results",
   "judged_clusters",
   "judged_in_clusters",
@@ -52,7 +52,7 @@ export const clusterTotalNames = [
 ] as const satisfies (keyof ClusterTotals)[];
 
 /** Another part of a statement: `clusters`, the sums over the clusters of each group. Numbers come first, as SQLite sorts by them faster. */
-export function withClusters(
+function withClusters(
   cells: Expression<ClusteredCell>,
   columns: readonly (keyof GroupKey)[],
 ): RawBuilder<unknown> {

@@ -1,19 +1,26 @@
-import { type RawBuilder, sql, type Expression } from "kysely";
-import { isPostgres } from "../../platform/storage/store.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { microsPerDay } from "../../platform/storage/columns.ts";
-import type { GroupKey } from "../search/filter.ts";
-import { type SummaryCell, type CountedTag, type RollupFilter, rollupCells, seriesMatches, verdictsOf } from "./summary-store.ts";
-import { filterConditions, groupColumns, statusConditions } from "./result-cells-store.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Folder, foldSoon } from "../write/fold.ts";
+import { type Expression, type RawBuilder, sql } from "kysely";
+import { microsPerDay } from "../../platform/storage/columns.ts";
 import { firstWriterLock } from "../../platform/storage/sample-columns.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import type { GroupKey } from "../search/filter.ts";
+import { type Folder, foldSoon } from "../write/fold.ts";
 import { selectLastSettled } from "../write/results-store.ts";
+import { filterConditions, groupColumns, statusConditions } from "./result-cells-store.ts";
+import {
+  type CountedTag,
+  type RollupFilter,
+  rollupCells,
+  type SummaryCell,
+  seriesMatches,
+  verdictsOf,
+} from "./summary-store.ts";
 
 type Fragment = RawBuilder<unknown>;
 
 /** What a series of a tag has in common, and how it is read from a result. */
-export const seriesSources = {
+const seriesSources = {
   app: sql`result.app`,
   evaluator_id: sql`result.evaluator_id`,
   evaluator_family: sql`coalesce(result.evaluator_family, '')`,
@@ -26,7 +33,7 @@ export const seriesSources = {
  * The tags of `result`, one a row, as a join: `tagged.key` and `tagged.value`. From the payload, since the tags' own table is not in
  * the order of results.
  */
-export function joinTags(database: Database): Fragment {
+function joinTags(database: Database): Fragment {
   const tags = isPostgres(database)
     ? sql`lateral json_each_text(payload.tags::json)`
     : sql`json_each(payload.tags)`;
@@ -35,10 +42,10 @@ export function joinTags(database: Database): Fragment {
 }
 
 /** Belongs to `joinTags`. */
-export const isPayloadOfResult = sql`payload.result_id = result.id`;
+const isPayloadOfResult = sql`payload.result_id = result.id`;
 
 /** How a result was counted by tag: with its evaluator's verdict, which never changes. */
-export function evaluatorsVerdict(database: Database) {
+function evaluatorsVerdict(database: Database) {
   const mille = sql`result.score * 1000`;
   const whole = isPostgres(database) ? sql`floor(${mille})` : sql`cast(${mille} as integer)`;
   return {
@@ -50,7 +57,7 @@ export function evaluatorsVerdict(database: Database) {
 }
 
 /** How a result counts now: with the latest correction's verdict. */
-export const countedVerdict = {
+const countedVerdict = {
   verdict: verdictOf(sql`result.counted_pass`),
   score_mille: sql`coalesce(result.score_mille, -1)`,
   score: sql`coalesce(result.counted_score, 0)`,
@@ -62,7 +69,7 @@ function verdictOf(pass: Fragment): Fragment {
 }
 
 /** PostgreSQL rejects a product too small for a double; such a square adds nothing. */
-export function squareOf(score: Fragment): Fragment {
+function squareOf(score: Fragment): Fragment {
   return sql`case when ${score} > 1e-150 then ${score} * ${score} else 0 end`;
 }
 

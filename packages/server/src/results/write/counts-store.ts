@@ -1,14 +1,19 @@
-import { databaseNow } from "../../platform/storage/settings-store.ts";
-import { isPostgres } from "../../platform/storage/store.ts";
-import { type Micros, microsPerDay, toFlag } from "../../platform/storage/columns.ts";
-import type { EvaluationResultsTable, CountedVerdict, EvaluationCountsTable, EvaluationSeriesTable } from "../../platform/storage/schema/results.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { countErrorFindings } from "../error-findings.ts";
-import { fromProfileColumns, type EvaluationRecord, type StoredResult, toThousandths } from "../result.ts";
 import type { EvaluationStatus } from "@presage/contract";
 import { sql } from "kysely";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
+import { type Micros, microsPerDay, toFlag } from "../../platform/storage/columns.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
+import type {
+  CountedVerdict,
+  EvaluationCountsTable,
+  EvaluationResultsTable,
+  EvaluationSeriesTable,
+} from "../../platform/storage/schema/results.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { databaseNow } from "../../platform/storage/settings-store.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import type { countErrorFindings } from "../error-findings.ts";
+import { type EvaluationRecord, fromProfileColumns, type StoredResult, toThousandths } from "../result.ts";
 
 export const countableColumns = [
   "id",

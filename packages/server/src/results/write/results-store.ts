@@ -1,11 +1,16 @@
 import { sql } from "kysely";
-import { databaseNow } from "../../platform/storage/settings-store.ts";
-import { insertRows, type Insertion, insertTogether } from "../../platform/storage/rows.ts";
-import { isPostgres } from "../../platform/storage/store.ts";
 import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
-import { firstWriterLock, numbersPerStretch, resultNumbers, writerLocks } from "../../platform/storage/sample-columns.ts";
+import { type Insertion, insertRows, insertTogether } from "../../platform/storage/rows.ts";
+import {
+  firstWriterLock,
+  numbersPerStretch,
+  resultNumbers,
+  writerLocks,
+} from "../../platform/storage/sample-columns.ts";
 import type { EvaluationTimesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { databaseNow } from "../../platform/storage/settings-store.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
 import { type StoredResult, toPayloadRow, toResultRow, toTagRows } from "../result.ts";
 
 /** The numbers (ids) of results that are stored together, ascending, and when that is. */

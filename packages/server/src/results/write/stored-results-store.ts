@@ -1,11 +1,14 @@
 import { sql } from "kysely";
-import { cutJsonTexts } from "../../platform/storage/lists.ts";
-import type { EvaluationCorrectionsTable, EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type Correction, type StoredResult, fromRows } from "../result.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import { cutJsonTexts } from "../../platform/storage/lists.ts";
+import type {
+  EvaluationCorrectionsTable,
+  EvaluationResultsTable,
+} from "../../platform/storage/schema/results.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
+import { type Correction, fromRows, type StoredResult } from "../result.ts";
 
 /** The texts that a limit cuts, besides the retrieved contexts. */
 const textColumns = ["system_prompt", "input", "output", "gold_answer", "explanation"] as const;
@@ -98,11 +101,7 @@ const longColumns = [
 ] as const;
 
 /** The id, if the account has a result of it. */
-export async function selectOwnId(
-  reader: Database,
-  accountId: string,
-  id: number,
-): Promise<number | undefined> {
+async function selectOwnId(reader: Database, accountId: string, id: number): Promise<number | undefined> {
   const row = await reader
     .selectFrom("evaluation_results")
     .select("id")

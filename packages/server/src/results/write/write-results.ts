@@ -1,13 +1,32 @@
-import { type Sample, charactersOf } from "../../evaluators/outcome.ts";
-import type { EvaluationRecord, StoredResult } from "../result.ts";
 import { setTimeout as sleep } from "node:timers/promises";
+import { charactersOf, type Sample } from "../../evaluators/outcome.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
-import { isPostgres } from "../../platform/storage/store.ts";
 import { splitByBytes } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { countErrorFindings, addErrorFindings } from "../error-findings.ts";
-import { type Numbers, selectLastNumber, takeNumbers, claimRequestKeys, countPayloads, deletePayloads, forgetTextsAhead, insertPayloads, insertResults, recordTextsAhead, sweepPayloads } from "./results-store.ts";
-import { addCounts, addSeries, countResults, createSeriesMemory, haveOpenSeries, seriesOf } from "./counts-store.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
+import { addErrorFindings, countErrorFindings } from "../error-findings.ts";
+import type { EvaluationRecord, StoredResult } from "../result.ts";
+import {
+  addCounts,
+  addSeries,
+  countResults,
+  createSeriesMemory,
+  haveOpenSeries,
+  seriesOf,
+} from "./counts-store.ts";
+import {
+  claimRequestKeys,
+  countPayloads,
+  deletePayloads,
+  forgetTextsAhead,
+  insertPayloads,
+  insertResults,
+  type Numbers,
+  recordTextsAhead,
+  selectLastNumber,
+  sweepPayloads,
+  takeNumbers,
+} from "./results-store.ts";
 import { selectByRequestKeys } from "./stored-results-store.ts";
 
 interface Shared {

@@ -1,19 +1,26 @@
-import { type ComparedSample, ComparedSampleListQuery, ComparedSampleListResponse, Comparison, ComparisonQuery, defaultPageLimit } from "@presage/contract";
+import {
+  type ComparedSample,
+  ComparedSampleListQuery,
+  ComparedSampleListResponse,
+  Comparison,
+  ComparisonQuery,
+  defaultPageLimit,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
-import { jsonResponse, logBrokenResponse } from "../../http/response.ts";
-import { readKnownQuery } from "../../http/request.ts";
-import { requesterOf, type CallWithCaller, type Route, withCaller } from "../../http/route.ts";
+import { errorResponse, operation, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
+import { readKnownQuery } from "../../http/request.ts";
+import { jsonResponse, logBrokenResponse } from "../../http/response.ts";
+import { type CallWithCaller, type Route, requesterOf, withCaller } from "../../http/route.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import { externalMemoryBytes } from "../external/external-counts.ts";
 import { findRun } from "../find-run.ts";
+import { exampleFinishedRun } from "../report/report-route.ts";
 import type { Run } from "../run.ts";
 import { toRun } from "../runs-route.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
 import { type ComparedSampleRow, listComparedSamples } from "./compared-samples.ts";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, operation, page, response } from "../../http/describe.ts";
-import { exampleFinishedRun } from "../report/report-route.ts";
 
 const path = "/v1/comparisons";
 const usualComparisonBytes = 2_000_000;

@@ -1,15 +1,49 @@
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { matchSamples, type SampleMatch, type RunSamples, readRunSamples, byChanges, byStep, byWhetherChanged } from "../report/samples.ts";
-import { type Outcomes, readFailedPredictions, readOutcomes, selectLastPosition, selectSampleIds, readInRanges } from "../report/outcomes.ts";
-import { type EvaluatorNames, isSameNamed, type Run, toEvaluatorNames, isExternal, type RunDataset, sampleName, isPreliminary } from "../run.ts";
-import { sampleKey } from "../../platform/storage/sample-columns.ts";
-import { readExternalResults } from "../external/read-external-results.ts";
 import type { Comparison, ComparisonCandidate } from "@presage/contract";
-import { holm, fewestClusters, level } from "../../platform/statistics/differences.ts";
+import { fewestClusters, holm, level } from "../../platform/statistics/differences.ts";
+import { sampleKey } from "../../platform/storage/sample-columns.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import { readExternalResults } from "../external/read-external-results.ts";
 import { refuseDeleted } from "../find-run.ts";
-import { type ComparedValues, type ComparisonDimensions, compareValues, meansOf, permutationSeed, indexesOfAll, measureOf, type Values, valuesOf } from "./compare-values.ts";
+import {
+  type Outcomes,
+  readFailedPredictions,
+  readInRanges,
+  readOutcomes,
+  selectLastPosition,
+  selectSampleIds,
+} from "../report/outcomes.ts";
+import {
+  byChanges,
+  byStep,
+  byWhetherChanged,
+  matchSamples,
+  type RunSamples,
+  readRunSamples,
+  type SampleMatch,
+} from "../report/samples.ts";
+import {
+  type EvaluatorNames,
+  isExternal,
+  isPreliminary,
+  isSameNamed,
+  type Run,
+  type RunDataset,
+  sampleName,
+  toEvaluatorNames,
+} from "../run.ts";
+import {
+  type ComparedValues,
+  type ComparisonDimensions,
+  compareValues,
+  indexesOfAll,
+  meansOf,
+  measureOf,
+  permutationSeed,
+  type Values,
+  valuesOf,
+} from "./compare-values.ts";
 
 /** One of the runs that are compared. */
 export interface Side {
@@ -33,12 +67,12 @@ export interface Sides {
   sides: [Side, ...Side[]];
 }
 
-export function findEvaluator({ evaluators }: Side, names: EvaluatorNames): SideEvaluator | undefined {
+function findEvaluator({ evaluators }: Side, names: EvaluatorNames): SideEvaluator | undefined {
   return evaluators.find((one) => isSameNamed(one.names, names));
 }
 
 /** Runs of datasets. Their samples are matched by what they are. */
-export async function readSides(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {
+async function readSides(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {
   const [reference, ...others] = runs;
   const samples = await readRunSamples(reader, reference.dataset?.revisionId ?? 0);
   const [own, ...matches] = await matchSamples(reader, reference, runs, samples.count);
@@ -51,7 +85,7 @@ export async function readSides(reader: Database, runs: readonly [Run, ...Run[]]
   return { samples, sides };
 }
 
-export async function toSide(reader: Database, run: Run, match: SampleMatch): Promise<Side> {
+async function toSide(reader: Database, run: Run, match: SampleMatch): Promise<Side> {
   const failed = await readFailedPredictions(reader, run, match.samples);
   return {
     run,
@@ -74,7 +108,7 @@ interface NamedSide extends Omit<Side, "match"> {
  * Runs, some of them external. Of an external run's samples only the names are known, so all are matched by the ids of
  * dataset and sample; what has only one of them is in no other run.
  */
-export async function readSidesByName(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {
+async function readSidesByName(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {
   const [reference, ...others] = runs;
   const { samples, ...own } = await readReference(reader, reference);
   const sides: Sides["sides"] = [

@@ -1,9 +1,19 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ComparisonCandidate, ComparisonStratum } from "@presage/contract";
+import {
+  areAlike,
+  detectableDifference,
+  differenceOf,
+  fewestClusters,
+  level,
+  overallSigns,
+  pairedDifference,
+  strataSigns,
+  survivesOneFailure,
+} from "../../platform/statistics/differences.ts";
+import { type ClusterSum, rounding, unseenShare } from "../../platform/statistics/intervals.ts";
 import { countRepeats, createTally, type Outcomes } from "../report/outcomes.ts";
-import { unseenShare, type ClusterSum, rounding } from "../../platform/statistics/intervals.ts";
-import { detectableDifference, areAlike, differenceOf, fewestClusters, level, overallSigns, pairedDifference, strataSigns, survivesOneFailure } from "../../platform/statistics/differences.ts";
-import { type RunSamples, type Dimension, together } from "../report/samples.ts";
+import { type Dimension, type RunSamples, together } from "../report/samples.ts";
 
 const samplesAtOnce = 50_000;
 
@@ -65,7 +75,7 @@ export function indexesOfAll(order: Int32Array, all: readonly Float64Array[]): I
   return found.subarray(0, count);
 }
 
-export function meanOf(values: Float64Array, indexes: Int32Array): number | null {
+function meanOf(values: Float64Array, indexes: Int32Array): number | null {
   if (indexes.length === 0) return null;
   let sum = 0;
   for (const index of indexes) sum += values[index] ?? 0;
@@ -73,7 +83,7 @@ export function meanOf(values: Float64Array, indexes: Int32Array): number | null
 }
 
 /** How many samples one has a value of, and the other has not. */
-export function countOnlyIn(one: Float64Array, other: Float64Array): number {
+function countOnlyIn(one: Float64Array, other: Float64Array): number {
   let count = 0;
   for (let index = 0; index < one.length; index++) {
     if (!Number.isNaN(one[index]) && Number.isNaN(other[index])) count += 1;

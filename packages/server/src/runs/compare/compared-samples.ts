@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../platform/storage/schema/tables.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { refuseDeleted } from "../find-run.ts";

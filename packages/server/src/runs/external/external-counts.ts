@@ -1,12 +1,20 @@
 import { LRUCache } from "lru-cache";
-import { type EvaluatorNames, isExternal, type Run, notCounted, type RunCounts } from "../run.ts";
-import { evaluatorNamesOf, type ResultCountsRow, countByEvaluator, hasMoreResultsThan, selectRangeEnd, countResults, selectHighestId } from "./external-store.ts";
+import { ServiceError } from "../../platform/errors.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { ServiceError } from "../../platform/errors.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { selectLastSettled } from "../../results/write/results-store.ts";
+import { type EvaluatorNames, isExternal, notCounted, type Run, type RunCounts } from "../run.ts";
+import {
+  countByEvaluator,
+  countResults,
+  evaluatorNamesOf,
+  hasMoreResultsThan,
+  type ResultCountsRow,
+  selectHighestId,
+  selectRangeEnd,
+} from "./external-store.ts";
 
 /** What has been counted of external runs, by their ids. Results are only added, so the next request counts only those added since. */
 export interface ExternalCounts extends CountingLimits {
@@ -33,7 +41,7 @@ export interface EvaluatorCounts extends Pick<ResultCountsRow, "results" | "with
   names: EvaluatorNames;
 }
 
-export const nothingCounted: CountedResults = { upTo: 0, evaluators: new Map() };
+const nothingCounted: CountedResults = { upTo: 0, evaluators: new Map() };
 
 /** As many as a page of runs has. */
 const maxRuns = 1_000;
@@ -64,7 +72,7 @@ export function createExternalCounts(limits = defaults): ExternalCounts {
 }
 
 /** Adds rows to what is known. */
-export function addUp(known: CountedEvaluators, rows: readonly ResultCountsRow[]): CountedEvaluators {
+function addUp(known: CountedEvaluators, rows: readonly ResultCountsRow[]): CountedEvaluators {
   return merge(
     known,
     rows.map((row) => ({ ...row, names: evaluatorNamesOf(row) })),
@@ -72,7 +80,7 @@ export function addUp(known: CountedEvaluators, rows: readonly ResultCountsRow[]
 }
 
 /** Of more evaluators than are kept, those with the most results stay. */
-export function merge(known: CountedEvaluators, added: readonly EvaluatorCounts[]): CountedEvaluators {
+function merge(known: CountedEvaluators, added: readonly EvaluatorCounts[]): CountedEvaluators {
   if (added.length === 0) return known;
   const all = new Map(known);
   for (const { names, results, with_pass, with_score } of added) {
@@ -88,7 +96,7 @@ export function merge(known: CountedEvaluators, added: readonly EvaluatorCounts[
   return withMostResults(all, maxEvaluators);
 }
 
-export function withMostResults(evaluators: CountedEvaluators, most: number): CountedEvaluators {
+function withMostResults(evaluators: CountedEvaluators, most: number): CountedEvaluators {
   if (evaluators.size <= most) return evaluators;
   const sorted = [...evaluators].sort(
     ([a, one], [b, other]) => other.results - one.results || (a < b ? -1 : 1),
@@ -122,7 +130,7 @@ interface Group {
  * Counts by statements of bounded work, which are few where there are few results, and remembers what each has counted. Runs with many
  * results are counted alone, a range after the other, in turns. Ends early when the time is up.
  */
-export async function countInRanges(counting: Counting, runCounts: readonly RunCount[]): Promise<void> {
+async function countInRanges(counting: Counting, runCounts: readonly RunCount[]): Promise<void> {
   const endsAtMs = performance.now() + counting.externalCounts.maxCountingMs;
   const groups = [...Map.groupBy(runCounts, ({ counted }) => counted.upTo)].map(
     ([after, some]): Group => ({ runCounts: some, after }),

@@ -1,8 +1,11 @@
-import { toExternalName } from "../../evaluators/outcome.ts";
-import type { EvaluatorNames, Run } from "../run.ts";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
+import { toExternalName } from "../../evaluators/outcome.ts";
+import type {
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+} from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { EvaluatorNames, Run } from "../run.ts";
 
 /** The evaluator of results as the API names it. */
 export function evaluatorNamesOf(row: NamesRow): EvaluatorNames {

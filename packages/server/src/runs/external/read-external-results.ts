@@ -4,7 +4,12 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type Outcomes, outcome } from "../report/outcomes.ts";
 import { createTexts, inTrajectories, type RunSamples } from "../report/samples.ts";
 import { type EvaluatorNames, type Run, sampleName } from "../run.ts";
-import { evaluatorNamesOf, type ExternalResultRow, resultsParts, selectExternalResults } from "./external-store.ts";
+import {
+  type ExternalResultRow,
+  evaluatorNamesOf,
+  resultsParts,
+  selectExternalResults,
+} from "./external-store.ts";
 
 /** Rows of one statement. They are parsed on the main thread, so they must be few. */
 const rowsAtOnce = 2_000;

@@ -1,6 +1,13 @@
-import type { ReportEvaluator, RunFigures, RunEvaluatorReport, RunReport, RunStratum, RunSurvival } from "@presage/contract";
-import { countOf } from "../../platform/words.ts";
+import type {
+  ReportEvaluator,
+  RunEvaluatorReport,
+  RunFigures,
+  RunReport,
+  RunStratum,
+  RunSurvival,
+} from "@presage/contract";
 import { describeTrouble } from "@presage/contract/describe-trouble";
+import { countOf } from "../../platform/words.ts";
 import { type ChartPoint, chartSvg } from "./report-route.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
@@ -300,12 +307,12 @@ function interval(bounds: RunFigures["interval"]): string {
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** A text on one line, as it can be shown within others. */
-export function toLine(text: string): string {
+function toLine(text: string): string {
   return text.replace(/\s+/g, " ").replace(hidden, "\ufffd").toWellFormed();
 }
 
 /** A text with its lines. */
-export function toLines(text: string): string[] {
+function toLines(text: string): string[] {
   return text
     .split(/\r\n|[\n\r]/)
     .map((line) => line.replace(/\t/g, "  ").replace(hidden, "\ufffd").toWellFormed());

@@ -1,8 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunFigures } from "@presage/contract";
-import { createClusterSums, type GroupSums, noteOn, unseenShare, effectiveClusters, noMoments, rateInterval, scoreInterval } from "../../platform/statistics/intervals.ts";
+import {
+  createClusterSums,
+  effectiveClusters,
+  type GroupSums,
+  noMoments,
+  noteOn,
+  rateInterval,
+  scoreInterval,
+  unseenShare,
+} from "../../platform/statistics/intervals.ts";
 import { countRepeats, createTally, type Outcomes, type Tally } from "./outcomes.ts";
-import type { RunSamples, Dimension } from "./samples.ts";
+import type { Dimension, RunSamples } from "./samples.ts";
 
 /** Other work gets a turn after this many samples, which take a few milliseconds. */
 const samplesAtOnce = 20_000;

@@ -1,12 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { DatasetSamplesTable, RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { RunReport } from "@presage/contract";
+import { costOf, type Prices, withoutNoise } from "../../platform/prices.ts";
+import { type Micros, microsPerMs } from "../../platform/storage/columns.ts";
+import { shownTokens } from "../../platform/storage/rows.ts";
 import type { PredictionsTable } from "../../platform/storage/schema/accounts.ts";
+import type {
+  DatasetSamplesTable,
+  RunVerdictsTable,
+  SampleTraitsTable,
+} from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run } from "../run.ts";
-import type { RunReport } from "@presage/contract";
-import { shownTokens } from "../../platform/storage/rows.ts";
-import { type Micros, microsPerMs } from "../../platform/storage/columns.ts";
-import { costOf, type Prices, withoutNoise } from "../../platform/prices.ts";
 
 /** Some milliseconds of the main thread. */
 const sliceItems = 5_000;
@@ -36,7 +40,6 @@ export async function firstOf<Item>(
 }
 
 // Rows come in a fixed order: sums of fractions differ in the last digit by the order in which they are added.
-
 
 /** The samples after one position up to another, which is included. */
 export interface PositionRange {
@@ -115,7 +118,7 @@ export type VerdictRow = Pick<
 >;
 
 /** One evaluator's outcomes on a run's samples. */
-export async function selectVerdicts(
+async function selectVerdicts(
   reader: Database,
   runId: string,
   evaluator: number,
@@ -147,7 +150,7 @@ export type PredictionRow = Pick<
 > & { position: number; repeat: number };
 
 /** A run's predictions of some samples. */
-export async function selectPredictions(
+async function selectPredictions(
   reader: Database,
   runId: string,
   { after, upTo }: PositionRange,
@@ -176,7 +179,7 @@ export async function selectPredictions(
 }
 
 /** Where the predictions of some samples failed. */
-export async function selectFailedPredictions(
+async function selectFailedPredictions(
   reader: Database,
   runId: string,
   { after, upTo }: PositionRange,

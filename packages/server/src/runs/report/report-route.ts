@@ -1,19 +1,26 @@
-import { type Run, type RunEvaluator, type RunFigures, RunPath, RunReport, RunReportQuery } from "@presage/contract";
+import {
+  type Run,
+  type RunEvaluator,
+  type RunFigures,
+  RunPath,
+  RunReport,
+  RunReportQuery,
+} from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { noSuch, operation } from "../../http/describe.ts";
+import type { Services } from "../../app/services.ts";
 import { selectDataset } from "../../datasets/datasets.ts";
+import { noSuch, operation } from "../../http/describe.ts";
+import { reserveResponse } from "../../http/memory.ts";
+import { readKnownQuery, readPath } from "../../http/request.ts";
+import { jsonResponse, logBrokenResponse } from "../../http/response.ts";
+import { type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { reportDocument, toHtml, toMarkdown, reportPolicy } from "./document.ts";
-import type { Services } from "../../app/services.ts";
-import { jsonResponse, logBrokenResponse } from "../../http/response.ts";
-import { readKnownQuery, readPath } from "../../http/request.ts";
-import { requesterOf, type Route, withCaller } from "../../http/route.ts";
-import { reserveResponse } from "../../http/memory.ts";
-import { reserveBytes } from "../../platform/limits/memory.ts";
 import { externalMemoryBytes } from "../external/external-counts.ts";
 import { findRun } from "../find-run.ts";
 import { toRun } from "../runs-route.ts";
+import { reportDocument, reportPolicy, toHtml, toMarkdown } from "./document.ts";
 import { reportMemoryBytes, reportRun } from "./report-run.ts";
 
 const figures: RunFigures = {

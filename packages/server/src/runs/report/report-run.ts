@@ -1,19 +1,38 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { RunEvaluatorReport, RunFigures, RunStratum, RunReport, TeacherForced } from "@presage/contract";
-import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
-import { firstOf, type Outcomes, type PredictionTotals, totalPredictions, readFailedPredictions, readOutcomes, runCost } from "./outcomes.ts";
-import { type RunSamples, byChanges, byStep, byTag, byTrajectory, byVerb, byWhetherChanged, type Dimension, together, readRunSamples } from "./samples.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { readExternalResults } from "../external/read-external-results.ts";
-import { type Run, isExternal, isPreliminary, isSameEvaluator, toEvaluatorNames } from "../run.ts";
+import type { RunEvaluatorReport, RunFigures, RunReport, RunStratum, TeacherForced } from "@presage/contract";
 import { preliminaryNote } from "@presage/contract/describe-comparison";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../platform/prices.ts";
 import { microsPerSecond } from "../../platform/storage/columns.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import { readExternalResults } from "../external/read-external-results.ts";
 import { refuseDeleted } from "../find-run.ts";
+import { isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
+import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
+import {
+  firstOf,
+  type Outcomes,
+  type PredictionTotals,
+  readFailedPredictions,
+  readOutcomes,
+  runCost,
+  totalPredictions,
+} from "./outcomes.ts";
+import {
+  byChanges,
+  byStep,
+  byTag,
+  byTrajectory,
+  byVerb,
+  byWhetherChanged,
+  type Dimension,
+  type RunSamples,
+  readRunSamples,
+  together,
+} from "./samples.ts";
 import { findTeacherForced, reportSurvival } from "./survival.ts";
 
 const mostTrajectories = 200;
@@ -28,7 +47,7 @@ export interface ReportDimensions {
   tag: Awaited<ReturnType<typeof byTag>>;
 }
 
-export async function reportDimensions(samples: RunSamples): Promise<ReportDimensions> {
+async function reportDimensions(samples: RunSamples): Promise<ReportDimensions> {
   const step = byStep(samples);
   await nextTurn();
   const changed = byWhetherChanged(samples);
@@ -40,7 +59,7 @@ export async function reportDimensions(samples: RunSamples): Promise<ReportDimen
 }
 
 /** The figures of all samples, and of the groups that there is something about. */
-export async function reportOutcomes(
+async function reportOutcomes(
   dimensions: ReportDimensions,
   samples: RunSamples,
   outcomes: Outcomes,
@@ -65,12 +84,12 @@ export async function reportOutcomes(
   };
 }
 
-export async function overallFigures(samples: RunSamples, outcomes: Outcomes): Promise<RunFigures> {
+async function overallFigures(samples: RunSamples, outcomes: Outcomes): Promise<RunFigures> {
   return toFigures(await sumsBy(together(samples), samples, outcomes), 0);
 }
 
 /** The groups with a verdict or a failure, in the order of their keys. */
-export async function strataOf(
+async function strataOf(
   dimension: Dimension,
   samples: RunSamples,
   outcomes: Outcomes,
@@ -121,7 +140,7 @@ async function worstTrajectories(
 }
 
 /** Figures of a run that its client makes, from the results that name it. */
-export async function reportExternal(
+async function reportExternal(
   reader: Database,
   run: Run,
 ): Promise<{ evaluators: RunReport["evaluators"]; failures: Record<string, number> }> {

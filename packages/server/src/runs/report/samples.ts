@@ -1,6 +1,13 @@
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run } from "../run.ts";
-import { selectDigests, selectLastPosition, readInRanges, selectTraits, firstOf, inSlices } from "./outcomes.ts";
+import {
+  firstOf,
+  inSlices,
+  readInRanges,
+  selectDigests,
+  selectLastPosition,
+  selectTraits,
+} from "./outcomes.ts";
 
 /** Where a run has the reference's samples. */
 export interface SampleMatch {

@@ -1,10 +1,17 @@
+import { isDeepStrictEqual } from "node:util";
+import type { RunSurvival } from "@presage/contract";
+import {
+  bootstrapSurvival,
+  type FirstDivergence,
+  firstDivergence,
+  type StepOutcome,
+  type SurvivalCurve,
+  survival,
+} from "../../platform/statistics/survival.ts";
 import { isAfter } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { RunDataset, Run } from "../run.ts";
-import { isDeepStrictEqual } from "node:util";
+import type { Run, RunDataset } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
-import type { RunSurvival } from "@presage/contract";
-import { bootstrapSurvival, type FirstDivergence, firstDivergence, type StepOutcome, type SurvivalCurve, survival } from "../../platform/statistics/survival.ts";
 import { type Outcomes, outcome } from "./outcomes.ts";
 import type { RunSamples } from "./samples.ts";
 
@@ -17,7 +24,7 @@ export interface TeacherForcedRow {
 }
 
 /** Finished teacher-forced runs of a revision, the newest first. */
-export async function selectTeacherForced(
+async function selectTeacherForced(
   reader: Database,
   accountId: string,
   { datasetId, revisionId }: RunDataset,

@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EvaluatorOutcome, Sample } from "../../evaluators/outcome.ts";
 import { defaultProfileName } from "../../evaluators/family.ts";
-import { builtInProfileId, builtInPrefix, findProfileRevisions } from "../../evaluators/profiles/find-profile.ts";
-import { type ResolvedEvaluator, InvalidEvaluatorsError, builtInProfile } from "../../evaluators/resolve-evaluators.ts";
+import type { EvaluatorOutcome, Sample } from "../../evaluators/outcome.ts";
+import {
+  builtInPrefix,
+  builtInProfileId,
+  findProfileRevisions,
+} from "../../evaluators/profiles/find-profile.ts";
+import {
+  builtInProfile,
+  InvalidEvaluatorsError,
+  type ResolvedEvaluator,
+} from "../../evaluators/resolve-evaluators.ts";
 import type { RequestAllowance } from "../../evaluators/run-evaluator.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { createRetryBudget } from "../../platform/limits/deadline.ts";
@@ -10,11 +18,11 @@ import type { StepSpan } from "../../platform/observability/tracing.ts";
 import { toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import { trajectoryTag } from "../../platform/storage/sample-columns.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
-import type { EvaluationRecord } from "../../results/result.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { type Run, type RunDataset, countNames, noCounts, type WorkCounts } from "../run.ts";
-import { type Step, actionOf, digestOf, stateOf, toEvaluated, verbOf } from "./missing-work.ts";
 import { doTogether } from "../../platform/storage/store.ts";
+import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { EvaluationRecord } from "../../results/result.ts";
+import { countNames, noCounts, type Run, type RunDataset, type WorkCounts } from "../run.ts";
+import { actionOf, digestOf, type Step, stateOf, toEvaluated, verbOf } from "./missing-work.ts";
 import type { RunWork } from "./work-store.ts";
 
 export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;

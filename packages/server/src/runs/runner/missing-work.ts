@@ -1,13 +1,19 @@
+import { createHash } from "node:crypto";
 import type { DatasetSample } from "@presage/contract";
+import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
 import { readPlacedSamples } from "../../datasets/samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
 import { hasFailed, type Sample } from "../../evaluators/outcome.ts";
+import { toStorableText } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run, RunDataset } from "../run.ts";
-import { selectKeptPredictions, selectKeptVerdicts, selectOutputs, selectTraitPositions, selectTrajectoryIds } from "./work-store.ts";
-import { createHash } from "node:crypto";
-import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
-import { toStorableText } from "../../platform/storage/columns.ts";
+import {
+  selectKeptPredictions,
+  selectKeptVerdicts,
+  selectOutputs,
+  selectTraitPositions,
+  selectTrajectoryIds,
+} from "./work-store.ts";
 
 /** A prediction that a run has. */
 export interface StepPrediction {

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ServiceError, UpstreamError } from "../../platform/errors.ts";
-import type { ChatParent } from "../../platform/observability/tracing.ts";
-import { type Answer, answerColumns } from "../../platform/storage/rows.ts";
-import type { PredictionsTable, PredictionPayloadsTable } from "../../platform/storage/schema/accounts.ts";
-import { isRefusal } from "../../upstream/failures.ts";
-import { retryAfterMs } from "../../upstream/retry.ts";
-import type { RunTries, Run, RunDataset } from "../run.ts";
-import type { Pace } from "./pace.ts";
-import { type PromptTurn, type Step, promptOf, stateOf } from "./missing-work.ts";
-import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
-import type { MostFrequent } from "./most-frequent.ts";
 import type { Context, DatasetSample, Interaction } from "@presage/contract";
 import { readPlacedSamples } from "../../datasets/samples.ts";
 import { type SampleSize, selectEarlierPositions, selectSizes } from "../../datasets/samples-store.ts";
-import type { Requester } from "../../platform/storage/store.ts";
+import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import type { ChatParent } from "../../platform/observability/tracing.ts";
+import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
+import { type Answer, answerColumns } from "../../platform/storage/rows.ts";
+import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import { isRefusal } from "../../upstream/failures.ts";
+import { retryAfterMs } from "../../upstream/retry.ts";
+import type { Run, RunDataset, RunTries } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
+import { type PromptTurn, promptOf, type Step, stateOf } from "./missing-work.ts";
+import type { MostFrequent } from "./most-frequent.ts";
+import type { Pace } from "./pace.ts";
 import { selectKeptPredictions, selectOutputs } from "./work-store.ts";
 
 /** One prediction that a run asks a deployment for. */
@@ -82,7 +82,7 @@ export interface StepsOfRun {
  * refused what was asked. It fails for good only if the deployment answers others. Undefined: the run was paused before the step's
  * turn.
  */
-export async function predictStep(
+async function predictStep(
   predict: PredictStep,
   request: StepRequest,
   run: StepsOfRun,
@@ -154,7 +154,7 @@ function pauseMsAfter(calls: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** (calls / callsOfTry - 1));
 }
 
-export function countRetry({ retried }: RunTries, category: StepFailure["category"]): void {
+function countRetry({ retried }: RunTries, category: StepFailure["category"]): void {
   retried[category] = (retried[category] ?? 0) + 1;
 }
 
@@ -220,10 +220,7 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
 }
 
 /** A repeat with the same seed would be the same completion again. */
-export function paramsOf(
-  { params = {} }: Pick<Run, "params">,
-  repeat: number,
-): Readonly<Record<string, unknown>> {
+function paramsOf({ params = {} }: Pick<Run, "params">, repeat: number): Readonly<Record<string, unknown>> {
   const { seed } = params;
   return typeof seed === "number" ? { ...params, seed: seed + repeat } : params;
 }

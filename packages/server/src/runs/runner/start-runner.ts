@@ -1,15 +1,29 @@
-import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
+import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
 import { microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type Lease, readRunState, renewLease, runLeaseMs, endRun, markAway, releaseLease, saveProvenance, isOfDeadProcess, newLeaseId, claimRun, releaseStuckRuns, deleteSomeRunRows } from "./work-store.ts";
-import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
+import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
+import { isPostgres } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
+import { deleteRunRow, selectDiscardedRun } from "../change-run.ts";
 import type { Run } from "../run.ts";
+import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
-import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
-import { isPostgres } from "../../platform/storage/store.ts";
-import { deleteRunRow, selectDiscardedRun } from "../change-run.ts";
+import {
+  claimRun,
+  deleteSomeRunRows,
+  endRun,
+  isOfDeadProcess,
+  type Lease,
+  markAway,
+  newLeaseId,
+  readRunState,
+  releaseLease,
+  releaseStuckRuns,
+  renewLease,
+  runLeaseMs,
+  saveProvenance,
+} from "./work-store.ts";
 
 const renewEveryMs = 8_000;
 /** So that a cancelled run stops within two seconds, whichever process works on it. */
@@ -37,7 +51,7 @@ export interface RunWatch {
 }
 
 /** Looks again and again whether a run was cancelled or paused, and renews its lease. */
-export function watchRun(
+function watchRun(
   database: Database,
   lease: Lease,
   { signal, mayGoOn, onLost, onLooked, onError }: WatchOptions,
@@ -121,7 +135,7 @@ export interface HeldRun {
 }
 
 /** Works on a run whose lease this process has, until it has ended, is paused, or the process stops. */
-export function holdRun(
+function holdRun(
   services: RunnerServices,
   run: Run,
   leaseId: string,

@@ -6,8 +6,21 @@ import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import type { Run, RunDataset, RunTries } from "../run.ts";
-import { evaluateStep, readTraits, type StepServices, resolveRunEvaluators, type WorkWriter } from "./evaluate-step.ts";
-import { missingSteps, type Step, type StepPrediction, stepsOfTrajectory, trajectoriesOf, memoryOf } from "./missing-work.ts";
+import {
+  evaluateStep,
+  readTraits,
+  resolveRunEvaluators,
+  type StepServices,
+  type WorkWriter,
+} from "./evaluate-step.ts";
+import {
+  memoryOf,
+  missingSteps,
+  type Step,
+  type StepPrediction,
+  stepsOfTrajectory,
+  trajectoriesOf,
+} from "./missing-work.ts";
 import { countNextStates, type MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";

@@ -1,14 +1,14 @@
+import { hostname } from "node:os";
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { databaseNow } from "../../platform/storage/settings-store.ts";
-import { latestEnd } from "../../platform/storage/leases.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
-import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
-import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
-import { countNames, type Run, type RunEvaluator, type WorkCounts } from "../run.ts";
-import { never, runColumns, toRun } from "../runs-store.ts";
+import { latestEnd } from "../../platform/storage/leases.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
-import { hostname } from "node:os";
+import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
+import { databaseNow } from "../../platform/storage/settings-store.ts";
+import { countNames, type Run, type RunEvaluator, type WorkCounts } from "../run.ts";
+import { never, runColumns, toRun } from "../runs-store.ts";
 
 /** As the index of these rows has it: with parameters, neither database would use it. */
 const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
@@ -205,7 +205,7 @@ export async function endRun(
 }
 
 /** Counts work of the process that has the lease. Returns whether it still has it. */
-export async function addProgress(
+async function addProgress(
   transaction: Database,
   { id, leaseId }: Lease,
   counts: WorkCounts,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ErrorCategory, EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
-import { insertRows } from "../../../src/platform/storage/rows.ts";
 import { type Micros, microsPerSecond, nowMicros } from "../../../src/platform/storage/columns.ts";
+import { insertRows } from "../../../src/platform/storage/rows.ts";
 import type { PredictionsTable } from "../../../src/platform/storage/schema/accounts.ts";
 import type { RunVerdictsTable } from "../../../src/platform/storage/schema/runs.ts";
 import type { Database } from "../../../src/platform/storage/schema/tables.ts";

@@ -1,9 +1,13 @@
 import { beforeEach, expect } from "bun:test";
-import { EvaluationError, type Verdict, type Sample } from "../../../src/evaluators/outcome.ts";
 import { type AskForVerdict, createAskForVerdict } from "../../../src/evaluators/judge/ask-for-verdict.ts";
-import { createJudgeFamily, type JudgeConfig, type JudgeOptions } from "../../../src/evaluators/judge/judge.ts";
-import { createFairSlots } from "../../../src/platform/limits/turns.ts";
+import {
+  createJudgeFamily,
+  type JudgeConfig,
+  type JudgeOptions,
+} from "../../../src/evaluators/judge/judge.ts";
+import { EvaluationError, type Sample, type Verdict } from "../../../src/evaluators/outcome.ts";
 import { createRetryBudget } from "../../../src/platform/limits/deadline.ts";
+import { createFairSlots } from "../../../src/platform/limits/turns.ts";
 import { createUpstream } from "../../../src/upstream/create-upstream.ts";
 import { completion, type ReceivedRequest, type TestUpstream } from "./upstream.ts";
 import { useUpstream } from "./use-upstream.ts";

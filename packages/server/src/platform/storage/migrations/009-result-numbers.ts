@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from "kysely";
-import { isPostgres } from "../store.ts";
 import * as numbers from "../sample-columns.ts";
+import { isPostgres } from "../store.ts";
 import { withoutRowid } from "./without-rowid.ts";
 
 const sequence = sql.ref(numbers.resultNumbers);

@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { isPostgres } from "../store.ts";
 import { sampleKey } from "../sample-columns.ts";
+import { isPostgres } from "../store.ts";
 
 export const projects: Migration = {
   async up(db: Kysely<unknown>) {

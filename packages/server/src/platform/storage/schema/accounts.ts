@@ -1,4 +1,11 @@
-import type { AuditAction, AuditActorKind, Role, PredictionFailure, UsageFailure, UsageOperation } from "@presage/contract";
+import type {
+  AuditAction,
+  AuditActorKind,
+  PredictionFailure,
+  Role,
+  UsageFailure,
+  UsageOperation,
+} from "@presage/contract";
 import type { Micros } from "../columns.ts";
 
 /**

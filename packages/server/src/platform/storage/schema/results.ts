@@ -1,6 +1,6 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Flag, Micros } from "../columns.ts";
 import type { Generated } from "kysely";
+import type { Flag, Micros } from "../columns.ts";
 
 /** The columns that results are searched and listed by. Only `counted_…` and `score_mille` ever change, by a correction. */
 export interface EvaluationResultsTable {

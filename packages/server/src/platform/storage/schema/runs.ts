@@ -1,6 +1,6 @@
+import type { EpisodeOutcome, EvaluationStatus, RunMode, RunStatus, TaskSplitName } from "@presage/contract";
 import type { Generated } from "kysely";
-import type { Micros, Flag } from "../columns.ts";
-import type { EpisodeOutcome, TaskSplitName, EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
+import type { Flag, Micros } from "../columns.ts";
 
 export interface DatasetsTable {
   id: string;

@@ -1,9 +1,61 @@
-import type { Micros } from "../columns.ts";
 import type { Kysely } from "kysely";
-import type { AuditEventsTable, AccountsTable, ApiKeysTable, ClosedAccountsTable, SessionsTable, SignInTokensTable, UsersTable, PredictionContextsTable, PredictionPayloadsTable, PredictionsTable, UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "./accounts.ts";
-import type { DatasetPartsTable, DatasetPayloadsTable, DatasetRevisionsTable, DatasetSamplesTable, DatasetsTable, EnvironmentRevisionsTable, EnvironmentsTable, EnvironmentTasksTable, EpisodeStepsTable, EpisodesTable, OrsSessionsTable, RunsTable, RunVerdictsTable, SampleTraitsTable } from "./runs.ts";
-import type { ErrorTaxonomiesTable, ErrorTaxonomyLabelsTable, ErrorTaxonomyRevisionsTable, EvaluatorProfileRevisionsTable, EvaluatorProfilesTable } from "./evaluators.ts";
-import type { EvaluationClockTable, EvaluationCorrectionsTable, EvaluationPayloadsTable, EvaluationResultsTable, EvaluationTagsTable, EvaluationTimesTable, ErrorFindingCountsTable, EvaluationCountsTable, EvaluationSeriesTable, EvaluationTagCountsTable, EvaluationTagNamesTable, EvaluationTagProgressTable, EvaluationTagSeriesTable, EvaluationTagValuesTable, EvaluationTotalCountsTable, ProjectsTable } from "./results.ts";
+import type { Micros } from "../columns.ts";
+import type {
+  AccountsTable,
+  ApiKeysTable,
+  AuditEventsTable,
+  ClosedAccountsTable,
+  PredictionContextsTable,
+  PredictionPayloadsTable,
+  PredictionsTable,
+  SessionsTable,
+  SignInTokensTable,
+  UsageCountsTable,
+  UsageLatenciesTable,
+  UsageModelTokensTable,
+  UsersTable,
+} from "./accounts.ts";
+import type {
+  ErrorTaxonomiesTable,
+  ErrorTaxonomyLabelsTable,
+  ErrorTaxonomyRevisionsTable,
+  EvaluatorProfileRevisionsTable,
+  EvaluatorProfilesTable,
+} from "./evaluators.ts";
+import type {
+  ErrorFindingCountsTable,
+  EvaluationClockTable,
+  EvaluationCorrectionsTable,
+  EvaluationCountsTable,
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+  EvaluationSeriesTable,
+  EvaluationTagCountsTable,
+  EvaluationTagNamesTable,
+  EvaluationTagProgressTable,
+  EvaluationTagSeriesTable,
+  EvaluationTagsTable,
+  EvaluationTagValuesTable,
+  EvaluationTimesTable,
+  EvaluationTotalCountsTable,
+  ProjectsTable,
+} from "./results.ts";
+import type {
+  DatasetPartsTable,
+  DatasetPayloadsTable,
+  DatasetRevisionsTable,
+  DatasetSamplesTable,
+  DatasetsTable,
+  EnvironmentRevisionsTable,
+  EnvironmentsTable,
+  EnvironmentTasksTable,
+  EpisodeStepsTable,
+  EpisodesTable,
+  OrsSessionsTable,
+  RunsTable,
+  RunVerdictsTable,
+  SampleTraitsTable,
+} from "./runs.ts";
 
 /** Which process does what only one does at a time. */
 export interface LeasesTable {
