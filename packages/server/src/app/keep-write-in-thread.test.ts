@@ -14,7 +14,7 @@ import { startResultsWorker, writeInThread } from "./keep-write-in-thread.ts";
 /** A program that asks for a write and ends the thread at once. */
 const writeAndEnd = `
   import { ordinaryRecord } from ${JSON.stringify(join(import.meta.dir, "../results/evaluation-record.fixture.ts"))};
-  import { writeInThread } from ${JSON.stringify(join(import.meta.dir, "write-in-thread.ts"))};
+  import { writeInThread } from ${JSON.stringify(join(import.meta.dir, "keep-write-in-thread.ts"))};
   const { write, end } = writeInThread(process.argv.at(-1));
   const written = write([ordinaryRecord]);
   await end();

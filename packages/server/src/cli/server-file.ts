@@ -60,11 +60,9 @@ function pathFor(databaseUrl: string): string | undefined {
 /** Undefined unless its process lives and answers. A file that others could have written might lead anywhere. */
 async function findRunningServer(path: string): Promise<RunningServer | undefined> {
   try {
-    // Not waiting for whoever writes to a pipe.
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const { uid, mode } = await file.stat();
-    if (uid !== process.getuid?.() || (mode & 0o077) !== 0) return undefined;
-    const server = RunningServer.parse(JSON.parse(await file.readFile("utf8")));
+    const text = await readOwnFile(path);
+    if (text === undefined) return undefined;
+    const server = RunningServer.parse(JSON.parse(text));
     process.kill(server.pid, 0);
     const signal = AbortSignal.timeout(answerTimeoutMs);
     const headers = { "x-api-key": server.key };
@@ -72,5 +70,17 @@ async function findRunningServer(path: string): Promise<RunningServer | undefine
     return ok ? server : undefined;
   } catch {
     return undefined;
+  }
+}
+
+async function readOwnFile(path: string): Promise<string | undefined> {
+  // Not waiting for whoever writes to a pipe.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const { uid, mode } = await file.stat();
+    if (uid !== process.getuid?.() || (mode & 0o077) !== 0) return undefined;
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
   }
 }

@@ -9,7 +9,7 @@ import { isStoreUnavailable } from "./store-error.ts";
 /** A program that writes until its file may not grow any more, which looks like a failing disk to SQLite. */
 const writeUntilBroken = `
   import { Kysely } from "kysely";
-  import { sqliteDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-dialect.ts"))};
+  import { sqliteDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-driver.ts"))};
   import { isStoreUncertain, isStoreUnavailable } from ${JSON.stringify(join(import.meta.dir, "./store-error.ts"))};
   const database = new Kysely({ dialect: sqliteDialect(process.argv.at(-1)) });
   await database.schema.createTable("notes").addColumn("body", "text").execute();

@@ -131,8 +131,8 @@ test("if another process sweeps meanwhile, nothing is lost", async () => {
 test("what a killed process left behind is swept by the next one", async () => {
   const directoryOfThis = JSON.stringify(import.meta.dir);
   const program = `
-    const { ordinaryRecord } = await import(${directoryOfThis} + "/../record/evaluation-record.fixture.ts");
-    const { writeInThread } = await import(${directoryOfThis} + "/write-in-thread.ts");
+    const { ordinaryRecord } = await import(${directoryOfThis} + "/../evaluation-record.fixture.ts");
+    const { writeInThread } = await import(${directoryOfThis} + "/../../app/keep-write-in-thread.ts");
     const sample = { output: "x".repeat(15_000) };
     await writeInThread(process.argv.at(-1)).write(Array(1_000).fill({ ...ordinaryRecord, sample }));
   `;
