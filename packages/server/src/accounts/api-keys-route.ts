@@ -11,10 +11,11 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
 import { credentialOf } from "../http/authenticate.ts";
+import { accessChangerOf, requesterOf } from "../http/call.ts";
 import { checkNewScopes } from "../http/caller.ts";
 import { body, errorResponse, idempotencyHeader, operation, page, response } from "../http/describe.ts";
 import { readBody, readKeysetPage, readOnce, readPath, readQuery, toCursor } from "../http/request.ts";
-import { accessChangerOf, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { defined, similarName } from "../platform/words.ts";

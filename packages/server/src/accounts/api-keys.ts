@@ -1,4 +1,5 @@
 import { type KeyScope, readInstant } from "@presage/contract";
+import type { AccessChanger } from "../http/caller.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toMicros } from "../platform/storage/columns.ts";
@@ -14,7 +15,7 @@ import {
   selectHolder,
   updateSettings,
 } from "./api-keys-store.ts";
-import { type AccessChanger, accessWriter, auditOf, changeAccess, lockCaller } from "./change-access.ts";
+import { accessWriter, auditOf, changeAccess, lockCaller } from "./change-access.ts";
 import type { IdentityServices } from "./identity-services.ts";
 import { lockUsers } from "./users-store.ts";
 import { generateKey, type KeyDigest, visibleParts } from "./verify-api-key.ts";

@@ -6,9 +6,10 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
+import { requesterOf } from "../http/call.ts";
 import { operation, response } from "../http/describe.ts";
 import { readKeysetPage, readKnownQuery, toCursor } from "../http/request.ts";
-import { type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import {
   type AuditFilter,
   deleteAuditEvents,

@@ -1,17 +1,10 @@
-import { type Caller, notAuthenticated } from "../http/caller.ts";
-import type { Actor, Changer } from "../platform/audit.ts";
+import { type AccessChanger, type Caller, notAuthenticated } from "../http/caller.ts";
+import type { Changer } from "../platform/audit.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isKeyLive } from "./api-keys-store.ts";
 import type { IdentityServices } from "./identity-services.ts";
 import { isSessionLive, livenessNow, type SessionRules } from "./sessions-store.ts";
 import { lockUsers } from "./users-store.ts";
-
-/** Who changes a user's access, until they disconnect. */
-export interface AccessChanger {
-  caller: Caller;
-  signal: AbortSignal;
-  actor: Actor;
-}
 
 /** Whose change of access it is, for the audit log. */
 export function auditOf({ caller, actor }: AccessChanger): Pick<Changer, "accountId" | "actor"> {

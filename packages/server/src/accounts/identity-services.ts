@@ -2,14 +2,13 @@ import type { Store } from "../platform/storage/store.ts";
 import type { OpenidProvider } from "./openid.ts";
 import type { SessionTokens } from "./sessions.ts";
 import type { SessionRules } from "./sessions-store.ts";
-import type { CommandLineAccess, KeyDigest, KeyVerifier } from "./verify-api-key.ts";
+import type { KeyDigest, KeyVerifier } from "./verify-api-key.ts";
 
 /** Dependencies of the operations on users, keys and sessions. */
 export interface IdentityServices {
   readonly store: Store;
   readonly keyDigest: KeyDigest;
   readonly keyVerifier: KeyVerifier;
-  readonly commandLine: CommandLineAccess;
   /** Makes the other workers forget a revoked key too; returns once they have. */
   forgetKeyElsewhere(digest: string): Promise<void>;
   readonly sessionTokens: SessionTokens;

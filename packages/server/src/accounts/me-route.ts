@@ -11,10 +11,11 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Services } from "../app/services.ts";
+import { accessChangerOf, requesterOf } from "../http/call.ts";
 import type { Caller } from "../http/caller.ts";
 import { body, errorResponse, noSuch, operation, page, response } from "../http/describe.ts";
 import { readBody, readKeysetPage, readPath, readQuery, toCursor } from "../http/request.ts";
-import { accessChangerOf, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { changeRole } from "./users.ts";

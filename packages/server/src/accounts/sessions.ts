@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { Caller, Proof } from "../http/caller.ts";
+import type { AccessChanger, LiveSession } from "../http/caller.ts";
 import { recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
-import { type AccessChanger, auditOf, changeAccess } from "./change-access.ts";
+import { auditOf, changeAccess } from "./change-access.ts";
 import type { IdentityServices } from "./identity-services.ts";
 import {
   deleteExpiredSessions,
@@ -166,16 +166,11 @@ async function endEarlier(
 const seenPrecisionMs = 60_000;
 const seenPrecisionShare = 0.1;
 
-export interface VerifiedSession {
-  caller: Caller & { proof: Extract<Proof, { kind: "session" }> };
-  csrfToken: string;
-}
-
 /** The session of a token, or undefined. Looked up each time, so that ended sessions are refused at once. */
 export async function verifySession(
   { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
   token: string,
-): Promise<VerifiedSession | undefined> {
+): Promise<LiveSession | undefined> {
   const live = livenessNow(sessionRules);
   const record = await selectLiveSession(store.database, sessionTokens.digestOf(token), live);
   if (record === undefined) return undefined;

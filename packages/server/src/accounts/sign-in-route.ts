@@ -1,20 +1,13 @@
 import type { Role } from "@presage/contract";
 import type { Services } from "../app/services.ts";
 import { findSession, isSameOrigin, type SessionServices } from "../http/authenticate.ts";
+import { type Call, requestAddress } from "../http/call.ts";
 import { type CookieSettings, cookieName, readCookies, writeCookie } from "../http/caller.ts";
 import fonts from "../http/fonts.css" with { type: "text" };
 import styles from "../http/pages.css" with { type: "text" };
 import { pageResponse, scriptPath, stylesPath } from "../http/pages.ts";
 import { readJsonBody } from "../http/request.ts";
-import {
-  type Call,
-  open,
-  openFile,
-  openPage,
-  openRedirect,
-  type Route,
-  requestAddress,
-} from "../http/route.ts";
+import { open, openFile, openPage, openRedirect, type Route } from "../http/route.ts";
 import { readReturnTo } from "../http/serve-path.ts";
 import script from "../http/sign-in.js" with { type: "text" };
 import { ServiceError, SignInError } from "../platform/errors.ts";

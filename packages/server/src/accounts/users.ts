@@ -1,11 +1,12 @@
 import type { Role } from "@presage/contract";
+import type { AccessChanger } from "../http/caller.ts";
 import { type Caller, checkAccess } from "../http/caller.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { markAllRevoked } from "./api-keys-store.ts";
-import { type AccessChanger, accessWriter, auditOf, lockCaller } from "./change-access.ts";
+import { accessWriter, auditOf, lockCaller } from "./change-access.ts";
 import type { IdentityServices } from "./identity-services.ts";
 import { markAllEnded } from "./sessions-store.ts";
 import { markAllUsed } from "./sign-in-tokens.ts";

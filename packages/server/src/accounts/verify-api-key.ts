@@ -247,8 +247,6 @@ export function generateCommandLineKey(): string {
   return commandLineScheme + randomBytes(32).toString("base64url");
 }
 
-export type CommandLineAccess = ReturnType<typeof createCommandLineAccess>;
-
 /** Lets commands with the key act as the owner, in what makes and reads runs. Only the key's digest stays in memory. */
 export function createCommandLineAccess(key: string | undefined, findOwner: () => Promise<User>) {
   const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();

@@ -1,8 +1,10 @@
+import { verifySession } from "../accounts/sessions.ts";
 import { ensureOwner } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
+import type { Phase } from "../http/exchange.ts";
 import { browserAddress } from "../http/pages.ts";
 import { createOpenSockets, type OpenSockets } from "../http/sockets.ts";
 import { type ByteBudget, createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
@@ -37,7 +39,7 @@ import { composeRuns } from "./compose-runs.ts";
 import { composeTelemetry } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
-import type { Phase, Services } from "./services.ts";
+import type { Services } from "./services.ts";
 import { logFailure, openStore } from "./storage.ts";
 import type { SupervisorLink } from "./supervisor-link.ts";
 import type { WorkerStart } from "./workers.ts";
@@ -208,6 +210,13 @@ export async function composeServer(
     evaluation: evaluationServices,
     sessionSecret: await sharedSecret(database, "ors_sessions"),
   });
+  const identity = {
+    store,
+    keyDigest,
+    keyVerifier,
+    forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
+    ...sessions,
+  };
   const services: Services = {
     settings: settingsOf(config, instanceId),
     phase: () => phase,
@@ -217,19 +226,19 @@ export async function composeServer(
     tracing,
     memory,
     longWork: createLongWork(),
-    store,
     deployments,
-    admission: limits.predictions,
     capture,
     recordUsage: usage.record,
     prices,
-    identity: {
-      store,
-      keyDigest,
-      keyVerifier,
+    identity,
+    ...identity,
+    ...evaluationServices,
+    admission: limits.predictions,
+    evaluationAdmission: limits.evaluations,
+    authenticator: {
+      verifyKey: keyVerifier.verify,
+      verifySession: (token) => verifySession(identity, token),
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
-      forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
-      ...sessions,
     },
     evaluation: evaluationServices,
     environments,

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Call, RoutedRequest } from "../http/call.ts";
 import { errorResponse } from "../http/errors.ts";
-import type { Call, RoutedRequest } from "../http/route.ts";
 import { chooseEncoding, dashboardRoutes } from "./dashboard.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "presage-dashboard-"));

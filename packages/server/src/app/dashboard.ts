@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import Negotiator from "negotiator";
+import type { RoutedRequest } from "../http/call.ts";
 import { appPolicy } from "../http/pages.ts";
-import { openFile, page, type Route, type RoutedRequest } from "../http/route.ts";
+import { openFile, page, type Route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Settings } from "./services.ts";
 

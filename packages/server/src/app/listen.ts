@@ -1,8 +1,8 @@
 import { dlopen } from "bun:ffi";
 import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { idleTimeoutS } from "../http/call.ts";
 import { isOpenAiPath, openAiError } from "../http/errors.ts";
-import { idleTimeoutS } from "../http/route.ts";
 import { type SocketEvents, socketHandler } from "../http/sockets.ts";
 import type { App } from "./routes.ts";
 

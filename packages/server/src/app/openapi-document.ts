@@ -2,7 +2,6 @@ import { createDocument } from "zod-openapi";
 import { apiKeyPaths } from "../accounts/api-keys-route.ts";
 import { auditEventPaths } from "../accounts/audit-log.ts";
 import { memberPaths, mePaths } from "../accounts/me-route.ts";
-import { sessionPaths } from "../accounts/sessions-route.ts";
 import { datasetPaths } from "../datasets/datasets-route.ts";
 import { environmentPaths } from "../environments/environments-route.ts";
 import { episodePaths } from "../environments/episodes/episodes-route.ts";
@@ -10,7 +9,7 @@ import { openEnvDescription, openEnvPaths } from "../environments/openenv/openen
 import { evaluatorPaths } from "../evaluators/evaluators-route.ts";
 import { evaluatorProfilePaths } from "../evaluators/profiles/profiles-route.ts";
 import { errorTaxonomyPaths } from "../evaluators/taxonomies/taxonomies-route.ts";
-import { withForbidden } from "../http/describe.ts";
+import { pathsOf, withForbidden } from "../http/describe.ts";
 import { deploymentPaths } from "../predictions/models-route.ts";
 import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
 import { keptPredictionPaths } from "../predictions/stored-predictions-route.ts";
@@ -25,6 +24,7 @@ import { runReportPaths } from "../runs/report/report-route.ts";
 import { runPaths } from "../runs/runs-openapi.ts";
 import { usagePaths } from "../usage/usage-route.ts";
 import { probePaths } from "./probes.ts";
+import { operations } from "./routes.ts";
 import type { Settings } from "./services.ts";
 
 /** The API's version, not the program's. */
@@ -68,35 +68,37 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
       { name: "OpenEnv", description: openEnvDescription },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
-    paths: withForbidden({
-      ...predictionPaths,
-      "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
-      ...keptPredictionPaths,
-      ...deploymentPaths,
-      ...mePaths,
-      ...sessionPaths,
-      ...apiKeyPaths,
-      ...memberPaths,
-      ...auditEventPaths,
-      ...usagePaths,
-      ...evaluatePaths,
-      ...evaluationResultPaths,
-      ...resultDeletionPaths,
-      ...evaluatorPaths,
-      ...appPaths,
-      ...evaluatorProfilePaths,
-      ...projectPaths,
-      ...experimentPaths,
-      ...datasetPaths,
-      ...runReportPaths,
-      ...comparisonPaths,
-      ...runPaths,
-      ...errorTaxonomyPaths,
-      ...environmentPaths,
-      ...episodePaths,
-      ...openEnvPaths,
-      ...probePaths,
-    }),
+    paths: {
+      ...pathsOf(operations),
+      ...withForbidden({
+        ...predictionPaths,
+        "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
+        ...keptPredictionPaths,
+        ...deploymentPaths,
+        ...mePaths,
+        ...apiKeyPaths,
+        ...memberPaths,
+        ...auditEventPaths,
+        ...usagePaths,
+        ...evaluatePaths,
+        ...evaluationResultPaths,
+        ...resultDeletionPaths,
+        ...evaluatorPaths,
+        ...appPaths,
+        ...evaluatorProfilePaths,
+        ...projectPaths,
+        ...experimentPaths,
+        ...datasetPaths,
+        ...runReportPaths,
+        ...comparisonPaths,
+        ...runPaths,
+        ...errorTaxonomyPaths,
+        ...environmentPaths,
+        ...episodePaths,
+        ...openEnvPaths,
+        ...probePaths,
+      }),
+    },
     components: {
       securitySchemes: {
         apiKey: {

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import { HealthResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { isFromThisMachine } from "../http/caller.ts";
+import { type Call, isFromThisMachine } from "../http/call.ts";
 import { errorResponse, openOperation, response } from "../http/describe.ts";
-import { type Call, open, type Route } from "../http/route.ts";
+import { open, type Route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Services } from "./services.ts";
 

@@ -12,7 +12,7 @@ import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-rout
 import { evaluatorRoutes } from "../evaluators/evaluators-route.ts";
 import { evaluatorProfileRoutes } from "../evaluators/profiles/profiles-route.ts";
 import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.ts";
-import type { Route } from "../http/route.ts";
+import type { Operation, Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import type { OpenSockets } from "../http/sockets.ts";
 import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";
@@ -46,9 +46,13 @@ export interface App {
   sockets: Pick<OpenSockets, "stop" | "abort">;
 }
 
+/** All operations of the API: those that are served are those of `/openapi.json`. */
+export const operations: readonly Operation<Services>[] = [...sessionRoutes];
+
 /** All routes of the server. */
 export function createApp(services: Services): App {
   const routes: Route[] = [
+    ...operations.map(({ bind }) => bind(services)),
     ...probeRoutes(services),
     ...metricsRoutes(services),
     ...docsRoutes(services),
@@ -58,7 +62,6 @@ export function createApp(services: Services): App {
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),
-    ...sessionRoutes(services),
     ...meRoutes(services),
     ...whoAmIRoutes(services),
     ...apiKeyRoutes(services),

@@ -28,10 +28,11 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
 import { reviseFromEpisodes } from "../environments/make-dataset.ts";
+import { type CallWithCaller, requesterOf } from "../http/call.ts";
 import { body, errorResponse, idempotencyHeader, operation, page, response } from "../http/describe.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
 import { readBody, readKeysetPage, readKnownQuery, readOnce, readPath, toCursor } from "../http/request.ts";
-import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import {

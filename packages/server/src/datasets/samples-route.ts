@@ -12,10 +12,11 @@ import {
   defaultTrajectoryLimit,
 } from "@presage/contract";
 import type { Services } from "../app/services.ts";
+import { type CallWithCaller, keepOpenForEach, requesterOf } from "../http/call.ts";
 import { reservePiece } from "../http/memory.ts";
 import { readKnownQuery, readPath } from "../http/request.ts";
 import { logBrokenResponse, streamList, streamTexts } from "../http/response.ts";
-import { type CallWithCaller, keepOpenForEach, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { exportSamples, pageOfSamples, readTrajectory } from "./samples.ts";
 import { listTrajectories } from "./trajectories.ts";
 

@@ -20,6 +20,7 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
+import { type CallWithCaller, requesterOf } from "../http/call.ts";
 import {
   body,
   errorResponse,
@@ -33,7 +34,7 @@ import {
 import { reserveStored } from "../http/memory.ts";
 import { readBody, readKeysetPage, readKnownQuery, readOnce, readPath, toCursor } from "../http/request.ts";
 import { streamList } from "../http/response.ts";
-import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { EnvironmentRevision } from "./environment.ts";

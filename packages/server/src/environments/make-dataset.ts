@@ -7,9 +7,9 @@ import {
 } from "@presage/contract";
 import type { Services } from "../app/services.ts";
 import type { UploadedRevision } from "../datasets/upload/upload-revision.ts";
+import { type CallWithCaller, keepOpen, requesterOf } from "../http/call.ts";
 import { reserveStored } from "../http/memory.ts";
 import { readBody } from "../http/request.ts";
-import { type CallWithCaller, keepOpen, requesterOf } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
 import type { Keyset } from "../platform/storage/lists.ts";

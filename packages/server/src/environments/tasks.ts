@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { TaskLine, type TaskSplitName, TasksFromDataset } from "@presage/contract";
+import { type CallWithCaller, keepOpen, requesterOf } from "../http/call.ts";
 import { readBodyBytes, readJsonBytes } from "../http/request.ts";
-import { type CallWithCaller, keepOpen, requesterOf } from "../http/route.ts";
 import { InvalidRequestError, validate, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";

@@ -15,9 +15,6 @@ import type {
 } from "@presage/contract";
 import { externalPrefix, type Sample } from "./outcome.ts";
 
-/** When the old names were replaced (RFC 9745: seconds since 1970). */
-export const deprecationHeader = `@${Date.UTC(2026, 10, 21) / 1000}`;
-
 /** One evaluator that a request names. */
 export interface NamedReference {
   evaluator: string | undefined;

@@ -1,15 +1,14 @@
 import { timingSafeEqual } from "node:crypto";
-import { type VerifiedSession, verifySession } from "../accounts/sessions.ts";
-import type { Services } from "../app/services.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { type Caller, isFromThisMachine, notAuthenticated, type SessionCookie } from "./caller.ts";
-import type { Call } from "./route.ts";
+import { type Call, isFromThisMachine } from "./call.ts";
+import { type Caller, type LiveSession, notAuthenticated, type SessionCookie } from "./caller.ts";
+import type { HttpServices } from "./exchange.ts";
 
-export type SessionServices = Pick<Services, "identity" | "sessionCookie">;
+export type SessionServices = Pick<HttpServices, "authenticator" | "sessionCookie">;
 
 /** The caller of a request; throws if there is none. A key in a header takes precedence over the cookie. */
 export async function authenticate(services: SessionServices, call: Call): Promise<Caller> {
-  const { commandLine } = services.identity;
+  const { commandLine } = services.authenticator;
   const [key, ...others] = presentedKeys(call.request.headers);
   if (key === undefined) return await authenticateSession(services, call.request);
   const isCommandLine = commandLine.isKey(key) && others.length === 0 && isFromThisMachine(call);
@@ -18,22 +17,22 @@ export async function authenticate(services: SessionServices, call: Call): Promi
 
 /** The caller whose key a request has; throws if there is none. */
 export async function authenticateKey(
-  { identity }: Pick<SessionServices, "identity">,
+  { authenticator }: Pick<HttpServices, "authenticator">,
   { request: { headers } }: Call,
 ): Promise<Caller> {
   const [key, ...others] = presentedKeys(headers);
-  const caller = key === undefined || others.length > 0 ? undefined : await identity.keyVerifier.verify(key);
+  const caller = key === undefined || others.length > 0 ? undefined : await authenticator.verifyKey(key);
   if (caller === undefined) throw notAuthenticated();
   return caller;
 }
 
 /** The caller of a program. Its key may be the password of Basic authentication, which a URL's userinfo becomes. */
 export async function authenticateProgram(
-  { identity }: Pick<Services, "identity">,
+  { authenticator }: Pick<HttpServices, "authenticator">,
   { request: { headers } }: Call,
 ): Promise<Caller> {
   if (headers.has("origin")) throw new ServiceError("forbidden", "Web pages may not call this address.");
-  const caller = await identity.keyVerifier.verify(keyOfProgram(headers));
+  const caller = await authenticator.verifyKey(keyOfProgram(headers));
   if (caller === undefined) throw notAuthenticated();
   return caller;
 }
@@ -65,11 +64,11 @@ async function authenticateSession(services: SessionServices, request: Request):
 
 /** The live session of the request's cookie. */
 export async function findSession(
-  { identity, sessionCookie }: SessionServices,
+  { authenticator, sessionCookie }: SessionServices,
   headers: Headers,
-): Promise<VerifiedSession | undefined> {
+): Promise<LiveSession | undefined> {
   const token = sessionCookie.read(headers);
-  return token === undefined ? undefined : await verifySession(identity, token);
+  return token === undefined ? undefined : await authenticator.verifySession(token);
 }
 
 /** The secret that authenticated a request: the key, or the session's token. */

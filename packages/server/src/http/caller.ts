@@ -9,7 +9,6 @@ import {
 import type { Actor } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
-import type { Call } from "./route.ts";
 
 /** The cookie that carries a session's token. */
 export interface SessionCookie {
@@ -121,6 +120,28 @@ export type Proof =
   /** A command on the server's machine, with the key of this start. */
   | { kind: "command_line"; scopes: readonly KeyScope[] };
 
+/** A session that is live, with its user. */
+export interface LiveSession {
+  caller: Caller & { proof: Extract<Proof, { kind: "session" }> };
+  /** Pages send it as `x-csrf-token` with each request that changes something. */
+  csrfToken: string;
+}
+
+/** Finds whose a key or a session is; undefined: nobody's. */
+export interface Authenticator {
+  verifyKey(key: string): Caller | undefined | Promise<Caller | undefined>;
+  verifySession(token: string): Promise<LiveSession | undefined>;
+  /** The key of this start, with which commands on the server's machine call it. */
+  commandLine: { isKey(key: string): boolean; findCaller(): Promise<Caller> };
+}
+
+/** Who changes a user's access, until they disconnect. */
+export interface AccessChanger {
+  caller: Caller;
+  signal: AbortSignal;
+  actor: Actor;
+}
+
 /** Whose limits a request counts against: each key has its own, the sessions of a user share them. */
 export function limitHolders({ userId, accountId, proof }: Caller): LimitHolders {
   return proof.kind === "key"
@@ -140,14 +161,4 @@ export function actorOf({ userId, proof }: Caller, requestId: string): Actor {
 /** The same text for every refusal: it reveals nothing about which keys and sessions exist. */
 export function notAuthenticated(): ServiceError {
   return new ServiceError("unauthenticated", "Authentication required: send an API key or sign in.");
-}
-
-const loopback = /^(::ffff:)?127\.|^::1$/;
-/** A request through a proxy on this machine seems to come from this machine. */
-const forwardingHeaders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
-
-/** Whether a program on the server's own machine sent the request, and no proxy passed it on. */
-export function isFromThisMachine({ request, server }: Pick<Call, "request" | "server">): boolean {
-  const isForwarded = forwardingHeaders.some((name) => request.headers.has(name));
-  return !isForwarded && loopback.test(server.requestIP(request)?.address ?? "");
 }

@@ -5,6 +5,7 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponsesObject,
 } from "zod-openapi";
+import type { Described, Operation } from "./route.ts";
 
 type Input<Schema extends z.ZodType> = z.input<Schema>;
 
@@ -116,6 +117,70 @@ export const unavailable = {
   },
 } satisfies ZodOpenApiResponsesObject;
 
+/** The paths of the document, from what is served. */
+export function pathsOf(operations: readonly Pick<Operation<never>, "declaration">[]): ZodOpenApiPathsObject {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const { declaration } of operations) {
+    const path = declaration.path.replace(/:(\w+)/g, "{$1}");
+    const ofPath = paths[path] ?? {};
+    ofPath[declaration.method.toLowerCase()] = describe(declaration);
+    paths[path] = ofPath;
+  }
+  return paths;
+}
+
+function describe(declaration: Described): ZodOpenApiOperationObject {
+  const { id, tag, summary, description, responses, hasOldNames, more } = declaration;
+  const requestParams = paramsOf(declaration);
+  const requestBody = more?.requestBody ?? bodyOf(declaration);
+  const all = {
+    ...commonFailures(
+      requestParams !== undefined || more?.requestParams !== undefined,
+      requestBody !== undefined,
+    ),
+    ...responses,
+  };
+  const described = hasOldNames ? withDeprecation(all) : all;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(requestParams && { requestParams }),
+    ...(requestBody && { requestBody }),
+    ...more,
+    responses: { ...described, ...forbidden(declaration) },
+  };
+}
+
+function paramsOf({ params, query, once }: Described): ZodOpenApiOperationObject["requestParams"] {
+  if (params === undefined && query === undefined && once === undefined) return undefined;
+  return {
+    ...(params && { path: params }),
+    ...(query && { query: marked(query) }),
+    ...(once !== undefined && { header: idempotencyHeader }),
+  };
+}
+
+/** Marks the parameters of deprecated fields as deprecated too, because tools look there. */
+function marked(schema: z.ZodObject): z.ZodObject {
+  const isOld = (field: z.core.$ZodType) => z.globalRegistry.get(field)?.deprecated === true;
+  return Object.values(schema.shape).some(isOld) ? query(schema) : schema;
+}
+
+function bodyOf({ body: schema, bodyExample, bodyIsOptional = false }: Described) {
+  if (schema === undefined) return undefined;
+  return { required: !bodyIsOptional, content: json(schema, bodyExample) };
+}
+
+/** The 403 of a caller whose role or key does not allow it and, if it changes something, of a session without its page's token. */
+function forbidden({ method, needs }: Described): ZodOpenApiResponsesObject {
+  if (method === "GET" && needs === "nothing") return {};
+  return { "403": forbiddenResponse(method !== "GET") };
+}
+
+// Operations that are described apart from their routes.
+
 type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary"> & {
   /** What the operation does, in one to four sentences. */
   description: string;
@@ -159,13 +224,19 @@ function forbiddenResponse(isChange: boolean) {
  * common, unless it has more to say about one.
  */
 export const operation: Describe = (operationId, tag, summary, rest) => {
-  const responses = { ...commonFailures(rest), ...rest.responses };
+  const responses = {
+    ...commonFailures(rest.requestParams !== undefined, rest.requestBody !== undefined),
+    ...rest.responses,
+  };
   return operationWithOwnFailures(operationId, tag, summary, { ...rest, responses });
 };
 
 /** An operation whose requests may use old names. */
 export const operationWithOldNames: Describe = (operationId, tag, summary, rest) => {
-  const responses = withDeprecation({ ...commonFailures(rest), ...rest.responses });
+  const responses = withDeprecation({
+    ...commonFailures(rest.requestParams !== undefined, rest.requestBody !== undefined),
+    ...rest.responses,
+  });
   return operationWithOwnFailures(operationId, tag, summary, { ...rest, responses });
 };
 
@@ -184,12 +255,12 @@ export const operationWithOwnFailures: Describe = (operationId, tag, summary, re
 });
 
 /** What an operation with a key or session may return, depending on what it reads. */
-function commonFailures({ requestParams, requestBody }: Rest): ZodOpenApiResponsesObject {
+function commonFailures(hasParams: boolean, hasBody: boolean): ZodOpenApiResponsesObject {
   return {
     ...unauthorized,
     ...unavailable,
-    ...((requestParams ?? requestBody) && invalidRequest),
-    ...(requestBody && tooLarge),
+    ...((hasParams || hasBody) && invalidRequest),
+    ...(hasBody && tooLarge),
   };
 }
 

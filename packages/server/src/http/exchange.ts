@@ -1,10 +1,11 @@
 import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contract";
-import type { Services } from "../app/services.ts";
 import type { Admission, RateStatus } from "../platform/limits/admission.ts";
-import type { Holder } from "../platform/limits/memory.ts";
+import type { ByteBudget, Holder } from "../platform/limits/memory.ts";
 import type { LongWork } from "../platform/limits/turns.ts";
-import type { RequestSpan } from "../platform/observability/tracing.ts";
-import { type Caller, limitHolders } from "./caller.ts";
+import type { Log } from "../platform/observability/logger.ts";
+import type { Metrics } from "../platform/observability/metrics.ts";
+import type { RequestSpan, Tracing } from "../platform/observability/tracing.ts";
+import { type Authenticator, type Caller, limitHolders, type SessionCookie } from "./caller.ts";
 import { clientDisconnectedStatus } from "./errors.ts";
 
 const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
@@ -17,6 +18,51 @@ export const cacheHeader = "x-presage-cache";
 
 /** Its values: cached, shared with a concurrent equal request, requested, or not cacheable. */
 export type CacheResult = "hit" | "shared" | "miss" | "off";
+
+/** Process phase, as `/ready` reports it. */
+export type Phase = "starting" | "ready" | "stopping";
+
+/** One finished request. */
+export interface Use {
+  accountId: string;
+  /** Undefined: with a session. */
+  keyId: string | undefined;
+  operation: UsageOperation;
+  /** Undefined: it succeeded. */
+  failure: UsageFailure | undefined;
+  promptTokens: number | undefined;
+  completionTokens: number | undefined;
+  /** The part of the prompt that the upstream had in its own cache. Absent: none. */
+  upstreamCachedTokens?: number | undefined;
+  /** The name that was sent to the upstream. Absent: it was not asked, or its tokens are not known. */
+  model?: string | undefined;
+  /** Whether the upstream was asked for these tokens; if not, they are counted apart. Absent: it was. */
+  wasAsked?: boolean;
+  totalMs: number;
+  /** The upstream's part of `totalMs`; undefined if it was not called. */
+  upstreamMs: number | undefined;
+}
+
+/** What serving any request needs. Made once, by `composeServer`. */
+export interface HttpServices {
+  readonly settings: {
+    /** Body limit of requests with a prediction's texts or samples. */
+    readonly maxBodyBytes: number;
+    /** Body limit of all other requests. */
+    readonly maxShortBodyBytes: number;
+  };
+  phase(): Phase;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
+  /** Counts the memory of requests in flight and of responses being written. */
+  readonly memory: ByteBudget;
+  /** Turns of work that would delay other requests. */
+  readonly longWork: LongWork;
+  recordUsage(use: Use): void;
+  readonly authenticator: Authenticator;
+  readonly sessionCookie: SessionCookie;
+}
 
 /** What is learned about one request while it is served, for its log line, metrics and headers, and the memory it reserves. */
 export interface Exchange extends Holder {
@@ -61,7 +107,7 @@ export interface Exchange extends Holder {
 
 /** Starts observing a request. */
 export function openExchange(
-  { tracing, memory, longWork }: Pick<Services, "tracing" | "memory" | "longWork">,
+  { tracing, memory, longWork }: Pick<HttpServices, "tracing" | "memory" | "longWork">,
   { method, headers }: Pick<Request, "method" | "headers">,
 ): Exchange {
   return {
@@ -124,7 +170,7 @@ export interface Ending {
 
 /** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */
 export function recordExchange(
-  services: Pick<Services, "log" | "metrics" | "recordUsage">,
+  services: Pick<HttpServices, "log" | "metrics" | "recordUsage">,
   exchange: Exchange,
   ending: Ending,
 ): void {
@@ -134,7 +180,7 @@ export function recordExchange(
 
 /** The same for what is no request of its own: a message of a socket. */
 export function recordWork(
-  { log, metrics, recordUsage }: Pick<Services, "log" | "metrics" | "recordUsage">,
+  { log, metrics, recordUsage }: Pick<HttpServices, "log" | "metrics" | "recordUsage">,
   exchange: Exchange,
   { method, route, status, totalMs }: Ending,
 ): void {

@@ -1,8 +1,8 @@
 import { ClientDisconnectedError, UploadError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import { itemOfTurn } from "../platform/limits/turns.ts";
+import { type CallWithCaller, closeWhenIdle, keepOpen } from "./call.ts";
 import { reserveUpload } from "./memory.ts";
-import { type CallWithCaller, closeWhenIdle, keepOpen } from "./route.ts";
 import { InvalidRequestError, valueError } from "./validate.ts";
 
 const lineFeed = 0x0a;

@@ -7,8 +7,8 @@ import { readBodyWithin } from "../platform/limits/memory.ts";
 import { maxDepth, scanJson } from "../platform/limits/scan-json.ts";
 import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
 import type { Once } from "../platform/storage/once.ts";
+import { type Call, type CallWithCaller, keepOpen, requestAddress } from "./call.ts";
 import { reserveBody } from "./memory.ts";
-import { type Call, type CallWithCaller, keepOpen, requestAddress } from "./route.ts";
 import { InvalidRequestError, refuseUnknownFields, validate, valueError } from "./validate.ts";
 
 /** The page that a query with `limit` and `after`, both checked by its schema, asks for. */

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Services } from "../app/services.ts";
 import type { Pieces } from "../platform/storage/lists.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
+import { type Call, keepOpenForEach } from "./call.ts";
+import type { HttpServices } from "./exchange.ts";
 import { pullStream, reserveStored } from "./memory.ts";
-import { type Call, keepOpenForEach } from "./route.ts";
 import { isLongerThan } from "./validate.ts";
 
 const shortCharacters = 64 * 1024;
@@ -92,7 +92,7 @@ function* cut(bytes: Uint8Array): Generator<Uint8Array, void> {
 
 /** Logs that the response to a call broke off before its end. */
 export function logBrokenResponse(
-  { log }: Pick<Services, "log">,
+  { log }: Pick<HttpServices, "log">,
   { request, exchange: { requestId } }: Pick<Call, "request" | "exchange">,
 ): (error: unknown) => void {
   return (error) => {
@@ -129,7 +129,7 @@ const headers = { "content-type": "application/json;charset=utf-8" };
  * the client reads them.
  */
 export async function streamList<Item>(
-  services: Pick<Services, "log">,
+  services: Pick<HttpServices, "log">,
   call: Call,
   name: string,
   { count, maxBytes, read }: Pieces<Item>,

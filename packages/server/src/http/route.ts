@@ -1,71 +1,14 @@
 import type { Need } from "@presage/contract";
-import type { AccessChanger } from "../accounts/change-access.ts";
+import type { z } from "zod";
+import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
 import type { Changer } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { actorOf, type Caller } from "./caller.ts";
-import type { Exchange } from "./exchange.ts";
-import type { SocketEvents } from "./sockets.ts";
+import type { Once } from "../platform/storage/once.ts";
+import { type Call, type CallForPage, type CallWithCaller, requesterOf } from "./call.ts";
+import type { HttpServices } from "./exchange.ts";
+import { readBody, readExactBody, readKnownQuery, readOnce, readPath, readQuery } from "./request.ts";
+import { jsonResponse, logBrokenResponse } from "./response.ts";
 
-/**
- * A connection without any traffic for this long is closed. So is one whose body arrives too slowly: Bun restarts this time
- * only with each 16 KB for every second of it.
- */
-export const idleTimeoutS = 30;
-
-/**
- * Keeps the connection open while a client waits for its response, however long: the upstream, threads, the store and the queues
- * before them have deadlines of their own. Called only once the body, which has to arrive in time, is complete.
- */
-export function keepOpen({ server, request }: Pick<Call, "server" | "request">): void {
-  server.timeout(request, 0);
-}
-
-/** Restores the usual limit when it is the client's turn. Bun would keep the other for the rest of the connection. */
-export function closeWhenIdle({ server, request }: Pick<Call, "server" | "request">): void {
-  server.timeout(request, idleTimeoutS);
-}
-
-/** The same texts. While one is made, the client waits for the server; in between, the server waits for the client. */
-export async function* keepOpenForEach(
-  call: Pick<Call, "server" | "request">,
-  texts: AsyncGenerator<string, void>,
-): AsyncGenerator<string, void> {
-  try {
-    for (;;) {
-      keepOpen(call);
-      const { done, value } = await texts.next().finally(() => closeWhenIdle(call));
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await texts.return();
-  }
-}
-
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
-
-/** A request, with the parameters of its route's path as Bun's router found them. */
-export interface RoutedRequest extends Request {
-  readonly params?: Readonly<Record<string, string>>;
-}
-
-/** A request and what its handler needs to serve it. */
-export interface Call {
-  request: RoutedRequest;
-  server: Bun.Server<SocketEvents>;
-  exchange: Exchange;
-}
-
-/** An authenticated request. */
-export interface CallWithCaller extends Call {
-  caller: Caller;
-}
-
-/** A request for a page by a browser that is signed in. */
-export interface CallForPage extends CallWithCaller {
-  /** The page sends it as `x-csrf-token` with each request that changes something. */
-  csrfToken: string;
-}
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 type Handle<HandledCall> = (call: HandledCall) => Response | Promise<Response>;
 
@@ -78,23 +21,17 @@ interface OpenRoute {
   handle: Handle<Call>;
 }
 
-/** What the caller of a route must be allowed to do, by role and scopes. */
-interface WithNeeds {
+/**
+ * Who may call: `caller` needs a key, or a session and, if it changes something, the CSRF token of its page. `key` ignores cookies.
+ * `program` is for protocols whose programs may have no way to send a header: the key may also be a URL's password, and neither
+ * sessions nor requests of web pages are let in.
+ */
+export type Access = "caller" | "key" | "program";
+
+interface CallerRoute {
+  access: Access;
+  /** What the caller must be allowed to do, by role and scopes. */
   needs: Need;
-}
-
-interface CallerRoute extends WithNeeds {
-  access: "caller";
-  handle: Handle<CallWithCaller>;
-}
-
-interface ProgramRoute extends WithNeeds {
-  access: "program";
-  handle: Handle<CallWithCaller>;
-}
-
-interface KeyRoute extends WithNeeds {
-  access: "key";
   handle: Handle<CallWithCaller>;
 }
 
@@ -104,13 +41,7 @@ interface PageRoute {
 }
 
 /** A method and a path (parameters as `:name`), who may call it, and its handler. */
-export type Route = { method: Method; path: string } & (
-  | OpenRoute
-  | CallerRoute
-  | KeyRoute
-  | ProgramRoute
-  | PageRoute
-);
+export type Route = { method: Method; path: string } & (OpenRoute | CallerRoute | PageRoute);
 
 /** A route without authentication. */
 export function open(method: Method, path: string, handle: OpenRoute["handle"]): Route {
@@ -132,55 +63,165 @@ export function openRedirect(path: string, handle: OpenRoute["handle"]): Route {
   return { method: "GET", path, access: "open", isPage: true, isOfDashboard: false, handle };
 }
 
-/** A route that needs a key, or a session and, if it changes something, the CSRF token of its page. */
-export function withCaller(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
-  return { method, path, access: "caller", needs, handle };
-}
-
-/**
- * A route of a protocol whose programs may have no way to send a header: the key may also be a URL's password. Neither sessions nor
- * requests of web pages are let in.
- */
-export function forPrograms(
-  method: Method,
-  path: string,
-  needs: Need,
-  handle: ProgramRoute["handle"],
-): Route {
-  return { method, path, access: "program", needs, handle };
-}
-
-/** The parameter of paths that begin with an environment's name. */
-export const environmentParameter = "env";
-
-/** A route that needs a key: cookies are ignored. */
-export function withKey(method: Method, path: string, needs: Need, handle: KeyRoute["handle"]): Route {
-  return { method, path, access: "key", needs, handle };
-}
-
 /** A page that needs a session of any role; a browser without one is redirected to sign in. What it shows comes from other routes. */
 export function page(path: string, handle: PageRoute["handle"]): Route {
   return { method: "GET", path, access: "page", handle };
 }
 
-/** The URL of a request. Bun builds it from the `Host` header, which may be missing or malformed. */
-export function requestAddress({ url }: Request): URL {
-  const address = URL.parse(url);
-  if (address !== null) return address;
-  throw new ServiceError(
-    "malformed_host",
-    "The Host header is missing or malformed; expected a host and, if needed, a port.",
-  );
+type Responses = Readonly<Record<string, ZodOpenApiResponseObject>>;
+
+/** What a schema of the declaration reads; undefined where the declaration has none. */
+type Read<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
+
+/** A response before it is written: JSON, unless the body is undefined. */
+export interface Reply<Status, Body> {
+  status: Status;
+  body: Body;
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The account of a call and who acts in it, with a signal that is aborted when its client disconnects. */
-export function requesterOf({ caller, request, exchange }: CallWithCaller): Changer {
-  const actor = actorOf(caller, exchange.requestId);
-  return { accountId: caller.accountId, signal: request.signal, actor };
+type BodyOf<Described> = Described extends { content: { "application/json": { schema: infer Schema } } }
+  ? Read<Schema>
+  : undefined;
+
+/** The replies that a declaration's responses allow. */
+type RepliesOf<Of extends Responses> = {
+  [Status in keyof Of]: Status extends `${infer Code extends number}`
+    ? Reply<Code, BodyOf<Of[Status]>>
+    : never;
+}[keyof Of];
+
+/** What a handler is given of the request, checked. */
+export interface Input<Params, Query, Body> {
+  call: CallWithCaller;
+  requester: Changer;
+  params: Read<Params>;
+  query: Read<Query>;
+  body: Read<Body>;
+  /** If the declaration has `once` and the client sent an `Idempotency-Key`. */
+  once: Once | undefined;
 }
 
-/** The caller as the actor of a change of access. */
-export function accessChangerOf(call: CallWithCaller): AccessChanger {
-  const { signal, actor } = requesterOf(call);
-  return { caller: call.caller, signal, actor };
+/** An operation of the API: what is served and what `/openapi.json` says of it. */
+export interface Declaration<Services, Params, Query, Body, Of extends Responses> {
+  method: Method;
+  path: string;
+  /** Absent: `caller`. */
+  access?: Access;
+  needs: Need;
+  id: string;
+  tag: string;
+  summary: string;
+  /** What it does, in one to four sentences. */
+  description: string;
+  params?: Params;
+  query?: Query;
+  /** Whether unknown parameters of the query are refused. */
+  refusesUnknown?: boolean;
+  body?: Body;
+  /** It can be sent as it is. */
+  bodyExample?: Read<Body>;
+  bodyIsOptional?: boolean;
+  /** `long`: the body has a prediction's texts or samples. */
+  bodyLimit?: "short" | "long";
+  /** Whether numbers that a double cannot represent keep their digits, as in what is forwarded or stored. */
+  isExact?: boolean;
+  /** What it does, to a client that repeats it with the same `Idempotency-Key`: it is done once. */
+  once?: string;
+  /** Whether its requests may use old names. */
+  hasOldNames?: boolean;
+  /** Without the failures that all operations with a key or session have in common, unless it has more to say of one. */
+  responses: Of;
+  /** What else the document says, such as a body that the handler reads by itself. */
+  more?: Partial<ZodOpenApiOperationObject>;
+  handle(
+    services: Services,
+    input: Input<Params, Query, Body>,
+  ): Response | RepliesOf<Of> | Promise<Response | RepliesOf<Of>>;
+}
+
+/** What reading a request and writing its response need. */
+type RouteServices = Pick<HttpServices, "settings" | "log">;
+
+/** A declared operation. Its services are given when the server is put together; the document needs none. */
+export interface Operation<Services> {
+  declaration: Described;
+  bind: (services: Services & RouteServices) => Route;
+}
+
+/** The part of a declaration that the document is made of. */
+export type Described = Omit<
+  Declaration<never, z.ZodObject | undefined, z.ZodObject | undefined, z.ZodType | undefined, Responses>,
+  "handle" | "bodyExample"
+> & { bodyExample?: unknown };
+
+/** Declares an operation. A reply whose status or body is not among `responses` does not compile. */
+export function route<
+  Services,
+  const Of extends Responses,
+  Params extends z.ZodObject | undefined = undefined,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+>(declaration: Declaration<Services, Params, Query, Body, Of>): Operation<Services> {
+  const { method, path, access = "caller", needs } = declaration;
+  const described = declaration as Described;
+  return {
+    declaration: described,
+    bind: (services) => ({
+      method,
+      path,
+      access,
+      needs,
+      async handle(call) {
+        const input = (await readInput(services, call, described)) as Input<Params, Query, Body>;
+        const answer = await declaration.handle(services, input);
+        return answer instanceof Response ? answer : toResponse(services, call, answer);
+      },
+    }),
+  };
+}
+
+/** A reply with this status; its type keeps the status, so that the compiler can look it up in the declaration. */
+export function reply<const Status extends number, Body>(
+  status: Status,
+  body: Body,
+  headers?: Readonly<Record<string, string>>,
+): Reply<Status, Body> {
+  return { status, body, headers };
+}
+
+async function readInput({ settings }: RouteServices, call: CallWithCaller, declaration: Described) {
+  const { params, query, body, once } = declaration;
+  const limit = declaration.bodyLimit === "long" ? settings.maxBodyBytes : settings.maxShortBodyBytes;
+  const readOfQuery = declaration.refusesUnknown ? readKnownQuery : readQuery;
+  const readOfBody = declaration.isExact ? readExactBody : readBody;
+  const input = {
+    call,
+    requester: requesterOf(call),
+    params: params && readPath(call, params),
+    query: query && readOfQuery(call, query),
+    body: body && (await readOfBody(call, body, limit)),
+  };
+  return { ...input, once: once === undefined ? undefined : readOnce(call, once, input.body) };
+}
+
+function toResponse(
+  services: RouteServices,
+  call: CallWithCaller,
+  { status, body, headers }: Reply<number, unknown>,
+): Response {
+  const init = headers === undefined ? { status } : { status, headers };
+  if (body === undefined) return new Response(null, init);
+  return jsonResponse(body, init, logBrokenResponse(services, call));
+}
+
+// Until each feature declares its operations.
+export function withCaller(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
+  return { method, path, access: "caller", needs, handle };
+}
+export function forPrograms(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
+  return { method, path, access: "program", needs, handle };
+}
+export function withKey(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
+  return { method, path, access: "key", needs, handle };
 }

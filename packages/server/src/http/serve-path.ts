@@ -1,26 +1,34 @@
 import { isReservedName } from "@presage/contract";
-import type { Services } from "../app/services.ts";
-import { deprecationHeader } from "../evaluators/old-names.ts";
 import { ClientDisconnectedError, ServiceError, SignInError } from "../platform/errors.ts";
 import { RateLimitError } from "../platform/limits/admission.ts";
 import { itemOfTurn } from "../platform/limits/turns.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { authenticate, authenticateKey, authenticateProgram, findSession } from "./authenticate.ts";
-import { checkAccess, type Proof } from "./caller.ts";
-import { errorResponse, isOpenAiPath, MethodNotAllowedError, openAiError } from "./errors.ts";
-import { cacheHeader, deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
-import { releaseMemory } from "./memory.ts";
-import { errorPage } from "./pages.ts";
 import {
   type Call,
   closeWhenIdle,
   environmentParameter,
   keepOpen,
-  type Route,
   type RoutedRequest,
   requestAddress,
-} from "./route.ts";
+} from "./call.ts";
+import { checkAccess, type Proof } from "./caller.ts";
+import { errorResponse, isOpenAiPath, MethodNotAllowedError, openAiError } from "./errors.ts";
+import {
+  cacheHeader,
+  deploymentHeader,
+  type Exchange,
+  type HttpServices,
+  openExchange,
+  recordExchange,
+} from "./exchange.ts";
+import { releaseMemory } from "./memory.ts";
+import { errorPage } from "./pages.ts";
+import type { Route } from "./route.ts";
 import type { SocketEvents } from "./sockets.ts";
+
+/** When the old names were replaced (RFC 9745: seconds since 1970). */
+const deprecatedSince = `@${Date.UTC(2026, 10, 21) / 1000}`;
 
 const signInPath = "/sign-in";
 const longestReturnTo = 2_000;
@@ -71,7 +79,11 @@ const methodsWithBody: ReadonlySet<Route["method"]> = new Set(["POST", "PATCH"])
  * Serves the routes of one path or, given none, all paths without a route. Every request takes these steps: it is observed,
  * authenticated, handled, responded to and recorded.
  */
-export function servePath(routes: readonly Route[], services: Services, counter: RequestCounter): ServePath {
+export function servePath(
+  routes: readonly Route[],
+  services: HttpServices,
+  counter: RequestCounter,
+): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
 
@@ -132,7 +144,7 @@ export function servePath(routes: readonly Route[], services: Services, counter:
 
 const findCaller = { caller: authenticate, key: authenticateKey, program: authenticateProgram };
 
-async function handle(services: Services, route: Route, call: Call): Promise<Response> {
+async function handle(services: HttpServices, route: Route, call: Call): Promise<Response> {
   const { request, exchange } = call;
   // With a body, the connection must not idle until the body has arrived.
   if (!methodsWithBody.has(route.method)) keepOpen(call);
@@ -164,7 +176,7 @@ function recordProof(exchange: Exchange, proof: Proof): void {
 }
 
 function respondToError(
-  { log }: Services,
+  { log }: HttpServices,
   error: unknown,
   { route, path }: { route: Route | undefined; path: string },
   request: Request,
@@ -212,7 +224,7 @@ function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void
   if (deployment !== undefined) headers.set(deploymentHeader, deployment);
   if (cache !== undefined) headers.set(cacheHeader, cache);
   if (ageS !== undefined) headers.set("age", String(ageS));
-  if (usesOldNames) headers.set("deprecation", deprecationHeader);
+  if (usesOldNames) headers.set("deprecation", deprecatedSince);
   if (rate === undefined) return;
   // OpenAI's names.
   headers.set("x-ratelimit-limit-requests", String(rate.limit));

@@ -1,6 +1,6 @@
+import type { CallWithCaller } from "../http/call.ts";
 import { errorResponse } from "../http/errors.ts";
 import { bytesOfValues } from "../http/memory.ts";
-import type { CallWithCaller } from "../http/route.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";

@@ -2,9 +2,10 @@ import { DeploymentListResponse, type DeploymentStatus, type ReplicaStatus } fro
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { isOperator } from "../accounts/users.ts";
 import type { Services } from "../app/services.ts";
+import { type CallWithCaller, requestAddress } from "../http/call.ts";
 import { operation, response } from "../http/describe.ts";
 import { reserveResponse } from "../http/memory.ts";
-import { type CallWithCaller, type Route, requestAddress, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Deployment } from "../upstream/deployments.ts";
 import { type Replica, replicaAddress } from "../upstream/replicas.ts";

@@ -5,11 +5,12 @@ import {
   WorldModelRequest,
 } from "@presage/contract";
 import type { Services } from "../app/services.ts";
+import type { CallWithCaller } from "../http/call.ts";
 import { admit, countUsage, deploymentHeader } from "../http/exchange.ts";
 import { reserveSentBody } from "../http/memory.ts";
 import { readBodyBytes, readExactBytes } from "../http/request.ts";
 import { eventStreamHeaders } from "../http/response.ts";
-import { type CallWithCaller, type Route, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";

@@ -9,9 +9,10 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
+import { requesterOf } from "../http/call.ts";
 import { body, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
 import { readBody, readOnce, readPage, readPath, readQuery } from "../http/request.ts";
-import { type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { type Change, type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";

@@ -21,6 +21,7 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
+import { type Call, type CallWithCaller, requesterOf } from "../http/call.ts";
 import {
   body,
   errorResponse,
@@ -33,7 +34,7 @@ import {
 import { reserveStored } from "../http/memory.ts";
 import { readBody, readOnce, readPath } from "../http/request.ts";
 import { jsonResponse, logBrokenResponse } from "../http/response.ts";
-import { type Call, type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import {
   correctionPaths,
   correctResult,

@@ -11,10 +11,11 @@ import {
 import { type RawBuilder, sql } from "kysely";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
+import { type CallWithCaller, requesterOf } from "../http/call.ts";
 import { body, idempotencyHeader, noSuch, operation, pageTooLarge, response } from "../http/describe.ts";
 import { parseJson, readExactBody, readOnce, readPage, readPath, readQuery } from "../http/request.ts";
 import { streamList } from "../http/response.ts";
-import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";

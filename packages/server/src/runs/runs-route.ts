@@ -18,10 +18,11 @@ import {
   toWantedEvaluator,
 } from "../evaluators/resolve-evaluators.ts";
 import { authenticate } from "../http/authenticate.ts";
+import { type CallWithCaller, requesterOf } from "../http/call.ts";
 import { checkAccess } from "../http/caller.ts";
 import { readBody, readKeysetPage, readKnownQuery, readOnce, readPath, toCursor } from "../http/request.ts";
 import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../http/response.ts";
-import { type CallWithCaller, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";

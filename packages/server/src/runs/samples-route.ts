@@ -8,11 +8,12 @@ import {
   type RunUpload,
 } from "@presage/contract";
 import type { Services as RouteServices } from "../app/services.ts";
+import { keepOpenForEach, requesterOf } from "../http/call.ts";
 import { reservePiece } from "../http/memory.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
 import { readKnownQuery, readPath } from "../http/request.ts";
 import { logBrokenResponse, streamTexts } from "../http/response.ts";
-import { keepOpenForEach, type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/rows.ts";

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, jest, setSystemTime, test } from "bun:test";
-import { collectUsage, middleOf, type UsageTotals, type Use } from "./usage.ts";
+import type { Use } from "../http/exchange.ts";
+import { collectUsage, middleOf, type UsageTotals } from "./usage.ts";
 
 const noon = new Date("2026-03-01T12:00:00Z");
 const use: Use = {

@@ -1,10 +1,11 @@
 import { LatencyQuery, LatencyResponse, readInstant, UsageQuery, UsageResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../app/services.ts";
+import { requesterOf } from "../http/call.ts";
 import { operation, response } from "../http/describe.ts";
 import { reserveResponse } from "../http/memory.ts";
 import { readKnownQuery } from "../http/request.ts";
-import { type Route, requesterOf, withCaller } from "../http/route.ts";
+import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Micros, microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { shownTokens } from "../platform/storage/rows.ts";

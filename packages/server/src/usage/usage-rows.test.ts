@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { addUse, emptyTotals, toUsageRows, type UsageTotals, type Use } from "./usage.ts";
+import type { Use } from "../http/exchange.ts";
+import { addUse, emptyTotals, toUsageRows, type UsageTotals } from "./usage.ts";
 
 function totalsOf(more: Partial<Use>, hour = 7): UsageTotals {
   const use: Use = {

@@ -1,4 +1,5 @@
-import type { UsageFailure, UsageOperation } from "@presage/contract";
+import type { Use } from "../http/exchange.ts";
+
 import { isCountedModelName } from "../platform/prices.ts";
 import { writeInBatches } from "../platform/storage/rows.ts";
 import type {
@@ -58,27 +59,6 @@ export function middleOf(bucket: number): number {
 
 /** Per request: an upstream may claim anything, and the sum must fit its column. */
 const maxTokens = 1e9;
-
-/** One finished request. */
-export interface Use {
-  accountId: string;
-  /** Undefined: with a session. */
-  keyId: string | undefined;
-  operation: UsageOperation;
-  /** Undefined: it succeeded. */
-  failure: UsageFailure | undefined;
-  promptTokens: number | undefined;
-  completionTokens: number | undefined;
-  /** The part of the prompt that the upstream had in its own cache. Absent: none. */
-  upstreamCachedTokens?: number | undefined;
-  /** The name that was sent to the upstream. Absent: it was not asked, or its tokens are not known. */
-  model?: string | undefined;
-  /** Whether the upstream was asked for these tokens; if not, they are counted apart. Absent: it was. */
-  wasAsked?: boolean;
-  totalMs: number;
-  /** The upstream's part of `totalMs`; undefined if it was not called. */
-  upstreamMs: number | undefined;
-}
 
 /** How many latencies fell into each bucket, by the bucket's number. */
 export type BucketCounts = Map<number, number>;

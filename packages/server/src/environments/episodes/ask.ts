@@ -1,5 +1,5 @@
 import type { Services } from "../../app/services.ts";
-import type { CallWithCaller } from "../../http/route.ts";
+import type { CallWithCaller } from "../../http/call.ts";
 import { UpstreamError } from "../../platform/errors.ts";
 import { measureCompletion } from "../../predictions/measure-completion.ts";
 import {

@@ -19,6 +19,7 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
+import { type CallWithCaller, keepOpen, requesterOf } from "../../http/call.ts";
 import {
   body,
   errorResponse,
@@ -39,7 +40,7 @@ import {
   readPath,
   toCursor,
 } from "../../http/request.ts";
-import { type CallWithCaller, keepOpen, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { type Route, withCaller } from "../../http/route.ts";
 import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
 import { microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";

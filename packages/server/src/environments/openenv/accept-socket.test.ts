@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import type { Services } from "../../app/services.ts";
-import type { CallWithCaller } from "../../http/route.ts";
+import type { CallWithCaller } from "../../http/call.ts";
 import { closeCode, createOpenSockets, type SocketEvents, socketHandler } from "../../http/sockets.ts";
 import { acceptSocket } from "./openenv-socket.ts";
 

@@ -12,9 +12,10 @@ import {
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
+import { type CallWithCaller, requesterOf } from "../../http/call.ts";
 import { errorResponse, noSuch, operation } from "../../http/describe.ts";
 import { readPath } from "../../http/request.ts";
-import { type CallWithCaller, forPrograms, type Route, requesterOf } from "../../http/route.ts";
+import { forPrograms, type Route } from "../../http/route.ts";
 import { findEnvironment, noSuchEnvironment } from "../environments.ts";
 import { taskHandlers } from "../ors/ors-route.ts";
 import { acceptSocket } from "./openenv-socket.ts";

@@ -1,11 +1,11 @@
 import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
 import { keyOfProgram } from "../../http/authenticate.ts";
+import type { CallWithCaller } from "../../http/call.ts";
 import { type Caller, checkAccess, notAuthenticated } from "../../http/caller.ts";
 import { errorResponse } from "../../http/errors.ts";
 import { type Exchange, openExchange, recordWork } from "../../http/exchange.ts";
 import { readJsonBytes } from "../../http/request.ts";
-import type { CallWithCaller } from "../../http/route.ts";
 import { answerInOrder, closeCode, type Reply } from "../../http/sockets.ts";
 import { InvalidRequestError } from "../../http/validate.ts";
 import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../platform/errors.ts";

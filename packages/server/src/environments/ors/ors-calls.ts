@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCategory, OrsCallRequest, type OrsCallResult, orsText } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
+import { type CallWithCaller, requesterOf } from "../../http/call.ts";
 import { limitHolders } from "../../http/caller.ts";
 import { countUsage } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
-import { type CallWithCaller, type Route, requesterOf } from "../../http/route.ts";
+import type { Route } from "../../http/route.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import { askDeployment } from "../episodes/ask.ts";

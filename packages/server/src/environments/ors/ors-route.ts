@@ -1,9 +1,10 @@
 import { OrsSplit, OrsTaskPlace, OrsTaskRange, orsText, type TaskSplitName } from "@presage/contract";
 import type { Services } from "../../app/services.ts";
+import { type CallWithCaller, keepOpenForEach, requesterOf } from "../../http/call.ts";
 import { reservePiece } from "../../http/memory.ts";
 import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
-import { type CallWithCaller, keepOpenForEach, type Route, requesterOf } from "../../http/route.ts";
+import type { Route } from "../../http/route.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
 import { listTasks, readTasksInPieces } from "../tasks.ts";

@@ -1,14 +1,8 @@
 import { OrsCreateRequest, OrsPath } from "@presage/contract";
+import { type Call, type CallWithCaller, environmentParameter, keepOpen } from "../../http/call.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { readJsonBody } from "../../http/request.ts";
-import {
-  type Call,
-  type CallWithCaller,
-  environmentParameter,
-  keepOpen,
-  type Route,
-  withKey,
-} from "../../http/route.ts";
+import { type Route, withKey } from "../../http/route.ts";
 import { InvalidRequestError, validate } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { sandboxName } from "../sandbox-environment.ts";

@@ -20,6 +20,7 @@ import {
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
+import { type Call, type CallWithCaller, requesterOf } from "../../http/call.ts";
 import {
   body,
   errorResponse,
@@ -42,7 +43,7 @@ import {
   readQuery,
 } from "../../http/request.ts";
 import { streamList } from "../../http/response.ts";
-import { type Call, type CallWithCaller, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { type Route, withCaller } from "../../http/route.ts";
 import { InvalidRequestError, nameNarrowType, toIssues, valueError } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";

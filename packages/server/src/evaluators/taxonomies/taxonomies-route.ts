@@ -16,6 +16,7 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
+import { type CallWithCaller, requesterOf } from "../../http/call.ts";
 import {
   body,
   errorResponse,
@@ -35,7 +36,7 @@ import {
   readQuery,
 } from "../../http/request.ts";
 import { streamList, toIsoDay } from "../../http/response.ts";
-import { type CallWithCaller, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { type Route, withCaller } from "../../http/route.ts";
 import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";

@@ -9,6 +9,7 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
+import { keepOpen, requesterOf } from "../../http/call.ts";
 import {
   errorResponse,
   noSuch,
@@ -18,7 +19,7 @@ import {
   response,
 } from "../../http/describe.ts";
 import { readKnownQuery, readPath } from "../../http/request.ts";
-import { keepOpen, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { type Route, withCaller } from "../../http/route.ts";
 import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";

@@ -21,17 +21,12 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
 import { readEvaluatorName, readProfileName } from "../../evaluators/old-names.ts";
+import { type CallWithCaller, keepOpenForEach, requesterOf } from "../../http/call.ts";
 import { operation, response } from "../../http/describe.ts";
 import { reserveStored } from "../../http/memory.ts";
 import { readBody, readKnownQuery, readPage, readQuery } from "../../http/request.ts";
 import { logBrokenResponse, streamList, streamTexts } from "../../http/response.ts";
-import {
-  type CallWithCaller,
-  keepOpenForEach,
-  type Route,
-  requesterOf,
-  withCaller,
-} from "../../http/route.ts";
+import { type Route, withCaller } from "../../http/route.ts";
 import { InvalidRequestError, missing, refuseUnknownFields, valueError } from "../../http/validate.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";

@@ -8,11 +8,12 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
+import { type CallWithCaller, requesterOf } from "../../http/call.ts";
 import { errorResponse, operation, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { readKnownQuery } from "../../http/request.ts";
 import { jsonResponse, logBrokenResponse } from "../../http/response.ts";
-import { type CallWithCaller, type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { type Route, withCaller } from "../../http/route.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import { externalMemoryBytes } from "../external/external-counts.ts";
 import { findRun } from "../find-run.ts";

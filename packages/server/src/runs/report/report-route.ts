@@ -9,11 +9,12 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
 import { selectDataset } from "../../datasets/datasets.ts";
+import { requesterOf } from "../../http/call.ts";
 import { noSuch, operation } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { readKnownQuery, readPath } from "../../http/request.ts";
 import { jsonResponse, logBrokenResponse } from "../../http/response.ts";
-import { type Route, requesterOf, withCaller } from "../../http/route.ts";
+import { type Route, withCaller } from "../../http/route.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../../results/evaluation-services.ts";
