@@ -5,6 +5,7 @@ import type { Logger } from "../platform/observability/logger.ts";
 import type { PriceList, Prices } from "../platform/prices.ts";
 import { defined } from "../platform/words.ts";
 import type { CompletionCache } from "../upstream/cache.ts";
+import type { Upstream } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import {
   type CountUnreachable,
@@ -15,7 +16,6 @@ import {
   watchOutages,
 } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
-import type { Upstream } from "../upstream/upstream.ts";
 import { shareOf } from "./workers.ts";
 
 export interface ComposedDeployments {

@@ -3,9 +3,9 @@ import { upstreamOfJudges } from "../app/compose-evaluation.ts";
 import { type Config, ConfigError } from "../config/config.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { defined } from "../platform/words.ts";
+import type { UpstreamOptions } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
-import type { UpstreamOptions } from "../upstream/upstream.ts";
 import type { Finding } from "./finding.ts";
 
 const timeoutMs = 5_000;

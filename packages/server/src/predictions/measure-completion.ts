@@ -1,7 +1,8 @@
 import type { Exchange } from "../http/exchange.ts";
 import { reserveResponse } from "../http/memory.ts";
 import { readTokenCounts, readUpstreamCachedTokens, traceCompletion } from "../upstream/completion.ts";
-import type { CompletionOptions, Upstream, UpstreamCompletion } from "../upstream/upstream.ts";
+import type { Upstream } from "../upstream/create-upstream.ts";
+import type { CompletionOptions, UpstreamCompletion } from "../upstream/upstream.ts";
 import type { Complete } from "./predict.ts";
 
 /** The same `complete`, traced, which records on the exchange the upstream's time and token counts. */

@@ -1,6 +1,7 @@
 import type { Usage } from "@presage/contract";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
 import type { ChatParent, ChatSpan } from "../platform/observability/tracing.ts";
+import type { Upstream } from "./create-upstream.ts";
 import { classifyCarriedError, isObject, unexpectedResponse } from "./failures.ts";
 import type { ReadResponse } from "./send.ts";
 import type {
@@ -10,7 +11,6 @@ import type {
   CompletionRequest,
   ListedModel,
   ModelList,
-  Upstream,
   UpstreamCompletion,
 } from "./upstream.ts";
 

@@ -1,26 +1,67 @@
 import { ClientDisconnectedError, UpstreamError } from "../platform/errors.ts";
-import { type Deadline, type DeadlineLimits, startDeadline } from "../platform/limits/deadline.ts";
+import { type Deadline, type DeadlineLimits, orAborted, startDeadline } from "../platform/limits/deadline.ts";
 import {
+  type ByteBudget,
   createByteBudget,
   type Holder,
   reserveBytes,
   reserveResponseBytes,
 } from "../platform/limits/memory.ts";
-import { type AskedCompletion, type CachedCompletions, cacheCompletions } from "./cache.ts";
+import {
+  type AskedCompletion,
+  type CachedCompletions,
+  type CompletionCache,
+  cacheCompletions,
+} from "./cache.ts";
 import { checkCompletion, checkModelList } from "./completion.ts";
-import { createServedModel } from "./deployments.ts";
-import { createReplicas, type ReplicaCall, routingKeyOf } from "./replicas.ts";
+import {
+  createReplicas,
+  type ReplicaCall,
+  type Replicas,
+  type ReplicasOptions,
+  routingKeyOf,
+} from "./replicas.ts";
 import { sendWithRetries } from "./retry.ts";
-import { type CompleteResponse, createSendOnce } from "./send.ts";
+import { type CompleteResponse, createSendOnce, type SendOptions } from "./send.ts";
 import type {
+  CachePolicy,
   CompletionOptions,
   CompletionRequest,
   ModelList,
   Sharing,
-  Upstream,
   UpstreamCompletion,
-  UpstreamOptions,
 } from "./upstream.ts";
+
+/** Where the deployment is and how to call it. */
+export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url"> {
+  /** The deployment's name. */
+  name: string;
+  /** Absent: read from the upstream. */
+  model: string | undefined;
+  /** Deadline of one call in milliseconds, including its retries. */
+  timeoutMs: number;
+  /** How often a call is retried after a refused or reset connection or a 503. */
+  retries: number;
+  /** Responses reserve from it while they are read. Absent: they reserve nothing. */
+  memory?: ByteBudget;
+  /** Which completions are kept, and where. Absent: none. */
+  cache?: { policy: CachePolicy; completions: CompletionCache };
+}
+
+export interface Upstream {
+  /** Requests one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `clientSignal` is aborted. */
+  complete(
+    request: CompletionRequest,
+    clientSignal: AbortSignal,
+    options?: CompletionOptions,
+  ): Promise<UpstreamCompletion>;
+  /** The cached completion of a request whose body has been seen before; undefined if it has to be read. */
+  findCached(sharing: Sharing): UpstreamCompletion | undefined;
+  listModels(clientSignal: AbortSignal): Promise<ModelList>;
+  /** The served model as far as it is known: the configured one, or the one that the upstream listed. */
+  model(): string | undefined;
+  readonly replicas: Replicas;
+}
 
 /** A response is in memory as bytes, as text and as the parsed value. */
 const bytesPerResponseByte = 4;
@@ -222,4 +263,75 @@ function withModel({ body, model }: WrittenRequest, other: string): Body {
   const endOf = (name: string) => `${JSON.stringify(name)}}`;
   if (typeof body === "string") return body.slice(0, -endOf(model).length) + endOf(other);
   return new Blob([body.slice(0, body.size - Buffer.byteLength(endOf(model))), endOf(other)]);
+}
+
+const trustForMs = 60_000;
+
+export interface ServedModel {
+  /**
+   * The name to send if the request names no model; undefined if it is not known yet. If it was read over a minute ago, it is
+   * read again for later requests: this one does not wait.
+   */
+  known(): string | undefined;
+  /** The same, but nothing is read again. */
+  latest(): string | undefined;
+  /** Reads it from the upstream. */
+  find(signal: AbortSignal): Promise<string>;
+  /** The name to send after a 404 to `refused`; undefined if there is no other. */
+  findOther(refused: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/**
+ * The configured name, or the first id of the upstream's list, which is read once for all calls that wait for it. A name is kept
+ * while it is listed, because some servers list the newest model first.
+ */
+export function createServedModel(
+  configured: string | undefined,
+  listModels: () => Promise<ModelList>,
+  nowMs = () => performance.now(),
+): ServedModel {
+  let known = configured;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  /** When a look-up after a 404 last found no other model. */
+  let confirmedAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<string> | undefined;
+
+  function read(): Promise<string> {
+    reading ??= readNow();
+    return reading;
+  }
+
+  async function readNow(): Promise<string> {
+    readAtMs = nowMs();
+    try {
+      const { models } = await listModels();
+      const [first] = models;
+      if (first === undefined) throw new UpstreamError("upstream", "The upstream lists no model.");
+      const kept = models.find(({ id }) => id === known) ?? first;
+      known = kept.id;
+      return kept.id;
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  return {
+    known() {
+      const isOld = configured === undefined && known !== undefined && nowMs() - readAtMs > trustForMs;
+      // If that fails, the name is still the best guess.
+      if (isOld) read().catch(() => {});
+      return known;
+    },
+    latest: () => known,
+    find: (signal) => orAborted(read(), signal),
+    async findOther(refused, signal) {
+      if (configured !== undefined) return undefined;
+      if (known === refused && nowMs() - confirmedAtMs > trustForMs) {
+        await orAborted(read(), signal).catch(() => signal.throwIfAborted());
+        // So that an upstream that answers 404 to everything is not sent a look-up for each request.
+        if (known === refused) confirmedAtMs = nowMs();
+      }
+      return known === refused ? undefined : known;
+    },
+  };
 }

@@ -19,7 +19,7 @@ import {
   type RetryShare,
 } from "./replica-health.ts";
 import { NoResponseError, type Send, type UpstreamCall } from "./send.ts";
-import type { CompletionRequest, SessionHeader, UpstreamOptions } from "./upstream.ts";
+import type { CompletionRequest, SessionHeader } from "./upstream.ts";
 
 /** A replica's URL as it may be shown: without user, password and query. */
 export function replicaAddress(url: string): string {
@@ -231,13 +231,26 @@ export interface Replicas {
   readonly all: readonly Replica[];
 }
 
+export interface ReplicasOptions {
+  /** Base URL of each replica, including `/v1`, without a trailing slash. */
+  urls: readonly string[];
+  /** Maximum requests in flight at one replica. Absent: no maximum. */
+  maxInFlightPerReplica?: number;
+  /** Whether all replicas may be out, because another deployment takes over. Absent: false. */
+  hasFallback?: boolean;
+  /** Called when a replica is ejected, and when it is back. */
+  onReplicaChange?: (url: string, state: ReplicaState) => void;
+  /** A monotonic clock. Absent: the process's. */
+  nowMs?: () => number;
+}
+
 export function createReplicas(
   {
     urls,
     maxInFlightPerReplica = Number.POSITIVE_INFINITY,
     hasFallback = false,
     ...options
-  }: UpstreamOptions,
+  }: ReplicasOptions,
   createSend: (url: string) => Send,
 ): Replicas {
   const nowMs = options.nowMs ?? (() => performance.now());

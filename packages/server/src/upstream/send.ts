@@ -3,7 +3,7 @@ import { readBodyWithin } from "../platform/limits/memory.ts";
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
 import { defined } from "../platform/words.ts";
 import { classifyError, type UnreachableReason, unreachableReason } from "./failures.ts";
-import type { SessionHeader, UpstreamOptions } from "./upstream.ts";
+import type { SessionHeader } from "./upstream.ts";
 
 /** Bun keeps this many idle connections: for all plain HTTP of a process together, and for each TLS configuration. */
 const idleOfPool = 64;
@@ -103,6 +103,17 @@ export class NoResponseError extends UpstreamError {
   }
 }
 
+export interface SendOptions {
+  url: string;
+  /** Those of all replicas, which share connections. */
+  urls: readonly string[];
+  apiKey: string | undefined;
+  /** Whether a connection is used for more than one call. Absent: true. */
+  keepAlive?: boolean;
+  /** How long a replica may take to begin a response. Absent or 0: until the deadline. */
+  firstByteTimeoutMs?: number;
+}
+
 /** Sends one request to one address and reads the whole response. Throws an `UpstreamError` for any status other than 2xx. */
 export function createSendOnce({
   url,
@@ -110,7 +121,7 @@ export function createSendOnce({
   keepAlive = true,
   firstByteTimeoutMs = 0,
   urls,
-}: Pick<UpstreamOptions, "apiKey" | "keepAlive" | "firstByteTimeoutMs" | "urls"> & { url: string }): Send {
+}: SendOptions): Send {
   const headers: Record<string, string> = defined({
     "content-type": "application/json",
     accept: "application/json",

@@ -1,8 +1,4 @@
-import type { ByteBudget } from "../platform/limits/memory.ts";
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
-import type { CompletionCache } from "./cache.ts";
-import type { ReplicaState } from "./replica-health.ts";
-import type { Replicas } from "./replicas.ts";
 
 /**
  * Which requests of a deployment are asked once: none, those that sample nothing (temperature 0), or also those with a `seed`, for
@@ -14,37 +10,6 @@ export type CachePolicy = "off" | "deterministic" | "seeded";
 export function isRepeatable({ temperature, seed }: CompletionRequest, policy: CachePolicy): boolean {
   if (policy === "off") return false;
   return temperature === 0 || (policy === "seeded" && seed !== undefined && seed !== null);
-}
-
-/** Where the deployment is and how to call it. */
-export interface UpstreamOptions {
-  /** The deployment's name. */
-  name: string;
-  /** Base URL of each replica, including `/v1`, without a trailing slash. */
-  urls: readonly string[];
-  apiKey: string | undefined;
-  /** Absent: read from the upstream. */
-  model: string | undefined;
-  /** Deadline of one call in milliseconds, including its retries. */
-  timeoutMs: number;
-  /** How often a call is retried after a refused or reset connection or a 503. */
-  retries: number;
-  /** Responses reserve from it while they are read. Absent: they reserve nothing. */
-  memory?: ByteBudget;
-  /** Whether a connection is used for more than one call. Absent: true. */
-  keepAlive?: boolean;
-  /** Maximum requests in flight at one replica. Absent: no maximum. */
-  maxInFlightPerReplica?: number;
-  /** How long a replica may take to begin a response. Absent or 0: until the deadline. */
-  firstByteTimeoutMs?: number;
-  /** Which completions are kept, and where. Absent: none. */
-  cache?: { policy: CachePolicy; completions: CompletionCache };
-  /** Whether all replicas may be out, because another deployment takes over. Absent: false. */
-  hasFallback?: boolean;
-  /** Called when a replica is ejected, and when it is back. */
-  onReplicaChange?: (url: string, state: ReplicaState) => void;
-  /** A monotonic clock. Absent: the process's. */
-  nowMs?: () => number;
 }
 
 /** A chat completion as the upstream sent it. */
@@ -124,19 +89,4 @@ export interface CompletionOptions {
   sharing?: Sharing | undefined;
   /** Sent with every try. */
   trace?: TraceHeaders | undefined;
-}
-
-export interface Upstream {
-  /** Requests one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `clientSignal` is aborted. */
-  complete(
-    request: CompletionRequest,
-    clientSignal: AbortSignal,
-    options?: CompletionOptions,
-  ): Promise<UpstreamCompletion>;
-  /** The cached completion of a request whose body has been seen before; undefined if it has to be read. */
-  findCached(sharing: Sharing): UpstreamCompletion | undefined;
-  listModels(clientSignal: AbortSignal): Promise<ModelList>;
-  /** The served model as far as it is known: the configured one, or the one that the upstream listed. */
-  model(): string | undefined;
-  readonly replicas: Replicas;
 }

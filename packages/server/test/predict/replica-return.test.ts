@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { UpstreamOptions } from "../../src/upstream/create-upstream.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";
-import type { UpstreamOptions } from "../../src/upstream/upstream.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { completion } from "../support/upstream/upstream.ts";

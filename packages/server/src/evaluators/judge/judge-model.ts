@@ -14,13 +14,9 @@ import {
   readUpstreamCachedTokens,
   traceCompletion,
 } from "../../upstream/completion.ts";
+import type { Upstream } from "../../upstream/create-upstream.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
-import type {
-  CompletionChoice,
-  CompletionRequest,
-  Upstream,
-  UpstreamCompletion,
-} from "../../upstream/upstream.ts";
+import type { CompletionChoice, CompletionRequest, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../outcome.ts";
 import type { Complaint } from "./prompts.ts";
 
