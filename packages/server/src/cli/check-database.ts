@@ -30,8 +30,13 @@ export async function checkDatabase({ databaseUrl: url, minFreeDiskBytes }: Conf
   }
 }
 
-function describe({ engine, schema, pending, unknown, mayRun }: InspectedDatabase, url: string): Finding {
+function describe(inspected: InspectedDatabase, url: string): Finding {
+  const { engine, schema, pending, isTooOld, unknown, mayRun } = inspected;
   const good = (text: string): Finding => ({ check: "database", state: "good", text: `${engine}: ${text}` });
+  if (isTooOld) {
+    const text = `${engine}: its schema is from before 0.1.0 (${schema}). Start Presage 0.1.0 once, then this version`;
+    return { check: "database", state: "bad", text };
+  }
   const newer = `its schema is newer than this Presage (${unknown.join(", ")})`;
   if (unknown.length > 0 && mayRun)
     return good(`writable, ${newer} and lets it run: what only the newer version knows is not shown`);

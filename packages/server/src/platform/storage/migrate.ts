@@ -2,7 +2,7 @@ import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { Migrator, sql } from "kysely";
 import { z } from "zod";
-import { migrations, oldestVersion } from "./migrations/index.ts";
+import { baselineName, migrations, oldestVersion } from "./migrations/index.ts";
 import type { Database } from "./schema/tables.ts";
 import { changeSetting, readSetting } from "./settings-store.ts";
 
@@ -67,15 +67,24 @@ function parse(said: string | undefined): OldestVersion | undefined {
 
 const newestMigration = Object.keys(migrations).at(-1) ?? "";
 
-/** The database was migrated by a newer version of Presage. */
-export class NewerSchemaError extends Error {
-  constructor(unknownMigrations: string[]) {
-    super(
-      `The database is newer than this version of Presage, which does not know its migrations ${unknownMigrations.join(", ")}. ` +
-        "Start the version that applied them, or a later one.",
-    );
-    this.name = "NewerSchemaError";
+/** Whether a schema with these migrations was left by a version before 0.1.0, or by one in development: nothing leads from it to today's. */
+export function isTooOld(executed: readonly string[]): boolean {
+  return executed.length > 0 && !executed.includes(baselineName);
+}
+
+/** The database has a schema that this version neither runs on nor upgrades. */
+export class SchemaError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "SchemaError";
   }
+}
+
+export function newerSchemaError(unknownMigrations: readonly string[]): SchemaError {
+  return new SchemaError(
+    `The database is newer than this version of Presage, which does not know its migrations ${unknownMigrations.join(", ")}. ` +
+      "Start the version that applied them, or a later one.",
+  );
 }
 
 /** What an upgrade of the schema has done. */
@@ -95,10 +104,13 @@ export async function migrate(database: Database): Promise<Migrated> {
   const { error, results } = await migrator.migrateToLatest();
   if (error !== undefined) {
     const executed = await executedMigrations(database).catch(() => []);
+    if (isTooOld(executed))
+      throw new SchemaError(
+        `The schema of the database is from before Presage 0.1.0 (${executed.at(-1)}). Start Presage 0.1.0 once, then this version.`,
+      );
     const newer = executed.filter((name) => !Object.hasOwn(migrations, name));
     if (newer.length === 0) throw error;
-    if (!mayRunOn(executed, await readSetting(database, oldestVersionSetting)))
-      throw new NewerSchemaError(newer);
+    if (!mayRunOn(executed, await readSetting(database, oldestVersionSetting))) throw newerSchemaError(newer);
     return { applied: [], newer };
   }
   await saveOldestVersion(database, { schema: newestMigration, oldest: oldestVersion });

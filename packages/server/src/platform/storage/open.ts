@@ -7,11 +7,12 @@ import { parseSeen, type SeenClock, seenClockSetting } from "./leases.ts";
 import {
   hasPostgresSchema,
   hasSqliteSchema,
+  isTooOld,
   type Migrated,
   mayRunOn,
   migrate,
-  NewerSchemaError,
   oldestVersionSetting,
+  SchemaError,
 } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import { refuseSharedSessions } from "./postgres.ts";
@@ -131,7 +132,7 @@ export async function openDatabase(
       },
     };
   } catch (error) {
-    if (error instanceof NewerSchemaError || error instanceof NoDatabaseError) throw error;
+    if (error instanceof SchemaError || error instanceof NoDatabaseError) throw error;
     throw new OpenDatabaseError(error);
   }
 }
@@ -156,6 +157,8 @@ export interface InspectedDatabase {
   schema: string | undefined;
   /** How many migrations this version of Presage would apply. */
   pending: number;
+  /** Whether its schema is from before 0.1.0, so that this version does not upgrade it. */
+  isTooOld: boolean;
   /** Migrations that this version does not know. */
   unknown: string[];
   /** Whether a schema with such migrations lets this version run on it. */
@@ -229,6 +232,7 @@ function stateOf(applied: { name: string }[] | undefined, said?: string, seen?: 
   return {
     schema: names.at(-1),
     pending: known.filter((name) => !names.includes(name)).length,
+    isTooOld: isTooOld(names),
     unknown: names.filter((name) => !known.includes(name)),
     mayRun: mayRunOn(names, said),
     seenClock: parseSeen(seen),
