@@ -1,13 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import {
-  type InspectedDatabase,
-  inspectDatabase,
-  isInMemory,
-  isSqlite,
-  sqlitePath,
-} from "../platform/storage/open.ts";
+import { type InspectedDatabase, inspectDatabase } from "../platform/storage/open.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
 import { countOf } from "../platform/words.ts";
 import { describeClock } from "./describe-clock.ts";
 import type { Finding } from "./finding.ts";

@@ -1,6 +1,5 @@
 import { Redis as RedisClient } from "ioredis";
-import type { Logger } from "./observability/logger.ts";
-import { watchOutage } from "./observability/metrics.ts";
+import { type Logger, watchOutage } from "./observability/logger.ts";
 import { defined } from "./words.ts";
 
 /** The most that the store may delay a call. */

@@ -1,7 +1,6 @@
 import { UpstreamError } from "../platform/errors.ts";
 import { orAborted } from "../platform/limits/deadline.ts";
-import type { Logger } from "../platform/observability/logger.ts";
-import { watchOutage } from "../platform/observability/metrics.ts";
+import { type Logger, watchOutage } from "../platform/observability/logger.ts";
 import { defined } from "../platform/words.ts";
 import type { UnreachableReason } from "./failures.ts";
 import { isUnserved } from "./replicas.ts";

@@ -1,12 +1,18 @@
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
-import { hasPostgresSchema, type Migrated, migrate } from "./migrate.ts";
-import type { Connected, OpenOptions } from "./open.ts";
+import { hasPostgresSchema, migrate } from "./migrate.ts";
 import { refuseSharedSessions, whilePostgresResponds } from "./postgres.ts";
 import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
 import type { Database, Tables } from "./schema/tables.ts";
-import { createReader, createWriter, readerQueue } from "./store.ts";
+import {
+  type Connected,
+  createReader,
+  createWriter,
+  type Migrated,
+  type OpenOptions,
+  readerQueue,
+} from "./store.ts";
 import { isLockTimeout, NoDatabaseError } from "./store-error.ts";
 
 /**

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { baselineName, migrations, oldestVersion } from "./migrations/index.ts";
 import type { Database } from "./schema/tables.ts";
 import { changeSetting, readSetting } from "./settings-store.ts";
+import type { Migrated } from "./store.ts";
 
 /** Whether Presage has created its schema in the SQLite file at `path`. Neither creates nor changes a file. */
 export function hasSqliteSchema(path: string): boolean {
@@ -85,14 +86,6 @@ export function newerSchemaError(unknownMigrations: readonly string[]): SchemaEr
     `The database is newer than this version of Presage, which does not know its migrations ${unknownMigrations.join(", ")}. ` +
       "Start the version that applied them, or a later one.",
   );
-}
-
-/** What an upgrade of the schema has done. */
-export interface Migrated {
-  /** The names of the migrations that ran. */
-  applied: string[];
-  /** Migrations of a newer version, which says that this one may run beside it. */
-  newer: string[];
 }
 
 /**

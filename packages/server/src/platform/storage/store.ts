@@ -201,3 +201,29 @@ export interface Store {
   /** For changes that may wait for locked rows. Takes turns by what is locked: an account, or one of its users. */
   readonly writer: Writer;
 }
+
+export interface OpenedDatabase extends Store {
+  /** The SQLite file, if there is one. */
+  sqlitePath: string | undefined;
+  migrated: Migrated;
+  /** Finishes the statements in progress and closes all connections. */
+  destroy(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** Throws a `NoDatabaseError` instead of creating a database. */
+  mustExist?: boolean;
+}
+
+/** What an upgrade of the schema has done. */
+export interface Migrated {
+  /** The names of the migrations that ran. */
+  applied: string[];
+  /** Migrations of a newer version, which says that this one may run beside it. */
+  newer: string[];
+}
+
+/** A database whose schema is up to date. */
+export interface Connected extends Omit<OpenedDatabase, "destroy"> {
+  closeReaders(): Promise<void>;
+}
