@@ -2,7 +2,7 @@ import { firstWriterLock, numbersPerStretch, resultNumbers } from "../sample-col
 import type { Words } from "./baseline-tables.ts";
 
 export const resultTables = ({ resultId, byBytes, byKey }: Words) => `
-create table evaluation_results (
+create table "evaluation_results" (
   id ${resultId} primary key, account_id text not null, created_at bigint not null, app text not null,
   evaluator_id text not null, evaluator_family text, profile_name text, profile_public_id text,
   profile_revision integer, status text not null, explain_strategy text not null, dataset_id text, run_id text,
@@ -21,18 +21,18 @@ create index evaluation_results_without_verdict_by_sample_key
   on evaluation_results (account_id, status, sample_key, id)
   where status <> 'success' and sample_key is not null;
 
-create table evaluation_payloads (
+create table "evaluation_payloads" (
   result_id ${resultId} primary key, system_prompt text, retrieved_context text, input text, output text,
   gold_answer text, error_message text, explanation text, evaluation_micros bigint, explanation_micros bigint,
   additional_info text, dataset_sample_id text, run_project_id text, evaluated_model text, tags text
 );
 
-create table evaluation_tags (
+create table "evaluation_tags" (
   account_id text not null, name text not null, value text not null, result_id bigint not null,
   constraint evaluation_tags_of_a_value primary key (account_id, name, value, result_id)
 )${byKey};
 
-create table evaluation_corrections (
+create table "evaluation_corrections" (
   id text primary key, result_id bigint not null references evaluation_results (id), account_id text not null,
   profile_public_id text, user_id text not null, pass integer not null, score double precision, comment text,
   created_at bigint not null
@@ -41,7 +41,7 @@ create index evaluation_corrections_of_a_result on evaluation_corrections (resul
 create index evaluation_corrections_of_a_profile
   on evaluation_corrections (account_id, profile_public_id, created_at, id);
 
-create table result_deletions (
+create table "result_deletions" (
   id text primary key, account_id text not null, filter text not null, matched bigint not null,
   after_id bigint not null, up_to_id bigint not null, deleted bigint not null, created_by text not null,
   created_at bigint not null, finished_at bigint
@@ -88,15 +88,15 @@ export function resultIndexes(): string {
 }
 
 export const countTables = ({ number, byKey }: Words) => `
-create table evaluation_times (
+create table "evaluation_times" (
   stretch bigint not null, earliest bigint not null, latest bigint not null,
   constraint evaluation_times_of_a_stretch primary key (stretch)
 )${byKey};
 
 -- Deltas have neither keys nor indexes, so that inserts never wait.
-create table evaluation_time_deltas (stretch bigint not null, earliest bigint not null, latest bigint not null);
+create table "evaluation_time_deltas" (stretch bigint not null, earliest bigint not null, latest bigint not null);
 
-create table evaluation_series (
+create table "evaluation_series" (
   id text primary key, account_id text not null, app text not null, evaluator_id text not null,
   evaluator_family text not null, profile_name text not null, profile_public_id text not null,
   profile_revision integer not null, spans_runs integer not null, run_id text not null
@@ -105,52 +105,52 @@ create index evaluation_series_of_an_app on evaluation_series (account_id, spans
 create index evaluation_series_of_an_evaluator
   on evaluation_series (account_id, evaluator_id, profile_public_id, profile_revision);
 
-create table evaluation_counts (
+create table "evaluation_counts" (
   series_id text not null references evaluation_series (id), day integer not null, verdict text not null,
   score_mille integer not null, count bigint not null, score_sum double precision not null,
   score_sum_of_squares double precision not null,
   constraint evaluation_counts_of_a_day primary key (series_id, day, verdict, score_mille)
 )${byKey};
 
-create table evaluation_count_deltas (
+create table "evaluation_count_deltas" (
   series_id text not null, day integer not null, verdict text not null, score_mille integer not null,
   count bigint not null, score_sum double precision not null, score_sum_of_squares double precision not null
 );
 
 -- Over all series, kept by triggers, in the order in which summaries add them up: docs/decisions/0025-summaries-and-statements.md.
-create table evaluation_total_counts (
+create table "evaluation_total_counts" (
   account_id text not null, day integer not null, verdict text not null, score_mille integer not null,
   count bigint not null, score_sum double precision not null, score_sum_of_squares double precision not null,
   constraint evaluation_total_counts_of_an_account primary key (account_id, day, score_mille, verdict)
 )${byKey};
 
-create table error_finding_counts (
+create table "error_finding_counts" (
   account_id text not null, revision_id text not null, day integer not null, path_id text not null,
   path text not null, count bigint not null,
   constraint error_finding_counts_of_a_day primary key (account_id, revision_id, day, path_id)
 );
 
-create table error_finding_count_deltas (
+create table "error_finding_count_deltas" (
   account_id text not null, revision_id text not null, day integer not null, path_id text not null,
   path text not null, count bigint not null
 );
 
 -- Made from stored results afterwards; nothing is counted yet.
-create table evaluation_tag_progress (up_to bigint not null);
+create table "evaluation_tag_progress" (up_to bigint not null);
 insert into evaluation_tag_progress (up_to) values (0);
 
-create table evaluation_tag_names (
+create table "evaluation_tag_names" (
   account_id text not null, name text not null, counted_up_to bigint,
   constraint evaluation_tag_names_of_an_account primary key (account_id, name)
 )${byKey};
 create index evaluation_tag_names_counted on evaluation_tag_names (account_id) where counted_up_to is null;
 
-create table evaluation_tag_values (
+create table "evaluation_tag_values" (
   id ${number}, account_id text not null, name text not null, value text not null,
   constraint evaluation_tag_values_of_a_name unique (account_id, name, value)
 );
 
-create table evaluation_tag_series (
+create table "evaluation_tag_series" (
   id ${number}, tag_id bigint not null, app text not null, evaluator_id text not null,
   evaluator_family text not null, profile_name text not null, profile_public_id text not null,
   profile_revision integer not null,
@@ -158,7 +158,7 @@ create table evaluation_tag_series (
     unique (tag_id, app, evaluator_id, evaluator_family, profile_name, profile_public_id, profile_revision)
 );
 
-create table evaluation_tag_counts (
+create table "evaluation_tag_counts" (
   series_id bigint not null, day integer not null, verdict text not null, score_mille integer not null,
   count bigint not null, score_sum double precision not null, score_sum_of_squares double precision not null,
   constraint evaluation_tag_counts_of_a_day primary key (series_id, day, verdict, score_mille)
