@@ -98,6 +98,14 @@ export class ClientDisconnectedError extends Error {
   }
 }
 
+/** An `Idempotency-Key` that was used before, with another request. */
+export class ReusedKeyError extends Error {
+  constructor() {
+    super("The Idempotency-Key was used for another request. Use a new key for each request.");
+    this.name = "ReusedKeyError";
+  }
+}
+
 /** Where an upload is wrong. */
 export interface UploadFault {
   /** From 1. Absent: it is the upload as a whole. */

@@ -1,3 +1,4 @@
+import { ReusedKeyError } from "../errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "./columns.ts";
 import { insertRows } from "./rows.ts";
 import type { Database } from "./schema/tables.ts";
@@ -9,14 +10,6 @@ export interface Once {
   id: string;
   /** A digest of the rest of the request. */
   requestDigest: string;
-}
-
-/** An `Idempotency-Key` that was used before, with another request. */
-export class ReusedKeyError extends Error {
-  constructor() {
-    super("The Idempotency-Key was used for another request. Use a new key for each request.");
-    this.name = "ReusedKeyError";
-  }
 }
 
 /** Far longer than any client retries. */

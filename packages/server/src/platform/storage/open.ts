@@ -14,7 +14,6 @@ import {
   SchemaError,
 } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
-import { refuseSharedSessions } from "./postgres.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 import { readDatabaseClock, readSetting } from "./settings-store.ts";
 import { inMemoryPath, isSqlite, openSqliteDatabase, sqlitePath } from "./sqlite.ts";
@@ -166,7 +165,10 @@ function inspectSqlite(path: string): InspectedDatabase {
 }
 
 async function inspectPostgres(url: string): Promise<InspectedDatabase> {
-  const { postgresDialect } = await import("./postgres-driver.ts");
+  const [{ postgresDialect }, { refuseSharedSessions }] = await Promise.all([
+    import("./postgres-driver.ts"),
+    import("./connect-postgres.ts"),
+  ]);
   const database = new Kysely<Tables>({
     dialect: postgresDialect(url, { limits, maxConnections: 2, onConnectionLost() {} }),
   });
