@@ -53,7 +53,7 @@ export interface StatedError {
   param: unknown;
 }
 
-export interface UpstreamResponse {
+interface UpstreamResponse {
   status?: number;
   body?: string;
   retryAfter?: string | undefined;

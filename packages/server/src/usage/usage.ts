@@ -1,6 +1,6 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
 import { isCountedModelName } from "../platform/prices.ts";
-import { writeInBatches } from "../platform/storage/rows.ts";
+import { writeInBatches } from "../platform/storage/batches.ts";
 import type {
   LatencyMeasure,
   UsageCountsTable,

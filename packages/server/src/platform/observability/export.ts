@@ -10,7 +10,7 @@ import {
   type Tracing,
 } from "./tracing.ts";
 
-export interface MetricsExport {
+interface MetricsExport {
   chats: ChatMetrics;
   /** Sends the last figures. */
   stop(): Promise<void>;

@@ -24,7 +24,7 @@ export interface RequestRecord {
 }
 
 /** What a line names beside the request; a worker only if there are several. */
-export interface RequestNames {
+interface RequestNames {
   keyName?: string | undefined;
   worker?: number | undefined;
 }
@@ -199,7 +199,7 @@ export function watchOutage(
   };
 }
 
-export interface DatabaseWatch {
+interface DatabaseWatch {
   failed(error: unknown): void;
   responded(): void;
 }

@@ -124,7 +124,7 @@ function deletionMetrics(registry: Registry) {
 }
 
 /** Adds one, or more, to the series with these label values, in the order of the label names. */
-export type Increment = (labelValues: readonly string[], amount?: number) => void;
+type Increment = (labelValues: readonly string[], amount?: number) => void;
 
 const others = "other";
 

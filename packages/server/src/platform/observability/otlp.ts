@@ -105,7 +105,7 @@ function createExporter<Items, Response>(
 }
 
 /** Figures as `/metrics` shows them. */
-export type PrometheusMetric = MetricObjectWithValues<MetricValue<string>>;
+type PrometheusMetric = MetricObjectWithValues<MetricValue<string>>;
 
 /** The same figures as OTLP has them, under the same names. */
 export function toMetricData(metrics: readonly PrometheusMetric[], nowMs: number): MetricData[] {

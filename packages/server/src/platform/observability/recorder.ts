@@ -305,7 +305,7 @@ export function createChatMetrics(meter: Meter): ChatMetrics {
 /** What is cut off ends within milliseconds. */
 const patienceMs = 1_000;
 
-export interface OpenSpans extends SpanProcessor {
+interface OpenSpans extends SpanProcessor {
   /** Waits a moment for work that has been cut off: a span that has not ended is not sent. */
   ended(): Promise<void>;
 }

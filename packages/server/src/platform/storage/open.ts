@@ -2,8 +2,8 @@ import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Kysely, sql } from "kysely";
+import { parseSeen, readDatabaseClock, type SeenClock, seenClockSetting } from "./clock.ts";
 import { nowMicros } from "./columns.ts";
-import { parseSeen, type SeenClock, seenClockSetting } from "./leases.ts";
 import {
   hasPostgresSchema,
   hasSqliteSchema,
@@ -15,7 +15,7 @@ import {
 } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import type { Database, Tables } from "./schema/tables.ts";
-import { readDatabaseClock, readSetting } from "./settings-store.ts";
+import { readSetting } from "./settings-store.ts";
 import { inMemoryPath, isSqlite, openSqliteDatabase, sqlitePath } from "./sqlite.ts";
 import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
 import { type Connected, createReader, type OpenedDatabase, type OpenOptions, readerQueue } from "./store.ts";
@@ -85,15 +85,13 @@ async function connectSqlite(
     };
   }
   // Threads start with their first statement.
-  const startWorker = () => startSqliteWorker(path);
-  const long = createReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
-    slots: 1,
-    queue: readerQueue,
-  });
-  const brief = createReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), {
-    slots: 1,
-    queue: readerQueue,
-  });
+  const readerWithin = (timeoutMs: number) =>
+    createReader(
+      sqliteThreadDialect(() => startSqliteWorker(path), timeoutMs),
+      { slots: 1, queue: readerQueue },
+    );
+  const long = readerWithin(sqliteReaderTimeoutMs);
+  const brief = readerWithin(sqliteBriefReaderTimeoutMs);
   return {
     database,
     // The only writing connection; its turns are short.

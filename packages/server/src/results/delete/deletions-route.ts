@@ -22,9 +22,9 @@ import { keepOpen, type Route, requesterOf, withCaller } from "../../http/route.
 import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
-import type { ResultDeletionsTable } from "../../platform/storage/schema/tables.ts";
-import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
+import type { ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import type { SearchFilter } from "../search/filter.ts";
