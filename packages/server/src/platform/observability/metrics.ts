@@ -175,13 +175,9 @@ export function createCounter(
 /** What Prometheus' clients say of every process. */
 function addProcessMetrics(registry: Registry): void {
   const registers = [registry];
-  new Gauge({
+  watchFigure(registry, () => process.memoryUsage.rss(), {
     name: "process_resident_memory_bytes",
     help: "Resident memory of the process in bytes.",
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
   });
   new Counter({
     name: "process_cpu_seconds_total",
@@ -237,30 +233,20 @@ export type ReplicaFigures = { deployment: string; replica: string } & Record<
   number | undefined
 >;
 
-/** Reads how many processes share Redis whenever the metrics are read. */
 export function watchProcesses(registry: Registry, count: () => number): void {
-  new Gauge({
+  watchFigure(registry, count, {
     name: "presage_processes",
     help: "Processes that share the limits in Redis, seen in the last minute. Absent without Redis.",
     // All workers see the same processes.
     aggregator: "max",
-    registers: [registry],
-    collect() {
-      this.set(count());
-    },
   });
 }
 
-/** Reads whether Redis answers whenever the metrics are read. */
 export function watchRedis(registry: Registry, isUp: () => boolean): void {
-  new Gauge({
+  watchFigure(registry, () => (isUp() ? 1 : 0), {
     name: "presage_redis_up",
     help: "1 if Redis (PRESAGE_REDIS_URL) is connected and answers in time, otherwise 0. Absent without one.",
     aggregator: "min",
-    registers: [registry],
-    collect() {
-      this.set(isUp() ? 1 : 0);
-    },
   });
 }
 
@@ -287,16 +273,22 @@ export function watchReplicas(registry: Registry, read: () => ReplicaFigures[]):
   }
 }
 
-/** Reads these numbers whenever the metrics are read. */
 export function watchCounts(registry: Registry, counts: Record<keyof typeof watched, () => number>): void {
-  for (const name of Object.keys(watched) as (keyof typeof watched)[]) {
-    new Gauge({
-      name,
-      help: watched[name],
-      registers: [registry],
-      collect() {
-        this.set(counts[name]());
-      },
-    });
-  }
+  for (const name of Object.keys(watched) as (keyof typeof watched)[])
+    watchFigure(registry, counts[name], { name, help: watched[name] });
+}
+
+/** A figure that is read whenever the metrics are. */
+function watchFigure(
+  registry: Registry,
+  read: () => number,
+  options: { name: string; help: string; aggregator?: "max" | "min" },
+): void {
+  new Gauge({
+    ...options,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
 }

@@ -7,10 +7,10 @@ import { isPostgresDown } from "./postgres.ts";
 import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 import {
-  type Connected,
   createReader,
   createWriter,
   type Migrated,
+  type OpenedDatabase,
   type OpenOptions,
   readerQueue,
 } from "./store.ts";
@@ -54,7 +54,7 @@ export async function connectPostgres(
   url: string,
   listeners: PostgresListeners,
   { mustExist }: OpenOptions,
-): Promise<Connected> {
+): Promise<OpenedDatabase> {
   const migrated = await whilePostgresResponds(url, async (signal) => {
     const migrating = new Kysely<Tables>({
       dialect: postgresDialect(url, { ...listeners, limits: migratingLimits, signal }),
@@ -88,8 +88,9 @@ export async function connectPostgres(
     briefReader: brief.reader,
     sqlitePath: undefined,
     migrated,
-    async closeReaders() {
+    async destroy() {
       await Promise.all([long.destroy(), brief.destroy()]);
+      await database.destroy();
     },
   };
 }

@@ -18,7 +18,7 @@ import type { Database, Tables } from "./schema/tables.ts";
 import { readSetting } from "./settings-store.ts";
 import { inMemoryPath, isSqlite, openSqliteDatabase, sqlitePath } from "./sqlite.ts";
 import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
-import { type Connected, createReader, type OpenedDatabase, type OpenOptions, readerQueue } from "./store.ts";
+import { createReader, type OpenedDatabase, type OpenOptions, readerQueue } from "./store.ts";
 import { NoDatabaseError, OpenDatabaseError } from "./store-error.ts";
 
 /** Statement timeouts on threads; SQLite has none of its own. */
@@ -36,20 +36,9 @@ export async function openDatabase(
   options: OpenOptions = {},
 ): Promise<OpenedDatabase> {
   try {
-    const { closeReaders, ...opened } = isSqlite(url)
-      ? await connectSqlite(sqlitePath(url), onSuccess, options)
-      : await (await import("./connect-postgres.ts")).connectPostgres(
-          url,
-          { onConnectionLost, onSuccess },
-          options,
-        );
-    return {
-      ...opened,
-      async destroy() {
-        await closeReaders();
-        await opened.database.destroy();
-      },
-    };
+    if (isSqlite(url)) return await connectSqlite(sqlitePath(url), onSuccess, options);
+    const { connectPostgres } = await import("./connect-postgres.ts");
+    return await connectPostgres(url, { onConnectionLost, onSuccess }, options);
   } catch (error) {
     if (error instanceof SchemaError || error instanceof NoDatabaseError) throw error;
     throw new OpenDatabaseError(error);
@@ -67,7 +56,7 @@ async function connectSqlite(
   path: string,
   onSuccess: () => void,
   { mustExist }: OpenOptions,
-): Promise<Connected> {
+): Promise<OpenedDatabase> {
   if (mustExist && !hasSqliteSchema(path)) throw new NoDatabaseError(resolve(path));
   const database = openSqliteDatabase(path, onSuccess);
   const migrated = await migrate(database);
@@ -81,7 +70,7 @@ async function connectSqlite(
       briefReader: reader,
       sqlitePath: undefined,
       migrated,
-      closeReaders: async () => {},
+      destroy: () => database.destroy(),
     };
   }
   // Threads start with their first statement.
@@ -100,10 +89,11 @@ async function connectSqlite(
     briefReader: brief.reader,
     sqlitePath: path,
     migrated,
-    async closeReaders() {
+    async destroy() {
       // One after the other: the last SQLite connection to close removes the log, and of several at once none would be the last.
       await long.destroy();
       await brief.destroy();
+      await database.destroy();
     },
   };
 }

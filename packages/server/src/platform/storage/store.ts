@@ -32,6 +32,7 @@ export interface Store {
   readonly writer: Writer;
 }
 
+/** A database whose schema is up to date. */
 export interface OpenedDatabase extends Store {
   /** The SQLite file, if there is one. */
   sqlitePath: string | undefined;
@@ -51,11 +52,6 @@ export interface Migrated {
   applied: string[];
   /** Migrations of a newer version, which says that this one may run beside it. */
   newer: string[];
-}
-
-/** A database whose schema is up to date. */
-export interface Connected extends Omit<OpenedDatabase, "destroy"> {
-  closeReaders(): Promise<void>;
 }
 
 const rowsOfLongPage = 1_000;
