@@ -29,15 +29,20 @@ try {
 
 /** Branches numbered their migrations at the same time: a commit in the middle of one may have a schema that was never on main. */
 function expectPrefix() {
-  const folder = "packages/server/src/platform/storage/migrations";
-  const namesAt = (at) =>
-    git("ls-tree", "--name-only", `${at}:${folder}`)
-      .split("\n")
-      .filter((name) => /^\d/.test(name));
-  const now = namesAt("HEAD");
-  const unlike = namesAt(commit).find((name, index) => name !== now[index]);
+  const now = migrationsAt("HEAD");
+  const unlike = migrationsAt(commit).find((name, index) => name !== now[index]);
   if (unlike === undefined) return;
   throw new Error(`No version began with the migrations of ${ref}: ${unlike} is not where it is today.`);
+}
+
+/** The names that the list of migrations has at a commit, in their order; the first versions kept it in another folder. */
+function migrationsAt(at) {
+  const path = ["packages/server/src/platform/storage", "packages/server/src/storage"]
+    .map((folder) => `${folder}/migrations/index.ts`)
+    .find((each) => git("ls-tree", "--name-only", at, each) !== "");
+  if (path === undefined) throw new Error(`${at} has no list of migrations.`);
+  const quoted = git("show", `${at}:${path}`).matchAll(/"(\d{3}-[a-z0-9-]+)"/g);
+  return [...new Set([...quoted].map(([, name]) => name))].sort();
 }
 
 /** The files of the commit; the clone's own are not touched. */
@@ -74,8 +79,9 @@ function lastTag() {
 }
 
 function beforeTheNewestMigration() {
-  const migrations = "packages/server/src/platform/storage/migrations/0*.ts";
-  return `${git("log", "--diff-filter=A", "-1", "--format=%H", "--", migrations)}~1`;
+  const list = "packages/server/src/platform/storage/migrations/index.ts";
+  const newest = migrationsAt("HEAD").at(-1);
+  return `${git("log", "--reverse", "--format=%H", `-S"${newest}"`, "--", list).split("\n")[0]}~1`;
 }
 
 function git(...args) {

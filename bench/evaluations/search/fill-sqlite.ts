@@ -1,4 +1,4 @@
-import { openSqlite } from "../../../packages/server/src/platform/storage/sqlite-driver.ts";
+import { openSqlite } from "../../../packages/server/src/platform/storage/sqlite-file.ts";
 import { countByTag } from "./count-by-tag.ts";
 import { insertResults, insertTextsAndTags, judge } from "./distribution.ts";
 import { fillRollup, setLastNumber } from "./fill-rollup.ts";

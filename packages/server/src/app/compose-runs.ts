@@ -6,9 +6,9 @@ import { createRoomForBytes, quarterOfMemory } from "../platform/limits/memory.t
 import { createBackgroundTurns, createFairSlots } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Tracing } from "../platform/observability/tracing.ts";
-import type { OpenedDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { describeShortage, diskFloorOf } from "../platform/storage/sqlite.ts";
+import type { OpenedDatabase } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { readAnswer, refuseControlTokens, upstreamFields } from "../predictions/predict.ts";
 import type { RunServices } from "../runs/run-services.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
 import { exportMetrics, exportTraces, forwardTraces } from "../platform/observability/export.ts";
-import type { Logger } from "../platform/observability/logger.ts";
-import { type Metrics, watchOutage } from "../platform/observability/metrics.ts";
+import { type Logger, watchOutage } from "../platform/observability/logger.ts";
+import type { Metrics } from "../platform/observability/metrics.ts";
 import type { LogExport } from "../platform/observability/otlp.ts";
 import type { Tracing } from "../platform/observability/tracing.ts";
 

@@ -1,9 +1,8 @@
 import type { Config } from "../config/config.ts";
-import type { Log } from "../platform/observability/logger.ts";
-import { reasonOf } from "../platform/observability/metrics.ts";
-import { isSqlite } from "../platform/storage/open.ts";
+import { type Log, reasonOf } from "../platform/observability/logger.ts";
+import { ClockSkewError, findClockSkew } from "../platform/storage/clock.ts";
 import { waitForPostgres } from "../platform/storage/postgres.ts";
-import { ClockSkewError, findClockSkew } from "../platform/storage/settings-store.ts";
+import { isSqlite } from "../platform/storage/sqlite.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 

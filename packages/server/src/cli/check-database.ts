@@ -1,13 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import {
-  type InspectedDatabase,
-  inspectDatabase,
-  isInMemory,
-  isSqlite,
-  sqlitePath,
-} from "../platform/storage/open.ts";
+import { type InspectedDatabase, inspectDatabase } from "../platform/storage/open.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
 import { countOf } from "../platform/words.ts";
 import { describeClock } from "./describe-clock.ts";
 import type { Finding } from "./finding.ts";
@@ -30,8 +25,13 @@ export async function checkDatabase({ databaseUrl: url, minFreeDiskBytes }: Conf
   }
 }
 
-function describe({ engine, schema, pending, unknown, mayRun }: InspectedDatabase, url: string): Finding {
+function describe(inspected: InspectedDatabase, url: string): Finding {
+  const { engine, schema, pending, isTooOld, unknown, mayRun } = inspected;
   const good = (text: string): Finding => ({ check: "database", state: "good", text: `${engine}: ${text}` });
+  if (isTooOld) {
+    const text = `${engine}: its schema is from before 0.1.0 (${schema}). Start Presage 0.1.0 once, then this version`;
+    return { check: "database", state: "bad", text };
+  }
   const newer = `its schema is newer than this Presage (${unknown.join(", ")})`;
   if (unknown.length > 0 && mayRun)
     return good(`writable, ${newer} and lets it run: what only the newer version knows is not shown`);

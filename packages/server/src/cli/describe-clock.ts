@@ -1,6 +1,5 @@
+import { maxSkewMs, type SeenClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import type { SeenClock } from "../platform/storage/leases.ts";
-import { maxSkewMs } from "../platform/storage/settings-store.ts";
 import type { Finding } from "./finding.ts";
 
 /** What it means that the database's clock is ahead of this machine's by so much (undefined if it has none), and that it jumped. */

@@ -3,8 +3,8 @@ import { ListenError } from "../app/listen.ts";
 import { ConfigError } from "../config/config.ts";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
 import { DatabaseFileError, DatabaseInUseError } from "../platform/storage/backup.ts";
-import { NewerSchemaError } from "../platform/storage/migrate.ts";
-import { ClockSkewError } from "../platform/storage/settings-store.ts";
+import { ClockSkewError } from "../platform/storage/clock.ts";
+import { SchemaError } from "../platform/storage/migrate.ts";
 import { isStoreUnavailable, NoDatabaseError, OpenDatabaseError } from "../platform/storage/store-error.ts";
 import { CommandError } from "./command-error.ts";
 
@@ -15,10 +15,10 @@ const selfExplaining = [
   DatabaseFileError,
   DatabaseInUseError,
   ListenError,
-  NewerSchemaError,
   NoDatabaseError,
   OpenDatabaseError,
   PresageError,
+  SchemaError,
   ServiceError,
   UpstreamError,
 ];

@@ -3,7 +3,7 @@ import { composePrices } from "../app/compose-deployments.ts";
 import type { Config } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
-import { isInMemory } from "../platform/storage/open.ts";
+import { isInMemory } from "../platform/storage/sqlite.ts";
 import { cancelRun, deleteRun, finishRun, pauseRun, resumeRun, sweepRun } from "../runs/change-run.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { createExternalCounts } from "../runs/external/external-counts.ts";

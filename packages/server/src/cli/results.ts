@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
+import { ClockSkewError, findClockSkew, readDatabaseClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import { ClockSkewError, findClockSkew, readDatabaseClock } from "../platform/storage/settings-store.ts";
 import { countOf } from "../platform/words.ts";
 import {
   describeFuture,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { generateCommandLineKey } from "../accounts/verify-api-key.ts";
 import { needsSandbox } from "../app/compose-deployments.ts";
 import type { Config } from "../config/config.ts";
-import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/open.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
 import { connectToServer, type ServerConnection } from "./connect-to-server.ts";
 
 const answerTimeoutMs = 3_000;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/open.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
 import { CommandError } from "./command-error.ts";
 
 /** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */

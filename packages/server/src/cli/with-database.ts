@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { composeStore, type OpenedStore } from "../app/compose-command-line.ts";
 import { type Config, withoutCredentials } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";
-import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/open.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
 import { CommandError } from "./command-error.ts";
 
 /** A database in a message. */

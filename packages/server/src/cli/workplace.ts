@@ -1,7 +1,7 @@
 import type { Run, RunCreateRequest, RunUpload } from "@presage/contract";
 import type { Config } from "../config/config.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
-import { inMemoryUrl } from "../platform/storage/open.ts";
+import { inMemoryUrl } from "../platform/storage/sqlite.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { connectToServer } from "./connect-to-server.ts";
 import { openLocalWorkplace } from "./local-workplace.ts";

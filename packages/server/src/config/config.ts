@@ -1,31 +1,15 @@
 import type { Role } from "@presage/contract";
 import type { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
+import type { OtlpTarget, TelemetryOptions } from "../platform/observability/otlp.ts";
 import { contradictionsOf } from "./contradictions.ts";
 import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
 import { anyDomain, expectedOf, type RawEnvironment } from "./values.ts";
 
 type Signal = "traces" | "metrics";
 
-/** Where traces or metrics are sent, and how. */
-export type OtlpTarget = Readonly<{
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  protocol: "http/protobuf" | "http/json";
-  compression: "none" | "gzip";
-  timeoutMs: number;
-}>;
-
-export type TelemetryConfig = Readonly<{
-  /** Of the service in everything that is sent. */
-  attributes: Readonly<Record<string, string>>;
-  /** Absent: they are not sent. */
-  traces: OtlpTarget | undefined;
-  metrics: (OtlpTarget & Readonly<{ intervalMs: number }>) | undefined;
-}>;
-
 /** OpenTelemetry's variables: those of one signal come before those of both. */
-function telemetryOf(values: Environment): TelemetryConfig {
+function telemetryOf(values: Environment): TelemetryOptions {
   const metrics = targetOf(values, "metrics");
   return {
     attributes: {
@@ -141,7 +125,7 @@ export type Config = Readonly<{
   /** Absent: only this machine may read the metrics. */
   metricsToken: string | undefined;
   logLevel: Environment["PRESAGE_LOG_LEVEL"];
-  telemetry: TelemetryConfig;
+  telemetry: TelemetryOptions;
   /** The API key for calls of the command line to another server. */
   clientApiKey: string | undefined;
 }>;

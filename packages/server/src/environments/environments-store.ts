@@ -1,7 +1,8 @@
 import type { EnvironmentConfig } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
 import type { Micros } from "../platform/storage/columns.ts";
-import { type Keyset, type KeysetPage, prepareStatement, toListPart } from "../platform/storage/lists.ts";
+import { type Keyset, type KeysetPage, toListPart } from "../platform/storage/lists.ts";
+import { prepareStatement } from "../platform/storage/rows.ts";
 import type { EnvironmentRevisionsTable, EnvironmentsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";

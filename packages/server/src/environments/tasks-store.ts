@@ -1,7 +1,6 @@
 import type { TaskSplitName } from "@presage/contract";
 import { sql } from "kysely";
-import { prepareStatement } from "../platform/storage/lists.ts";
-import { insertRows } from "../platform/storage/rows.ts";
+import { insertRows, prepareStatement } from "../platform/storage/rows.ts";
 import type { EnvironmentTasksTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Task, TaskCounts } from "./environment.ts";

@@ -7,13 +7,13 @@ import type {
 } from "@presage/contract";
 import {
   ClientDisconnectedError,
+  ReusedKeyError,
   ServiceError,
   type ServiceErrorCode,
   SignInError,
   type SignInErrorKind,
   UpstreamError,
 } from "../platform/errors.ts";
-import { ReusedKeyError } from "../platform/storage/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../platform/storage/store-error.ts";
 import { InvalidRequestError, valueError } from "./validate.ts";
 

@@ -39,10 +39,6 @@ export interface AuditFilter {
   to?: Micros;
 }
 
-async function insertAuditEvent(transaction: Database, row: AuditEventsTable): Promise<void> {
-  await transaction.insertInto("audit_events").values(row).execute();
-}
-
 /** Of an event whose change is still in progress. */
 export async function updateAuditDetail(transaction: Database, id: string, detail: object): Promise<void> {
   await transaction
@@ -133,7 +129,7 @@ export async function deleteAuditEvents(transaction: Database, ids: readonly str
 }
 
 /** Names, scopes, counts: no texts of requests, and no secrets. */
-export type ChangeDetail = Readonly<
+type ChangeDetail = Readonly<
   Record<string, string | number | boolean | null | undefined | readonly string[]>
 >;
 
@@ -154,18 +150,21 @@ export async function recordChange(
 ): Promise<string> {
   if (actor.kind !== "command_line") await refuseClosedAccounts(transaction, [accountId]);
   const id = Bun.randomUUIDv7();
-  await insertAuditEvent(transaction, {
-    id,
-    account_id: accountId,
-    created_at: nowMicros(),
-    action,
-    object_id: objectId,
-    actor_kind: actor.kind,
-    actor_user_id: actor.userId,
-    actor_id: actor.id,
-    actor_name: actor.name,
-    request_id: actor.requestId,
-    detail: JSON.stringify(detail),
-  });
+  await transaction
+    .insertInto("audit_events")
+    .values({
+      id,
+      account_id: accountId,
+      created_at: nowMicros(),
+      action,
+      object_id: objectId,
+      actor_kind: actor.kind,
+      actor_user_id: actor.userId,
+      actor_id: actor.id,
+      actor_name: actor.name,
+      request_id: actor.requestId,
+      detail: JSON.stringify(detail),
+    })
+    .execute();
   return id;
 }

@@ -53,7 +53,7 @@ export interface StatedError {
   param: unknown;
 }
 
-export interface UpstreamResponse {
+interface UpstreamResponse {
   status?: number;
   body?: string;
   retryAfter?: string | undefined;
@@ -95,6 +95,14 @@ export class ClientDisconnectedError extends Error {
   constructor() {
     super("The client disconnected before the response was ready.");
     this.name = "ClientDisconnectedError";
+  }
+}
+
+/** An `Idempotency-Key` that was used before, with another request. */
+export class ReusedKeyError extends Error {
+  constructor() {
+    super("The Idempotency-Key was used for another request. Use a new key for each request.");
+    this.name = "ReusedKeyError";
   }
 }
 

@@ -15,7 +15,7 @@ export interface Prices {
 }
 
 /** Tokens that an upstream processed. */
-export interface AskedTokens {
+interface AskedTokens {
   promptTokens: number;
   /** The part of the prompt that it had in its own cache. Absent: none. */
   upstreamCachedTokens?: number;

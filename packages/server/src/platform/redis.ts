@@ -1,6 +1,5 @@
-import { Redis as RedisClient } from "ioredis";
-import type { Logger } from "./observability/logger.ts";
-import { watchOutage } from "./observability/metrics.ts";
+import type { Redis as RedisClient } from "ioredis";
+import { type Logger, watchOutage } from "./observability/logger.ts";
 import { defined } from "./words.ts";
 
 /** The most that the store may delay a call. */
@@ -29,8 +28,7 @@ export interface Redis {
 
 /** Connects in the background, and again whenever the connection is lost. Logs when the store goes, is late or refuses, and when that is over. */
 export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">): Redis {
-  // Loaded here, so that a server without Redis does without it.
-  const { Redis: Client }: typeof import("ioredis") = require("ioredis");
+  const { Redis: Client } = redisLibrary();
   const client = new Client(url, {
     connectionName: "presage",
     enableOfflineQueue: false,
@@ -136,11 +134,17 @@ function reasonOf({ message }: Error): string {
   return message.split(", with args", 1)[0] ?? "";
 }
 
+/** Loaded by the first who needs it: a server without Redis does without it. */
+function redisLibrary(): typeof import("ioredis") {
+  return require("ioredis");
+}
+
 const timeoutMs = 3_000;
 
 /** Connects once and asks for the version. Throws if there is no answer. */
 export async function pingRedis(url: string): Promise<string> {
-  const client = new RedisClient(url, {
+  const { Redis: Client } = redisLibrary();
+  const client = new Client(url, {
     lazyConnect: true,
     connectTimeout: timeoutMs,
     commandTimeout: timeoutMs,

@@ -3,9 +3,9 @@ import { errorResponse } from "../http/errors.ts";
 import { bytesOfValues } from "../http/memory.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
+import { writeInBatches } from "../platform/storage/batches.ts";
 import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { splitByBytes } from "../platform/storage/lists.ts";
-import { writeInBatches } from "../platform/storage/rows.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import {
   type CapturedOutcome,

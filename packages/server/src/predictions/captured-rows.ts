@@ -1,11 +1,11 @@
 import type { ErrorCategory } from "@presage/contract";
+import { type Answer, answerColumns } from "../platform/storage/answer-columns.ts";
 import { type Micros, toStorableText } from "../platform/storage/columns.ts";
-import { type Answer, answerColumns } from "../platform/storage/rows.ts";
 import type {
   PredictionContextsTable,
   PredictionPayloadsTable,
   PredictionsTable,
-} from "../platform/storage/schema/accounts.ts";
+} from "../platform/storage/schema/runs.ts";
 
 /** As the contract says. */
 const maxTextCharacters = 262_144;

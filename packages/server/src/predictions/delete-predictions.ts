@@ -4,7 +4,7 @@ import { type Changer, recordChange, updateAuditDetail } from "../platform/audit
 import { ServiceError } from "../platform/errors.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
-import type { PredictionsTable } from "../platform/storage/schema/accounts.ts";
+import type { PredictionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres, type Store } from "../platform/storage/store.ts";
 import { noSuchPrediction } from "./stored-predictions.ts";

@@ -8,7 +8,7 @@ import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import { UpstreamError } from "../platform/errors.ts";
 import { isCountedModelName } from "../platform/prices.ts";
-import type { Answer } from "../platform/storage/rows.ts";
+import type { Answer } from "../platform/storage/answer-columns.ts";
 import {
   endOfThinking,
   findControlToken,

@@ -24,7 +24,7 @@ import { parseJson, readKeysetPage, readKnownQuery, readPath, toCursor } from ".
 import { jsonResponse, logBrokenResponse } from "../http/response.ts";
 import { type Route, withCaller } from "../http/route.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
-import { selectNames, shownTokens } from "../platform/storage/rows.ts";
+import { selectNames } from "../platform/storage/rows.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";

@@ -14,7 +14,7 @@ import type {
   PredictionPayloadsTable,
   PredictionSource,
   PredictionsTable,
-} from "../platform/storage/schema/accounts.ts";
+} from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import type { CapturedRows } from "./captured-rows.ts";

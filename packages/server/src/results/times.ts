@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Logger } from "../platform/observability/logger.ts";
+import { databaseNow, findClockSkew, maxSkewMs } from "../platform/storage/clock.ts";
 import { type Micros, microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import { numbersPerStretch } from "../platform/storage/sample-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { databaseNow, findClockSkew, maxSkewMs } from "../platform/storage/settings-store.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import { recount } from "./corrections.ts";
 import { selectCorrectedAt } from "./corrections-store.ts";

@@ -40,7 +40,7 @@ const columns = ["id", "name", "tags", "metadata", "created_at"] as const;
 /** Without a parameter, so that the indexes of external runs serve it. */
 const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
 
-export async function selectExperiment(
+async function selectExperiment(
   database: Database,
   accountId: string,
   id: string,

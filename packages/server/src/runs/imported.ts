@@ -12,11 +12,11 @@ import {
 } from "../datasets/upload/lines.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
+import { readDatabaseClock } from "../platform/storage/clock.ts";
 import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
 import { latestEnd } from "../platform/storage/leases.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { readDatabaseClock } from "../platform/storage/settings-store.ts";
 import { noSuchRun } from "./find-run.ts";
 import { noCounts, type Run } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";

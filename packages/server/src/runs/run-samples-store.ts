@@ -1,7 +1,6 @@
 import type { PredictionFailure, RunSampleOrder } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { PredictionsTable } from "../platform/storage/schema/accounts.ts";
-import type { RunVerdictsTable } from "../platform/storage/schema/runs.ts";
+import type { PredictionsTable, RunVerdictsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Run, RunDataset } from "./run.ts";
 

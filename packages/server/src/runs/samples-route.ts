@@ -16,7 +16,7 @@ import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { shownTokens } from "../platform/storage/rows.ts";
+import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";

@@ -1,6 +1,5 @@
 import { UpstreamError } from "../platform/errors.ts";
-import type { Logger } from "../platform/observability/logger.ts";
-import { watchOutage } from "../platform/observability/metrics.ts";
+import { type Logger, watchOutage } from "../platform/observability/logger.ts";
 import { defined } from "../platform/words.ts";
 import type { Upstream } from "./create-upstream.ts";
 import type { UnreachableReason } from "./failures.ts";

@@ -7,8 +7,8 @@ import { reserveResponse } from "../http/memory.ts";
 import { readKnownQuery } from "../http/request.ts";
 import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { shownTokens } from "../platform/storage/answer-columns.ts";
 import { type Micros, microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import { shownTokens } from "../platform/storage/rows.ts";
 import {
   type LatencyFigures,
   type LatencyReport,

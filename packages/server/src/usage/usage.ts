@@ -1,7 +1,7 @@
 import type { Use } from "../http/exchange.ts";
 
 import { isCountedModelName } from "../platform/prices.ts";
-import { writeInBatches } from "../platform/storage/rows.ts";
+import { writeInBatches } from "../platform/storage/batches.ts";
 import type {
   LatencyMeasure,
   UsageCountsTable,

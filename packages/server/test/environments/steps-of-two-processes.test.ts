@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { insertEpisode } from "../../src/environments/episodes/episodes-store.ts";
 import { applyWrites, type NewStep } from "../../src/environments/episodes/new-steps-store.ts";
-import { type OpenedDatabase, openDatabase } from "../../src/platform/storage/open.ts";
+import { openDatabase } from "../../src/platform/storage/open.ts";
+import type { OpenedDatabase } from "../../src/platform/storage/store.ts";
 import { episodeRow } from "../support/environments/episode-row.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 

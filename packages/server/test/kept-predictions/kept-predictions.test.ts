@@ -7,7 +7,7 @@ import {
   KeptPredictionValuesResponse,
 } from "@presage/contract";
 import { microsPerDay, nowMicros } from "../../src/platform/storage/columns.ts";
-import type { PredictionsTable } from "../../src/platform/storage/schema/accounts.ts";
+import type { PredictionsTable } from "../../src/platform/storage/schema/runs.ts";
 import type { CapturedRows } from "../../src/predictions/captured-rows.ts";
 import { insertCaptured } from "../../src/predictions/stored-predictions-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";

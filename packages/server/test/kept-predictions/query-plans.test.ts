@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { insertRows } from "../../src/platform/storage/rows.ts";
-import type { PredictionsTable } from "../../src/platform/storage/schema/accounts.ts";
+import type { PredictionsTable } from "../../src/platform/storage/schema/runs.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { deleteOldest } from "../../src/predictions/delete-predictions.ts";
 import { countValues } from "../../src/predictions/stored-predictions.ts";

@@ -1,14 +1,10 @@
 import { expect, test } from "bun:test";
-import { Kysely, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { migrations } from "../../src/platform/storage/migrations/index.ts";
-import { postgresDialect } from "../../src/platform/storage/postgres-driver.ts";
-import { sqliteDialect } from "../../src/platform/storage/sqlite-driver.ts";
-import { selectExperiment } from "../../src/runs/experiments.ts";
-import { selectRun } from "../../src/runs/runs-store.ts";
 import { runPresage, runPresageProcess } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
-import { openMigratedTo } from "../support/store/open-migrated-to.ts";
+import { openRaw } from "../support/store/open-migrated-to.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const several = [1, 2, 3];
@@ -24,12 +20,9 @@ async function ranMigrations(url: string): Promise<string[]> {
   return rows.rows.map(({ name }) => name);
 }
 
-/** The database as is, without migrating it first. */
+/** The database as it is, without migrating it first. */
 async function withRawDatabase(url: string, work: (raw: Kysely<unknown>) => Promise<void>): Promise<void> {
-  const dialect = url.startsWith("sqlite:")
-    ? sqliteDialect(url.slice("sqlite:".length))
-    : postgresDialect(url, { onConnectionLost() {} });
-  const raw = new Kysely<unknown>({ dialect });
+  const raw = openRaw(url);
   await work(raw).finally(() => raw.destroy());
 }
 
@@ -114,25 +107,32 @@ onEachDatabase((database) => {
     });
   });
 
-  test("experiments of before are runs with the same ids, and look as they did", async () => {
+  test("a database from before 0.1.0 stops every command with one line that says what to do, and stays as it is", async () => {
     const url = await database.createEmpty();
-    const row = { id: "experiment", project_id: "project", name: "e", tags: null, metadata: '{"seed":7}' };
-    const earlier = await openMigratedTo(url, "020-capture");
-    await sql`insert into projects (id, account_id, name, created_by, created_at)
-      values ('project', 'account', 'p', 'user', 1)`.execute(earlier);
-    await sql`insert into experiments (id, account_id, project_id, name, tags, metadata, created_at)
-      values (${row.id}, 'account', ${row.project_id}, ${row.name}, null, ${row.metadata}, 2)`.execute(
-      earlier,
-    );
-    await earlier.destroy();
-    await using store = await openStore(url);
-    expect(await selectExperiment(store.database, "account", row.id)).toEqual({ ...row, created_at: 2 });
-    expect(await selectRun(store.database, "account", row.id)).toMatchObject({
-      status: "running",
-      target: { kind: "external" },
-      dataset: undefined,
-      createdBy: "user",
-      startedAt: 2,
+    await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url });
+    const last = "020-capture";
+    await withRawDatabase(url, async (raw) => {
+      await sql`delete from kysely_migration where name > ${last}`.execute(raw);
+    });
+    for (const command of ["serve", "migrate"]) {
+      const { code, stdout, stderr } = await runPresage([command], {
+        PRESAGE_DATABASE_URL: url,
+        PRESAGE_PORT: "0",
+        PRESAGE_LOG_LEVEL: "silent",
+      });
+      expect({ code, stdout, stderr }).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: `The schema of the database is from before Presage 0.1.0 (${last}). Start Presage 0.1.0 once, then this version.\n`,
+      });
+    }
+    const doctor = await runPresage(["doctor"], { PRESAGE_DATABASE_URL: url });
+    expect(doctor.stdout).toContain(`its schema is from before 0.1.0 (${last})`);
+    await withRawDatabase(url, async (raw) => {
+      const { rows } = await sql<{ name: string }>`select max(name) as name from kysely_migration`.execute(
+        raw,
+      );
+      expect(rows).toEqual([{ name: last }]);
     });
   });
 });

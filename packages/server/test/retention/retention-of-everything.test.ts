@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { EpisodeStart } from "@presage/contract";
-import { parseSeen, type SeenClock, seenClockSetting } from "../../src/platform/storage/leases.ts";
+import { parseSeen, type SeenClock, seenClockSetting } from "../../src/platform/storage/clock.ts";
 import { inspectDatabase } from "../../src/platform/storage/open.ts";
 import { readSetting, saveSetting } from "../../src/platform/storage/settings-store.ts";
 import { expectEventually } from "../support/eventually.ts";

@@ -3,25 +3,23 @@ import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import pMap from "p-map";
 import { migrate, saveOldestVersion } from "../../src/platform/storage/migrate.ts";
-import { migrations } from "../../src/platform/storage/migrations/index.ts";
+import { baselineName, migrations } from "../../src/platform/storage/migrations/index.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { readSetting, saveSetting } from "../../src/platform/storage/settings-store.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
-import { openMigratedTo } from "../support/store/open-migrated-to.ts";
+import { openMigratedTo, openRaw } from "../support/store/open-migrated-to.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { expectReadable } from "../support/upgrades/expect-readable.ts";
 import { createRowWriter, type RowWriter } from "../support/upgrades/row-writer.ts";
 import { writeRows } from "../support/upgrades/write-rows.ts";
 
-const versions = Object.keys(migrations);
+const names = Object.keys(migrations);
+/** From 0.1.0 on. What came before led to its schema, and is not upgraded. */
+const versions = names.slice(names.indexOf(baselineName));
+const newest = versions.at(-1) ?? "";
 /** Each waits for its database most of the time. */
 const atOnce = 4;
-
-/** What a later version has made of a table's rows on purpose: docs/upgrades.md. */
-const replaced: Record<string, string> = {
-  experiments: "021-external-runs: they are runs",
-};
 
 /** Rows of this version, in the newest schema. The last one's show that the rows themselves are good. */
 async function upgrade(database: TestDatabase, version: string): Promise<void> {
@@ -58,7 +56,6 @@ async function expectRowsInEveryTable(earlier: Kysely<unknown>, { covered, versi
 
 async function expectSameRows(upgraded: Kysely<unknown>, { written }: RowWriter): Promise<void> {
   for (const [table, rows] of Map.groupBy(written, ({ table }) => table)) {
-    if (table in replaced) continue;
     const columns = sql.join(Object.keys(rows[0]?.row ?? {}).map((column) => sql.ref(column)));
     const now = await sql`select ${columns} from ${sql.table(table)}`.execute(upgraded);
     const before = rows.map(({ row }) => row);
@@ -67,9 +64,9 @@ async function expectSameRows(upgraded: Kysely<unknown>, { written }: RowWriter)
   }
 }
 
-/** The schema from which an upgrade is killed, and the migrations at whose end it is. */
-const killedFrom = "008-session-issuers";
-const killedIn = ["009-result-numbers", "012-projects", "021-external-runs", versions.at(-1) ?? ""];
+/** Migrations at whose end the first start is killed, and one of a later version, in which an upgrade is. */
+const killedIn = ["001-identity", "021-external-runs", baselineName];
+const later = "999-from-the-future";
 const dying = join(import.meta.dir, "../support/upgrades/die-in-migration.ts");
 
 async function killInMigration(url: string, migration: string): Promise<void> {
@@ -81,16 +78,19 @@ async function killInMigration(url: string, migration: string): Promise<void> {
 onEachDatabase((database) => {
   test("an upgrade that is killed leaves the earlier schema and its rows, and the next start does all of it", async () => {
     const url = await database.createEmpty();
-    const earlier = await openMigratedTo(url, killedFrom);
-    const writer = await createRowWriter(earlier, killedFrom);
+    for (const migration of killedIn) {
+      await killInMigration(url, migration);
+      const raw = openRaw(url);
+      expect(await raw.introspection.getTables().finally(() => raw.destroy())).toEqual([]);
+    }
+    const earlier = await openMigratedTo(url, newest);
+    const writer = await createRowWriter(earlier, newest);
     await writeRows(writer);
     const tables = await earlier.introspection.getTables();
     try {
-      for (const migration of killedIn) {
-        await killInMigration(url, migration);
-        expect(await earlier.introspection.getTables()).toEqual(tables);
-        await expectSameRows(earlier, writer);
-      }
+      await killInMigration(url, later);
+      expect(await earlier.introspection.getTables()).toEqual(tables);
+      await expectSameRows(earlier, writer);
     } finally {
       await earlier.destroy();
     }
@@ -100,13 +100,13 @@ onEachDatabase((database) => {
 
   test("a version runs on a newer schema if that says so, and otherwise refuses it", async () => {
     const url = await database.create();
-    const schema = "999-from-the-future";
+    const schema = later;
     const say = async (oldest: string) => {
       await using store = await openStore(url);
       await saveSetting(store.database, "oldest_version", JSON.stringify({ schema, oldest }));
     };
-    await say(versions.at(-1) ?? "");
-    const future = await openMigratedTo(url, versions.at(-1) ?? "");
+    await say(newest);
+    const future = await openMigratedTo(url, newest);
     // An earlier version that read the setting before the later one migrated must not overwrite it.
     await migrate(future as Database);
     await sql`insert into kysely_migration (name, timestamp) values (${schema}, '2031')`.execute(future);
@@ -128,12 +128,12 @@ onEachDatabase((database) => {
     await saveSetting(one.database, "oldest_version", "{damaged");
     await Promise.all([migrate(one.database), migrate(other.database)]);
     const own = await said();
-    expect(own).toMatchObject({ schema: versions.at(-1) });
-    const later = { schema: "999-from-the-future", oldest: "998" };
+    expect(own).toMatchObject({ schema: newest });
+    const ofLater = { schema: later, oldest: "998" };
     const sayLater = () =>
-      saveOldestVersion(other.database, { ...later }).then(() => migrate(other.database));
+      saveOldestVersion(other.database, { ...ofLater }).then(() => migrate(other.database));
     await Promise.all([migrate(one.database), sayLater(), migrate(one.database)]);
-    expect(await said()).toEqual(later);
+    expect(await said()).toEqual(ofLater);
     await Promise.all([one.database.destroy(), other.database.destroy()]);
   });
 

@@ -15,7 +15,6 @@ import { runClient } from "../support/resources/runs.ts";
 import { requestsIn, usageClient } from "../support/resources/usage.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { openMigratedTo } from "../support/store/open-migrated-to.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
@@ -229,8 +228,6 @@ onEachDatabase((database) => {
 
   test.concurrent("usage from before the price list, and from a release before it, is read as it was", async () => {
     const url = await database.createEmpty();
-    const earlier = await openMigratedTo(url, "016-datasets");
-    await earlier.destroy();
     await using server = await startWithPrices(url);
     await using store = await openStore(url);
     const hour = Math.floor(Date.now() / 3_600_000);

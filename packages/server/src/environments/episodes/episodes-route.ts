@@ -43,8 +43,8 @@ import {
 import { type Route, withCaller } from "../../http/route.ts";
 import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
+import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
-import { shownTokens } from "../../platform/storage/rows.ts";
 import { defined } from "../../platform/words.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
 import { environmentDefaults } from "../environment.ts";

@@ -5,14 +5,16 @@ import type { Micros } from "../../platform/storage/columns.ts";
 import {
   type KeysetPage,
   type ListPart,
-  prepareStatement,
   selectNewestFirst,
   toListPart,
 } from "../../platform/storage/lists.ts";
 import { type Once, recordRequests } from "../../platform/storage/once.ts";
-import { insertRows } from "../../platform/storage/rows.ts";
-import type { PredictionsTable } from "../../platform/storage/schema/accounts.ts";
-import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import { insertRows, prepareStatement } from "../../platform/storage/rows.ts";
+import type {
+  EpisodeStepsTable,
+  EpisodesTable,
+  PredictionsTable,
+} from "../../platform/storage/schema/runs.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { holdEnvironments } from "../environments-store.ts";

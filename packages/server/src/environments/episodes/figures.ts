@@ -1,10 +1,11 @@
 import type { EpisodeGrouping } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { doTogether } from "../../platform/storage/batches.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
-import { prepareStatement } from "../../platform/storage/lists.ts";
+import { prepareStatement } from "../../platform/storage/rows.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { doTogether, isPostgres, type Requester } from "../../platform/storage/store.ts";
+import { isPostgres, type Requester } from "../../platform/storage/store.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment } from "../environments.ts";
 import { expiredBefore, statusOf } from "./episode.ts";

@@ -2,8 +2,12 @@ import { CompiledQuery } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
 import { forgetOldRequests } from "../../platform/storage/once.ts";
 import { insertTogether } from "../../platform/storage/rows.ts";
-import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
-import type { EpisodeStepsTable, EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import type {
+  EpisodeStepsTable,
+  EpisodesTable,
+  PredictionPayloadsTable,
+  PredictionsTable,
+} from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import {

@@ -1,8 +1,7 @@
 import type { Context, EnvironmentConfig, Interaction } from "@presage/contract";
-import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
-import { ReusedKeyError } from "../../platform/storage/once.ts";
-import { type Answer, answerColumns } from "../../platform/storage/rows.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { EnvironmentServices } from "../environment-services.ts";
 import { type Episode, findEpisode, forgetRemembered, keepState, readState, statusOf } from "./episode.ts";

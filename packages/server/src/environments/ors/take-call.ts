@@ -1,7 +1,6 @@
 import type { EnvironmentConfig, EnvironmentTool } from "@presage/contract";
-import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
-import { ReusedKeyError } from "../../platform/storage/once.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import type { EnvironmentServices } from "../environment-services.ts";

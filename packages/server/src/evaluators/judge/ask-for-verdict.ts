@@ -1,6 +1,6 @@
 import type { ErrorCategory } from "@presage/contract";
 import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { shownTokens } from "../../platform/storage/rows.ts";
+import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { readTokenCounts } from "../../upstream/completion.ts";
 import type { CompletionBody, CompletionChoice, CompletionRequest } from "../../upstream/upstream.ts";
 import { EvaluationError, type EvaluationErrorCode } from "../outcome.ts";

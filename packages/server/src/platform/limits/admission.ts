@@ -19,7 +19,7 @@ interface Account {
   refused: number;
 }
 
-export interface InFlightLimits {
+interface InFlightLimits {
   /** Of all accounts together. */
   max: number;
   /** Of one account. */

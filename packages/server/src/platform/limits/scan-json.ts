@@ -6,7 +6,7 @@ const maxNumberCharacters = 1_000;
 /** Up to this many, each is searched for; after that it is faster to go byte by byte. */
 const fewEscapedQuotes = 10_000;
 
-export interface JsonScan {
+interface JsonScan {
   /** Why the text must not be parsed. */
   refusal: { isTooDeep: boolean; reason: string } | undefined;
   /** Whether there may be a number that a double cannot represent exactly. */

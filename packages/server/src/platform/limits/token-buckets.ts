@@ -22,7 +22,7 @@ redis.call("PEXPIRE", KEYS[1], ARGV[2])
 return redis.call("ZCARD", KEYS[1])
 `;
 
-export interface ProcessCount {
+interface ProcessCount {
   /** Processes that were seen in the last minute, this one included; while Redis is gone, the last known number. */
   count(): number;
   /** Removes this process from the count of others. */
@@ -155,7 +155,7 @@ end
 return before
 `;
 
-export interface SharedTokenBucketOptions {
+interface SharedTokenBucketOptions {
   redis: Redis;
   /** Before the id of each bucket in Redis. */
   prefix: string;

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { createNoopMeter } from "@opentelemetry/api";
-import { createChatMetrics } from "./metrics.ts";
-import { chatRequestAttributes, chatResponseAttributes } from "./tracing.ts";
+import { chatRequestAttributes, chatResponseAttributes, createChatMetrics } from "./recorder.ts";
 
 const end = { model: "m", finishReason: "stop", promptTokens: 1, completionTokens: 1 };
 

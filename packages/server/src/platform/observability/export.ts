@@ -1,19 +1,16 @@
 import type { Registry } from "prom-client";
-import type { TelemetryConfig } from "../../config/config.ts";
-import { defined } from "../words.ts";
-import type { LogExport } from "./otlp.ts";
+import type { LogExport, OtlpTarget, TelemetryOptions } from "./otlp.ts";
 import {
   type ChatMetrics,
   type ChatParent,
-  createOpenSpans,
   type EvaluatedSpan,
+  type GivenTraceHeaders,
+  readTraceHeaders,
   type TraceHeaders,
   type Tracing,
 } from "./tracing.ts";
 
-type MetricsTarget = NonNullable<TelemetryConfig["metrics"]>;
-
-export interface MetricsExport {
+interface MetricsExport {
   chats: ChatMetrics;
   /** Sends the last figures. */
   stop(): Promise<void>;
@@ -24,17 +21,16 @@ export interface MetricsExport {
  * memory, only if metrics are exported.
  */
 export async function exportMetrics(
-  target: MetricsTarget,
-  attributes: TelemetryConfig["attributes"],
+  target: NonNullable<TelemetryOptions["metrics"]>,
+  attributes: TelemetryOptions["attributes"],
   logExport: LogExport,
   registry: Pick<Registry, "getMetricsAsJSON">,
 ): Promise<MetricsExport> {
-  const [sdk, resources, { metricExporter }, { toMetricData }, { createChatMetrics }] = await Promise.all([
+  const [sdk, resources, { metricExporter, toMetricData }, { createChatMetrics }] = await Promise.all([
     import("@opentelemetry/sdk-metrics"),
     import("@opentelemetry/resources"),
     import("./otlp.ts"),
-    import("./otlp.ts"),
-    import("./metrics.ts"),
+    import("./recorder.ts"),
   ]);
   const resource = resources.resourceFromAttributes({ ...attributes });
   const reader = new sdk.PeriodicExportingMetricReader({
@@ -58,20 +54,18 @@ export async function exportMetrics(
   };
 }
 
-type TracesTarget = NonNullable<TelemetryConfig["traces"]>;
-
 /** Loads OpenTelemetry's SDK, which takes memory, only if traces are exported. */
 export async function exportTraces(
-  target: TracesTarget,
-  attributes: TelemetryConfig["attributes"],
+  target: OtlpTarget,
+  attributes: TelemetryOptions["attributes"],
   logExport: LogExport,
   chats?: ChatMetrics,
 ): Promise<Tracing> {
-  const [sdk, resources, { traceExporter }, { recordSpans }] = await Promise.all([
+  const [sdk, resources, { traceExporter }, { createOpenSpans, recordSpans }] = await Promise.all([
     import("@opentelemetry/sdk-trace-base"),
     import("@opentelemetry/resources"),
     import("./otlp.ts"),
-    import("./otlp.ts"),
+    import("./recorder.ts"),
   ]);
   const openSpans = createOpenSpans();
   const provider = new sdk.BasicTracerProvider({
@@ -113,18 +107,6 @@ function measuredSpan(given: GivenTraceHeaders, chats: ChatMetrics | undefined):
 }
 
 const notMeasured = { end() {}, fail() {} };
-
-interface GivenTraceHeaders {
-  traceparent?: string;
-  tracestate?: string;
-}
-
-export function readTraceHeaders(headers: Headers): GivenTraceHeaders {
-  const traceparent = headers.get("traceparent") ?? undefined;
-  return traceparent === undefined
-    ? {}
-    : defined({ traceparent, tracestate: headers.get("tracestate") ?? undefined });
-}
 
 /** The library takes megabytes, and most clients send no trace headers: the first who does loads it. */
 function validTraceHeaders({ traceparent = "", tracestate }: GivenTraceHeaders): TraceHeaders {

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import pino, { type Logger } from "pino";
 import { quoted } from "../words.ts";
-import { watchDatabase } from "./metrics.ts";
 
 const maxColumns = 120;
 
@@ -25,7 +24,7 @@ export interface RequestRecord {
 }
 
 /** What a line names beside the request; a worker only if there are several. */
-export interface RequestNames {
+interface RequestNames {
   keyName?: string | undefined;
   worker?: number | undefined;
 }
@@ -160,4 +159,65 @@ export function createLog(level: string, worker?: number): Log {
       file.destroy();
     },
   };
+}
+
+/** Some calls succeed during an outage; it is over when none has failed for this long. */
+const quietMs = 10_000;
+
+export interface OutageWatch {
+  /** Logs each kind of failure once per outage. There must be few kinds. */
+  failed(kind: string, describe: () => object): void;
+  responded(): void;
+}
+
+/**
+ * Logs the start and the end of each outage instead of every failed call. An outage is over when a call succeeds and none has
+ * failed for 10 s.
+ */
+export function watchOutage(
+  logger: Pick<Logger, "warn">,
+  words: { begins: string; ends: string; fields?: object },
+): OutageWatch {
+  let outage: { sinceMs: number; lastFailureAtMs: number; failures: number; kinds: Set<string> } | undefined;
+  return {
+    failed(kind, describe) {
+      const nowMs = performance.now();
+      outage ??= { sinceMs: nowMs, lastFailureAtMs: nowMs, failures: 0, kinds: new Set() };
+      outage.lastFailureAtMs = nowMs;
+      outage.failures += 1;
+      if (outage.kinds.has(kind)) return;
+      outage.kinds.add(kind);
+      logger.warn({ ...words.fields, ...describe() }, words.begins);
+    },
+    responded() {
+      if (outage === undefined || performance.now() - outage.lastFailureAtMs < quietMs) return;
+      const { sinceMs, lastFailureAtMs, failures } = outage;
+      outage = undefined;
+      const lastedMs = Math.round(lastFailureAtMs - sinceMs);
+      logger.warn({ ...words.fields, lastedMs, failures }, words.ends);
+    },
+  };
+}
+
+interface DatabaseWatch {
+  failed(error: unknown): void;
+  responded(): void;
+}
+
+/** Logs outages of the database. A database that rejects writes and still answers reads is one outage. */
+export function watchDatabase(logger: Logger): DatabaseWatch {
+  const { failed, responded } = watchOutage(logger, {
+    begins: "database unavailable",
+    ends: "database available again",
+  });
+  // Messages differ from statement to statement, so they are not kinds of failure.
+  return { failed: (error) => failed("", () => reasonOf(error)), responded };
+}
+
+/** The database's own message and code, without the rest of its error: the details may contain a row. */
+export function reasonOf(error: unknown): { reason: string; code: string | undefined } {
+  if (error instanceof AggregateError && error.message === "") return reasonOf(error.errors[0]);
+  if (!(error instanceof Error)) return { reason: String(error), code: undefined };
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  return { reason: error.message, code: "code" in error ? String(error.code) : undefined };
 }

@@ -1,146 +1,4 @@
-import type { Meter } from "@opentelemetry/api";
-import type { Logger } from "pino";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { type ChatMetrics, chatMetricAttributes, modelNameOf } from "./tracing.ts";
-
-/** The boundaries that the conventions name. */
-const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-const tokens = Array.from({ length: 14 }, (_, power) => 4 ** power);
-
-/** The SDK keeps every name for as long as the process lives. */
-const maxModels = 100;
-const otherModel = "other";
-
-/** Duration and tokens of calls to models, by the GenAI conventions. What was cached is no call. */
-export function createChatMetrics(meter: Meter): ChatMetrics {
-  const duration = meter.createHistogram("gen_ai.client.operation.duration", {
-    unit: "s",
-    description: "GenAI operation duration.",
-    advice: { explicitBucketBoundaries: seconds },
-  });
-  const usage = meter.createHistogram("gen_ai.client.token.usage", {
-    unit: "{token}",
-    description: "Number of input and output tokens used.",
-    advice: { explicitBucketBoundaries: tokens },
-  });
-  const known = new Set<string>();
-
-  /** Of a completed call: the deployment serves it. */
-  function nameOf(model: unknown): string | undefined {
-    if (model === undefined || model === null) return undefined;
-    const name = modelNameOf(model);
-    if (name === undefined || (!known.has(name) && known.size >= maxModels)) return otherModel;
-    known.add(name);
-    return name;
-  }
-
-  return {
-    start(request) {
-      const startedAtMs = performance.now();
-      const elapsedS = () => (performance.now() - startedAtMs) / 1_000;
-      // Kept until the end, unlike the request.
-      const asked = modelNameOf(request.model);
-      const isAsked = request.model !== undefined;
-      return {
-        end(response) {
-          if (response.source === "hit" || response.source === "shared") return;
-          const attributes = chatMetricAttributes(
-            { requested: nameOf(response.sentModel ?? asked), answered: nameOf(response.model) },
-            response,
-          );
-          duration.record(elapsedS(), attributes);
-          const { promptTokens, completionTokens } = response;
-          usage.record(promptTokens, { ...attributes, "gen_ai.token.type": "input" });
-          usage.record(completionTokens, { ...attributes, "gen_ai.token.type": "output" });
-        },
-        fail(errorType) {
-          const served = asked !== undefined && known.has(asked) ? asked : otherModel;
-          const attributes = chatMetricAttributes({ requested: isAsked ? served : undefined });
-          duration.record(elapsedS(), { ...attributes, "error.type": errorType });
-        },
-      };
-    },
-  };
-}
-
-/** Adds one, or more, to the series with these label values, in the order of the label names. */
-export type Increment = (labelValues: readonly string[], amount?: number) => void;
-
-const others = "other";
-
-interface CounterOptions {
-  name: string;
-  help: string;
-  labelNames: readonly string[];
-  /** For labels that callers can make more of, as each is kept until the process ends: further ones are counted as `other`. */
-  maxSeries?: number;
-}
-
-/**
- * A counter that passes its values to prom-client only when the metrics are read. prom-client's own `inc` validates and hashes
- * the labels each time; with five counters a prediction, that was 4 % of its processor time.
- */
-export function createCounter(
-  registry: Registry,
-  { name, help, labelNames, maxSeries = Number.POSITIVE_INFINITY }: CounterOptions,
-): Increment {
-  const series = new Map<string, { labels: Record<string, string>; value: number }>();
-  new Counter({
-    name,
-    help,
-    labelNames: [...labelNames],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { labels, value } of series.values()) this.inc(labels, value);
-    },
-  });
-  function add(key: string, labelOf: (place: number) => string, amount: number): void {
-    const known = series.get(key);
-    if (known !== undefined) {
-      known.value += amount;
-      return;
-    }
-    const labels = Object.fromEntries(labelNames.map((labelName, place) => [labelName, labelOf(place)]));
-    series.set(key, { labels, value: amount });
-  }
-
-  return (labelValues, amount = 1) => {
-    const key = labelValues.join("\n");
-    if (series.size < maxSeries || series.has(key)) add(key, (place) => labelValues[place] ?? "", amount);
-    else add(others, () => others, amount);
-  };
-}
-
-/** What Prometheus' clients say of every process. */
-function addProcessMetrics(registry: Registry): void {
-  const registers = [registry];
-  new Gauge({
-    name: "process_resident_memory_bytes",
-    help: "Resident memory of the process in bytes.",
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
-  new Counter({
-    name: "process_cpu_seconds_total",
-    help: "Processor time of the process, user and system, in seconds.",
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
-  });
-  const startedAtSeconds = performance.timeOrigin / 1000;
-  new Gauge({
-    name: "process_start_time_seconds",
-    help: "Start of the process, in seconds since 1970-01-01 UTC.",
-    aggregator: "min",
-    registers,
-  }).set(startedAtSeconds);
-}
 
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -265,65 +123,79 @@ function deletionMetrics(registry: Registry) {
   };
 }
 
-/** Some calls succeed during an outage; it is over when none has failed for this long. */
-const quietMs = 10_000;
+/** Adds one, or more, to the series with these label values, in the order of the label names. */
+type Increment = (labelValues: readonly string[], amount?: number) => void;
 
-export interface OutageWatch {
-  /** Logs each kind of failure once per outage. There must be few kinds. */
-  failed(kind: string, describe: () => object): void;
-  responded(): void;
+const others = "other";
+
+interface CounterOptions {
+  name: string;
+  help: string;
+  labelNames: readonly string[];
+  /** For labels that callers can make more of, as each is kept until the process ends: further ones are counted as `other`. */
+  maxSeries?: number;
 }
 
 /**
- * Logs the start and the end of each outage instead of every failed call. An outage is over when a call succeeds and none has
- * failed for 10 s.
+ * A counter that passes its values to prom-client only when the metrics are read. prom-client's own `inc` validates and hashes
+ * the labels each time; with five counters a prediction, that was 4 % of its processor time.
  */
-export function watchOutage(
-  logger: Pick<Logger, "warn">,
-  words: { begins: string; ends: string; fields?: object },
-): OutageWatch {
-  let outage: { sinceMs: number; lastFailureAtMs: number; failures: number; kinds: Set<string> } | undefined;
-  return {
-    failed(kind, describe) {
-      const nowMs = performance.now();
-      outage ??= { sinceMs: nowMs, lastFailureAtMs: nowMs, failures: 0, kinds: new Set() };
-      outage.lastFailureAtMs = nowMs;
-      outage.failures += 1;
-      if (outage.kinds.has(kind)) return;
-      outage.kinds.add(kind);
-      logger.warn({ ...words.fields, ...describe() }, words.begins);
+export function createCounter(
+  registry: Registry,
+  { name, help, labelNames, maxSeries = Number.POSITIVE_INFINITY }: CounterOptions,
+): Increment {
+  const series = new Map<string, { labels: Record<string, string>; value: number }>();
+  new Counter({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, value } of series.values()) this.inc(labels, value);
     },
-    responded() {
-      if (outage === undefined || performance.now() - outage.lastFailureAtMs < quietMs) return;
-      const { sinceMs, lastFailureAtMs, failures } = outage;
-      outage = undefined;
-      const lastedMs = Math.round(lastFailureAtMs - sinceMs);
-      logger.warn({ ...words.fields, lastedMs, failures }, words.ends);
-    },
+  });
+  function add(key: string, labelOf: (place: number) => string, amount: number): void {
+    const known = series.get(key);
+    if (known !== undefined) {
+      known.value += amount;
+      return;
+    }
+    const labels = Object.fromEntries(labelNames.map((labelName, place) => [labelName, labelOf(place)]));
+    series.set(key, { labels, value: amount });
+  }
+
+  return (labelValues, amount = 1) => {
+    const key = labelValues.join("\n");
+    if (series.size < maxSeries || series.has(key)) add(key, (place) => labelValues[place] ?? "", amount);
+    else add(others, () => others, amount);
   };
 }
 
-export interface DatabaseWatch {
-  failed(error: unknown): void;
-  responded(): void;
-}
-
-/** Logs outages of the database. A database that rejects writes and still answers reads is one outage. */
-export function watchDatabase(logger: Logger): DatabaseWatch {
-  const { failed, responded } = watchOutage(logger, {
-    begins: "database unavailable",
-    ends: "database available again",
+/** What Prometheus' clients say of every process. */
+function addProcessMetrics(registry: Registry): void {
+  const registers = [registry];
+  watchFigure(registry, () => process.memoryUsage.rss(), {
+    name: "process_resident_memory_bytes",
+    help: "Resident memory of the process in bytes.",
   });
-  // Messages differ from statement to statement, so they are not kinds of failure.
-  return { failed: (error) => failed("", () => reasonOf(error)), responded };
-}
-
-/** The database's own message and code, without the rest of its error: the details may contain a row. */
-export function reasonOf(error: unknown): { reason: string; code: string | undefined } {
-  if (error instanceof AggregateError && error.message === "") return reasonOf(error.errors[0]);
-  if (!(error instanceof Error)) return { reason: String(error), code: undefined };
-  if (error.cause instanceof Error) return reasonOf(error.cause);
-  return { reason: error.message, code: "code" in error ? String(error.code) : undefined };
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time of the process, user and system, in seconds.",
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  const startedAtSeconds = performance.timeOrigin / 1000;
+  new Gauge({
+    name: "process_start_time_seconds",
+    help: "Start of the process, in seconds since 1970-01-01 UTC.",
+    aggregator: "min",
+    registers,
+  }).set(startedAtSeconds);
 }
 
 const watched = {
@@ -361,30 +233,20 @@ export type ReplicaFigures = { deployment: string; replica: string } & Record<
   number | undefined
 >;
 
-/** Reads how many processes share Redis whenever the metrics are read. */
 export function watchProcesses(registry: Registry, count: () => number): void {
-  new Gauge({
+  watchFigure(registry, count, {
     name: "presage_processes",
     help: "Processes that share the limits in Redis, seen in the last minute. Absent without Redis.",
     // All workers see the same processes.
     aggregator: "max",
-    registers: [registry],
-    collect() {
-      this.set(count());
-    },
   });
 }
 
-/** Reads whether Redis answers whenever the metrics are read. */
 export function watchRedis(registry: Registry, isUp: () => boolean): void {
-  new Gauge({
+  watchFigure(registry, () => (isUp() ? 1 : 0), {
     name: "presage_redis_up",
     help: "1 if Redis (PRESAGE_REDIS_URL) is connected and answers in time, otherwise 0. Absent without one.",
     aggregator: "min",
-    registers: [registry],
-    collect() {
-      this.set(isUp() ? 1 : 0);
-    },
   });
 }
 
@@ -411,16 +273,22 @@ export function watchReplicas(registry: Registry, read: () => ReplicaFigures[]):
   }
 }
 
-/** Reads these numbers whenever the metrics are read. */
 export function watchCounts(registry: Registry, counts: Record<keyof typeof watched, () => number>): void {
-  for (const name of Object.keys(watched) as (keyof typeof watched)[]) {
-    new Gauge({
-      name,
-      help: watched[name],
-      registers: [registry],
-      collect() {
-        this.set(counts[name]());
-      },
-    });
-  }
+  for (const name of Object.keys(watched) as (keyof typeof watched)[])
+    watchFigure(registry, counts[name], { name, help: watched[name] });
+}
+
+/** A figure that is read whenever the metrics are. */
+function watchFigure(
+  registry: Registry,
+  read: () => number,
+  options: { name: string; help: string; aggregator?: "max" | "min" },
+): void {
+  new Gauge({
+    ...options,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
 }

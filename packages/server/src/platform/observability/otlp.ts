@@ -1,13 +1,5 @@
-import {
-  defaultTextMapGetter,
-  type HrTime,
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  ValueType,
-} from "@opentelemetry/api";
-import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from "@opentelemetry/core";
+import { type HrTime, ValueType } from "@opentelemetry/api";
+import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
 import {
   convertLegacyHttpOptions,
   createOtlpHttpExportDelegate,
@@ -30,18 +22,23 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
-import type { OtlpTarget } from "../../config/config.ts";
-import { readTraceHeaders } from "./export.ts";
-import {
-  type ChatMetrics,
-  endSpanAfter,
-  evaluatedSpan,
-  type Recorder,
-  type RequestSpan,
-  type RunSpan,
-  type StepSpan,
-  type Tracing,
-} from "./tracing.ts";
+
+/** Where traces or metrics are sent, and how. */
+export type OtlpTarget = Readonly<{
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  protocol: "http/protobuf" | "http/json";
+  compression: "none" | "gzip";
+  timeoutMs: number;
+}>;
+
+export type TelemetryOptions = Readonly<{
+  /** Of the service in everything that is sent. */
+  attributes: Readonly<Record<string, string>>;
+  /** Absent: they are not sent. */
+  traces: OtlpTarget | undefined;
+  metrics: (OtlpTarget & Readonly<{ intervalMs: number }>) | undefined;
+}>;
 
 /** How an export ended: with an error, or without. */
 export type LogExport = (error: Error | undefined) => void;
@@ -107,58 +104,8 @@ function createExporter<Items, Response>(
   };
 }
 
-/** Spans of requests and runs, and of what is done for them. */
-export function recordSpans(
-  tracer: Tracer,
-  chats: ChatMetrics | undefined,
-): Pick<Tracing, "startRequest" | "startRun"> {
-  const recorder: Recorder = { tracer, propagator: new W3CTraceContextPropagator(), chats };
-  return {
-    startRequest: (method, headers) => startRequest(recorder, method, headers),
-    startRun: (run) => startRun(recorder, run),
-  };
-}
-
-function startRequest(recorder: Recorder, method: string, headers: Headers): RequestSpan {
-  const parent = recorder.propagator.extract(ROOT_CONTEXT, readTraceHeaders(headers), defaultTextMapGetter);
-  const attributes = { "http.request.method": method };
-  const span = recorder.tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
-  return {
-    ...evaluatedSpan(recorder, span, parent),
-    end(route, status) {
-      span.updateName(`${method} ${route}`);
-      span.setAttributes({ "http.route": route, "http.response.status_code": status });
-      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-      span.end();
-    },
-  };
-}
-
-function startRun(recorder: Recorder, { id, name, datasetId }: Parameters<Tracing["startRun"]>[0]): RunSpan {
-  const attributes = {
-    "gen_ai.operation.name": "invoke_workflow",
-    "gen_ai.workflow.name": name,
-    "presage.run.id": id,
-    "presage.dataset.id": datasetId,
-  };
-  const { tracer } = recorder;
-  const run = tracer.startSpan("invoke_workflow", { kind: SpanKind.INTERNAL, attributes }, ROOT_CONTEXT);
-  const links = [{ context: run.spanContext() }];
-
-  function startStep({ sampleId, repeat }: Parameters<RunSpan["startStep"]>[0]): StepSpan {
-    const attributes = { "presage.run.id": id, "presage.sample.id": sampleId, "presage.repeat": repeat };
-    const step = tracer.startSpan("run step", { kind: SpanKind.INTERNAL, attributes, links }, ROOT_CONTEXT);
-    return {
-      ...evaluatedSpan(recorder, step, ROOT_CONTEXT),
-      endAfter: (work) => endSpanAfter(step, work),
-    };
-  }
-
-  return { endAfter: (work) => endSpanAfter(run, work), startStep };
-}
-
 /** Figures as `/metrics` shows them. */
-export type PrometheusMetric = MetricObjectWithValues<MetricValue<string>>;
+type PrometheusMetric = MetricObjectWithValues<MetricValue<string>>;
 
 /** The same figures as OTLP has them, under the same names. */
 export function toMetricData(metrics: readonly PrometheusMetric[], nowMs: number): MetricData[] {

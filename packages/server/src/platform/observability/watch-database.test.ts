@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import pino from "pino";
-import { watchDatabase } from "./metrics.ts";
+import { watchDatabase } from "./logger.ts";
 
 let lines: Record<string, unknown>[];
 let nowMs: number;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import pino from "pino";
-import { type OutageWatch, watchOutage } from "./metrics.ts";
+import { type OutageWatch, watchOutage } from "./logger.ts";
 
 let lines: Record<string, unknown>[];
 let nowMs: number;

@@ -3,7 +3,7 @@ import { mersenne } from "pure-rand/generator/mersenne";
 import { type ClusterSum, jackknifeError, rounding, tQuantile } from "./intervals.ts";
 
 /** What data like these could have shown. Both are null for fewer than two clusters, and where the standard error is 0. */
-export interface DetectableDifference {
+interface DetectableDifference {
   /** The smallest true difference of means that a test at 5 % finds in 80 % of such data sets. */
   minDetectable: number | null;
   /** How many such clusters (trajectories) it takes to find a difference of 0.01 as often. */
@@ -41,7 +41,7 @@ export function holm(pValues: readonly (number | null)[]): (number | null)[] {
   return adjusted;
 }
 
-export interface PairedDifference {
+interface PairedDifference {
   /** Candidate − reference, the mean over all samples. Null without samples. */
   difference: number | null;
   /** Null without clusters. */
@@ -51,7 +51,7 @@ export interface PairedDifference {
 }
 
 /** Which sign vectors are tried: all of them for up to `mostClusters`, otherwise the identity and `sampled` random ones. */
-export interface SignVectors {
+interface SignVectors {
   mostClusters: number;
   sampled: number;
 }

@@ -237,7 +237,7 @@ export interface GroupSums extends ClusteredMoments {
 }
 
 /** Values by group and cluster; those of a group's cluster follow one another. */
-export interface ClusterSums {
+interface ClusterSums {
   add(group: number, cluster: number, value: number): void;
   /** By the number of each group that has values, once all are added. */
   end(): ReadonlyMap<number, GroupSums>;

@@ -13,7 +13,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { NewerSchemaError } from "./migrate.ts";
+import { newerSchemaError, SchemaError } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import { isDatabaseLocked } from "./store-error.ts";
 
@@ -27,7 +27,7 @@ export class DatabaseFileError extends Error {
 
 /**
  * Checks that the file at `path` is a sound database of this version of Presage, or an older one, and returns its last migration.
- * @throws DatabaseFileError, NewerSchemaError
+ * @throws DatabaseFileError, SchemaError
  */
 export function checkSqlite(path: string): string {
   const database = new Database(path, { readwrite: true });
@@ -42,10 +42,10 @@ export function checkSqlite(path: string): string {
       .all()
       .map((row) => row.name);
     const unknown = applied.filter((name) => !Object.hasOwn(migrations, name));
-    if (unknown.length > 0) throw new NewerSchemaError(unknown);
+    if (unknown.length > 0) throw newerSchemaError(unknown);
     return applied.at(-1) ?? "";
   } catch (error) {
-    if (error instanceof DatabaseFileError || error instanceof NewerSchemaError) throw error;
+    if (error instanceof DatabaseFileError || error instanceof SchemaError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new DatabaseFileError(
       reason.includes("no such table")

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { nextSeen, type SeenClock } from "./clock.ts";
 import { microsPerDay, microsPerSecond } from "./columns.ts";
-import { nextSeen, type SeenClock } from "./leases.ts";
 
 const start = Date.UTC(2026, 10, 1) * 1_000;
 const minute = 60 * microsPerSecond;

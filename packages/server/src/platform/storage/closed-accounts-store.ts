@@ -52,7 +52,7 @@ export async function refuseClosedAccounts(
   throw new ServiceError("unauthenticated", "The account has been deleted. Nothing was stored.");
 }
 
-export interface WriterWait {
+interface WriterWait {
   /** Is called once, if it takes longer than `slowMs`. */
   onSlow(): void;
   slowMs: number;

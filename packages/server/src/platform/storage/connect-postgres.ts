@@ -1,13 +1,20 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
-import { hasPostgresSchema, type Migrated, migrate } from "./migrate.ts";
-import type { Connected, OpenOptions } from "./open.ts";
-import { refuseSharedSessions, whilePostgresResponds } from "./postgres.ts";
+import { hasPostgresSchema, migrate } from "./migrate.ts";
+import { isPostgresDown } from "./postgres.ts";
 import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
 import type { Database, Tables } from "./schema/tables.ts";
-import { createReader, createWriter, readerQueue } from "./store.ts";
-import { isLockTimeout, NoDatabaseError } from "./store-error.ts";
+import {
+  createReader,
+  createWriter,
+  type Migrated,
+  type OpenedDatabase,
+  type OpenOptions,
+  readerQueue,
+} from "./store.ts";
+import { isLockTimeout, NoDatabaseError, storeUnavailable } from "./store-error.ts";
 
 /**
  * A process that freezes in a transaction loses its locks before another one stops waiting for them. The answer timeout applies
@@ -47,7 +54,7 @@ export async function connectPostgres(
   url: string,
   listeners: PostgresListeners,
   { mustExist }: OpenOptions,
-): Promise<Connected> {
+): Promise<OpenedDatabase> {
   const migrated = await whilePostgresResponds(url, async (signal) => {
     const migrating = new Kysely<Tables>({
       dialect: postgresDialect(url, { ...listeners, limits: migratingLimits, signal }),
@@ -81,8 +88,9 @@ export async function connectPostgres(
     briefReader: brief.reader,
     sqlitePath: undefined,
     migrated,
-    async closeReaders() {
+    async destroy() {
       await Promise.all([long.destroy(), brief.destroy()]);
+      await database.destroy();
     },
   };
 }
@@ -130,4 +138,85 @@ export function connectPostgresOnce(url: string): Database {
 function refuseChange(): ServiceError {
   const message = "Too many changes of this account are waiting. Send fewer at once, and try again.";
   return new ServiceError("overloaded", message, { retryAfterS: 1 });
+}
+
+const probeEveryMs = 1_000;
+const probeTimeoutMs = 3_000;
+/** As long as statements with a time limit wait for a response. */
+const maxSilenceMs = 10_000;
+
+/**
+ * Runs work whose statements have no time limit. Its signal is aborted once PostgreSQL has not responded to another connection for
+ * 10 s: without that, the work would wait forever.
+ */
+export async function whilePostgresResponds<Result>(
+  url: string,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const silence = new AbortController();
+  const end = new AbortController();
+  const watching = watchSilence(url, silence, end.signal);
+  try {
+    return await work(silence.signal);
+  } catch (error) {
+    throw silence.signal.aborted ? silence.signal.reason : error;
+  } finally {
+    end.abort();
+    await watching;
+  }
+}
+
+async function watchSilence(url: string, silence: AbortController, end: AbortSignal): Promise<void> {
+  let respondedAtMs = performance.now();
+  const probe = new Kysely({
+    dialect: postgresDialect(url, {
+      maxConnections: 1,
+      limits: { responseTimeoutMs: probeTimeoutMs },
+      onConnectionLost() {},
+    }),
+  });
+  for (;;) {
+    // The first probe comes late, so that most starts need no connection for it.
+    await sleep(probeEveryMs, undefined, { signal: end }).catch(() => {});
+    if (end.aborted) break;
+    if (await responds(probe)) respondedAtMs = performance.now();
+    else if (performance.now() - respondedAtMs > maxSilenceMs) {
+      silence.abort(storeUnavailable(new Error(`no response for ${maxSilenceMs / 1000} s`)));
+      break;
+    }
+  }
+  await probe.destroy();
+}
+
+/** A refusal is a response, too. */
+async function responds(probe: Kysely<unknown>): Promise<boolean> {
+  return await sql`select 1`.execute(probe).then(
+    () => true,
+    (error: unknown) => !isPostgresDown(error),
+  );
+}
+
+/**
+ * Throws if a pooler gives a connection another session for each transaction: a session's settings would then apply to other
+ * connections, such as the long reads' read-only mode to writes. Needs two connections.
+ */
+export async function refuseSharedSessions(database: Database): Promise<void> {
+  await database.connection().execute(async (one) => {
+    const session = await readSession(one);
+    // While a transaction holds a session, the pooler cannot give that to another connection.
+    const isShared = await database
+      .transaction()
+      .execute(
+        async (other) => (await readSession(other)) === session || (await readSession(one)) !== session,
+      );
+    if (isShared)
+      throw new Error(
+        "a pooler in transaction mode is in between; give it session mode (PgBouncer: pool_mode = session), or connect to PostgreSQL itself",
+      );
+  });
+}
+
+async function readSession(database: Database): Promise<number | undefined> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database);
+  return rows[0]?.pid;
 }

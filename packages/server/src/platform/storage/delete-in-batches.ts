@@ -36,7 +36,7 @@ export interface DeletedBatch<Place> {
 }
 
 /** Deletes at most `limit` rows from a place on; at first from the start. */
-export type DeleteSome<Place> = (place: Place | undefined, limit: number) => Promise<DeletedBatch<Place>>;
+type DeleteSome<Place> = (place: Place | undefined, limit: number) => Promise<DeletedBatch<Place>>;
 
 /** Deletes in transactions of a few milliseconds, whose size follows from what the last one took, with pauses between them. */
 export async function deleteInBatches<Place>(

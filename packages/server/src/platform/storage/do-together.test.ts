@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { doTogether } from "./store.ts";
+import { doTogether } from "./batches.ts";
 
 test("what is added during a write shares the next one, and each call gets its own result", async () => {
   const batches: number[][] = [];

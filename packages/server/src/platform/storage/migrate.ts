@@ -2,9 +2,10 @@ import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { Migrator, sql } from "kysely";
 import { z } from "zod";
-import { migrations, oldestVersion } from "./migrations/index.ts";
+import { baselineName, migrations, oldestVersion } from "./migrations/index.ts";
 import type { Database } from "./schema/tables.ts";
 import { changeSetting, readSetting } from "./settings-store.ts";
+import type { Migrated } from "./store.ts";
 
 /** Whether Presage has created its schema in the SQLite file at `path`. Neither creates nor changes a file. */
 export function hasSqliteSchema(path: string): boolean {
@@ -67,23 +68,24 @@ function parse(said: string | undefined): OldestVersion | undefined {
 
 const newestMigration = Object.keys(migrations).at(-1) ?? "";
 
-/** The database was migrated by a newer version of Presage. */
-export class NewerSchemaError extends Error {
-  constructor(unknownMigrations: string[]) {
-    super(
-      `The database is newer than this version of Presage, which does not know its migrations ${unknownMigrations.join(", ")}. ` +
-        "Start the version that applied them, or a later one.",
-    );
-    this.name = "NewerSchemaError";
+/** Whether a schema with these migrations was left by a version before 0.1.0, or by one in development: nothing leads from it to today's. */
+export function isTooOld(executed: readonly string[]): boolean {
+  return executed.length > 0 && !executed.includes(baselineName);
+}
+
+/** The database has a schema that this version neither runs on nor upgrades. */
+export class SchemaError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "SchemaError";
   }
 }
 
-/** What an upgrade of the schema has done. */
-export interface Migrated {
-  /** The names of the migrations that ran. */
-  applied: string[];
-  /** Migrations of a newer version, which says that this one may run beside it. */
-  newer: string[];
+export function newerSchemaError(unknownMigrations: readonly string[]): SchemaError {
+  return new SchemaError(
+    `The database is newer than this version of Presage, which does not know its migrations ${unknownMigrations.join(", ")}. ` +
+      "Start the version that applied them, or a later one.",
+  );
 }
 
 /**
@@ -95,10 +97,13 @@ export async function migrate(database: Database): Promise<Migrated> {
   const { error, results } = await migrator.migrateToLatest();
   if (error !== undefined) {
     const executed = await executedMigrations(database).catch(() => []);
+    if (isTooOld(executed))
+      throw new SchemaError(
+        `The schema of the database is from before Presage 0.1.0 (${executed.at(-1)}). Start Presage 0.1.0 once, then this version.`,
+      );
     const newer = executed.filter((name) => !Object.hasOwn(migrations, name));
     if (newer.length === 0) throw error;
-    if (!mayRunOn(executed, await readSetting(database, oldestVersionSetting)))
-      throw new NewerSchemaError(newer);
+    if (!mayRunOn(executed, await readSetting(database, oldestVersionSetting))) throw newerSchemaError(newer);
     return { applied: [], newer };
   }
   await saveOldestVersion(database, { schema: newestMigration, oldest: oldestVersion });

@@ -1,4 +1,5 @@
-import { type Micros, microsPerMs, nowMicros } from "./columns.ts";
+import { ReusedKeyError } from "../errors.ts";
+import { microsPerMs, nowMicros } from "./columns.ts";
 import { insertRows } from "./rows.ts";
 import type { Database } from "./schema/tables.ts";
 import { isPostgres } from "./store.ts";
@@ -9,14 +10,6 @@ export interface Once {
   id: string;
   /** A digest of the rest of the request. */
   requestDigest: string;
-}
-
-/** An `Idempotency-Key` that was used before, with another request. */
-export class ReusedKeyError extends Error {
-  constructor() {
-    super("The Idempotency-Key was used for another request. Use a new key for each request.");
-    this.name = "ReusedKeyError";
-  }
 }
 
 /** Far longer than any client retries. */
@@ -71,13 +64,9 @@ export async function recordRequest(
   return earlier.receipt;
 }
 
-async function writeReceipt(transaction: Database, id: string, receipt: string): Promise<void> {
-  await transaction.updateTable("idempotent_requests").set({ receipt }).where("id", "=", id).execute();
-}
-
 /** Deletes some of the expired requests, the oldest first, after this many new ones. */
 export async function forgetOldRequests(database: Database, requests = 1): Promise<void> {
-  const until = forgottenUntil(nowMicros());
+  const until = nowMicros() - rememberedForMs * microsPerMs;
   await database
     .deleteFrom("idempotent_requests")
     .where("id", "in", (old) =>
@@ -94,11 +83,7 @@ export async function forgetOldRequests(database: Database, requests = 1): Promi
     .execute();
 }
 
-function forgottenUntil(now: Micros): Micros {
-  return now - rememberedForMs * microsPerMs;
-}
-
-export interface OnceWork<Result, Receipt> {
+interface OnceWork<Result, Receipt> {
   /** If it rejects, nothing is done and nothing remembered. */
   work(transaction: Database): Promise<Result>;
   /** What is stored as JSON to recreate the result: ids rather than texts, and no secrets. */
@@ -120,7 +105,12 @@ export async function doOnce<Result, Receipt>(
     const receipt = await recordRequest(transaction, once, "");
     if (receipt !== undefined) return { receipt };
     const result = await work(transaction);
-    await writeReceipt(transaction, once.id, JSON.stringify(await toReceipt(result)));
+    const written = JSON.stringify(await toReceipt(result));
+    await transaction
+      .updateTable("idempotent_requests")
+      .set({ receipt: written })
+      .where("id", "=", once.id)
+      .execute();
     return { result };
   });
   // It was written as this type.

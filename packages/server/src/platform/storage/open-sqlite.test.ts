@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqlite } from "./sqlite-driver.ts";
+import { openSqlite } from "./sqlite-file.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "presage-open-sqlite-"));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -2,36 +2,61 @@ import { Database as SqliteFile } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Kysely, sql } from "kysely";
+import { parseSeen, readDatabaseClock, type SeenClock, seenClockSetting } from "./clock.ts";
 import { nowMicros } from "./columns.ts";
-import { parseSeen, type SeenClock, seenClockSetting } from "./leases.ts";
 import {
   hasPostgresSchema,
   hasSqliteSchema,
-  type Migrated,
+  isTooOld,
   mayRunOn,
   migrate,
-  NewerSchemaError,
   oldestVersionSetting,
+  SchemaError,
 } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
-import { refuseSharedSessions } from "./postgres.ts";
 import type { Database, Tables } from "./schema/tables.ts";
-import { readDatabaseClock, readSetting } from "./settings-store.ts";
-import { openSqliteDatabase } from "./sqlite.ts";
+import { readSetting } from "./settings-store.ts";
+import { inMemoryPath, isSqlite, openSqliteDatabase, sqlitePath } from "./sqlite.ts";
 import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
-import { createReader, readerQueue, type Store } from "./store.ts";
+import { createReader, type OpenedDatabase, type OpenOptions, readerQueue } from "./store.ts";
 import { NoDatabaseError, OpenDatabaseError } from "./store-error.ts";
 
-const inMemoryPath = ":memory:";
 /** Statement timeouts on threads; SQLite has none of its own. */
 const sqliteReaderTimeoutMs = 60_000;
 const sqliteBriefReaderTimeoutMs = 10_000;
+
+/**
+ * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
+ * `onConnectionLost` is called when an idle connection is lost, `onSuccess` after each successful statement.
+ */
+export async function openDatabase(
+  url: string,
+  onConnectionLost: (error: Error) => void,
+  onSuccess: () => void = () => {},
+  options: OpenOptions = {},
+): Promise<OpenedDatabase> {
+  try {
+    if (isSqlite(url)) return await connectSqlite(sqlitePath(url), onSuccess, options);
+    const { connectPostgres } = await import("./connect-postgres.ts");
+    return await connectPostgres(url, { onConnectionLost, onSuccess }, options);
+  } catch (error) {
+    if (error instanceof SchemaError || error instanceof NoDatabaseError) throw error;
+    throw new OpenDatabaseError(error);
+  }
+}
+
+/** The database at `url`, whose schema is up to date, on one connection: for a thread. */
+export async function openThreadDatabase(url: string): Promise<Database> {
+  if (isSqlite(url)) return openSqliteDatabase(sqlitePath(url));
+  const { connectPostgresOnce } = await import("./connect-postgres.ts");
+  return connectPostgresOnce(url);
+}
 
 async function connectSqlite(
   path: string,
   onSuccess: () => void,
   { mustExist }: OpenOptions,
-): Promise<Connected> {
+): Promise<OpenedDatabase> {
   if (mustExist && !hasSqliteSchema(path)) throw new NoDatabaseError(resolve(path));
   const database = openSqliteDatabase(path, onSuccess);
   const migrated = await migrate(database);
@@ -45,19 +70,17 @@ async function connectSqlite(
       briefReader: reader,
       sqlitePath: undefined,
       migrated,
-      closeReaders: async () => {},
+      destroy: () => database.destroy(),
     };
   }
   // Threads start with their first statement.
-  const startWorker = () => startSqliteWorker(path);
-  const long = createReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
-    slots: 1,
-    queue: readerQueue,
-  });
-  const brief = createReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), {
-    slots: 1,
-    queue: readerQueue,
-  });
+  const readerWithin = (timeoutMs: number) =>
+    createReader(
+      sqliteThreadDialect(() => startSqliteWorker(path), timeoutMs),
+      { slots: 1, queue: readerQueue },
+    );
+  const long = readerWithin(sqliteReaderTimeoutMs);
+  const brief = readerWithin(sqliteBriefReaderTimeoutMs);
   return {
     database,
     // The only writing connection; its turns are short.
@@ -66,86 +89,13 @@ async function connectSqlite(
     briefReader: brief.reader,
     sqlitePath: path,
     migrated,
-    async closeReaders() {
+    async destroy() {
       // One after the other: the last SQLite connection to close removes the log, and of several at once none would be the last.
       await long.destroy();
       await brief.destroy();
+      await database.destroy();
     },
   };
-}
-
-const sqliteScheme = "sqlite:";
-
-export function isSqlite(url: string): boolean {
-  return url.startsWith(sqliteScheme);
-}
-
-/** The file of a database at an SQLite URL. */
-export function sqlitePath(url: string): string {
-  return url.slice(sqliteScheme.length);
-}
-
-/** An in-memory database: every process has its own, which is lost when it ends. */
-export const inMemoryUrl = sqliteScheme + inMemoryPath;
-
-export function isInMemory(url: string): boolean {
-  return url === inMemoryUrl;
-}
-
-export interface OpenedDatabase extends Store {
-  /** The SQLite file, if there is one. */
-  sqlitePath: string | undefined;
-  migrated: Migrated;
-  /** Finishes the statements in progress and closes all connections. */
-  destroy(): Promise<void>;
-}
-
-export interface OpenOptions {
-  /** Throws a `NoDatabaseError` instead of creating a database. */
-  mustExist?: boolean;
-}
-
-/**
- * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
- * `onConnectionLost` is called when an idle connection is lost, `onSuccess` after each successful statement.
- */
-export async function openDatabase(
-  url: string,
-  onConnectionLost: (error: Error) => void,
-  onSuccess: () => void = () => {},
-  options: OpenOptions = {},
-): Promise<OpenedDatabase> {
-  try {
-    const { closeReaders, ...opened } = isSqlite(url)
-      ? await connectSqlite(sqlitePath(url), onSuccess, options)
-      : await (await import("./connect-postgres.ts")).connectPostgres(
-          url,
-          { onConnectionLost, onSuccess },
-          options,
-        );
-    return {
-      ...opened,
-      async destroy() {
-        await closeReaders();
-        await opened.database.destroy();
-      },
-    };
-  } catch (error) {
-    if (error instanceof NewerSchemaError || error instanceof NoDatabaseError) throw error;
-    throw new OpenDatabaseError(error);
-  }
-}
-
-/** The database at `url`, whose schema is up to date, on one connection: for a thread. */
-export async function openThreadDatabase(url: string): Promise<Database> {
-  if (isSqlite(url)) return openSqliteDatabase(sqlitePath(url));
-  const { connectPostgresOnce } = await import("./connect-postgres.ts");
-  return connectPostgresOnce(url);
-}
-
-/** A database whose schema is up to date. */
-export interface Connected extends Omit<OpenedDatabase, "destroy"> {
-  closeReaders(): Promise<void>;
 }
 
 /** A database as a look at it finds it. */
@@ -156,6 +106,8 @@ export interface InspectedDatabase {
   schema: string | undefined;
   /** How many migrations this version of Presage would apply. */
   pending: number;
+  /** Whether its schema is from before 0.1.0, so that this version does not upgrade it. */
+  isTooOld: boolean;
   /** Migrations that this version does not know. */
   unknown: string[];
   /** Whether a schema with such migrations lets this version run on it. */
@@ -201,7 +153,10 @@ function inspectSqlite(path: string): InspectedDatabase {
 }
 
 async function inspectPostgres(url: string): Promise<InspectedDatabase> {
-  const { postgresDialect } = await import("./postgres-driver.ts");
+  const [{ postgresDialect }, { refuseSharedSessions }] = await Promise.all([
+    import("./postgres-driver.ts"),
+    import("./connect-postgres.ts"),
+  ]);
   const database = new Kysely<Tables>({
     dialect: postgresDialect(url, { limits, maxConnections: 2, onConnectionLost() {} }),
   });
@@ -229,6 +184,7 @@ function stateOf(applied: { name: string }[] | undefined, said?: string, seen?: 
   return {
     schema: names.at(-1),
     pending: known.filter((name) => !names.includes(name)).length,
+    isTooOld: isTooOld(names),
     unknown: names.filter((name) => !known.includes(name)),
     mayRun: mayRunOn(names, said),
     seenClock: parseSeen(seen),

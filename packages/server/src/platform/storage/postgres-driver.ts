@@ -235,7 +235,7 @@ export interface PostgresListeners {
   onSuccess?(): void;
 }
 
-export interface PostgresOptions extends PostgresListeners {
+interface PostgresOptions extends PostgresListeners {
   maxConnections?: number;
   limits?: PostgresLimits;
   isReadOnly?: boolean;

@@ -1,9 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { Kysely, sql } from "kysely";
 import pRetry from "p-retry";
-import { postgresDialect } from "./postgres-driver.ts";
-import type { Database } from "./schema/tables.ts";
-import { storeUnavailable } from "./store-error.ts";
 
 const networkCodes = new Set([
   "EAI_AGAIN",
@@ -58,85 +53,4 @@ export async function waitForPostgres<Opened>(
       return performance.now() - downSinceMs < patienceMs;
     },
   });
-}
-
-const probeEveryMs = 1_000;
-const probeTimeoutMs = 3_000;
-/** As long as statements with a time limit wait for a response. */
-const maxSilenceMs = 10_000;
-
-/**
- * Runs work whose statements have no time limit. Its signal is aborted once PostgreSQL has not responded to another connection for
- * 10 s: without that, the work would wait forever.
- */
-export async function whilePostgresResponds<Result>(
-  url: string,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const silence = new AbortController();
-  const end = new AbortController();
-  const watching = watchSilence(url, silence, end.signal);
-  try {
-    return await work(silence.signal);
-  } catch (error) {
-    throw silence.signal.aborted ? silence.signal.reason : error;
-  } finally {
-    end.abort();
-    await watching;
-  }
-}
-
-async function watchSilence(url: string, silence: AbortController, end: AbortSignal): Promise<void> {
-  let respondedAtMs = performance.now();
-  const probe = new Kysely({
-    dialect: postgresDialect(url, {
-      maxConnections: 1,
-      limits: { responseTimeoutMs: probeTimeoutMs },
-      onConnectionLost() {},
-    }),
-  });
-  for (;;) {
-    // The first probe comes late, so that most starts need no connection for it.
-    await sleep(probeEveryMs, undefined, { signal: end }).catch(() => {});
-    if (end.aborted) break;
-    if (await responds(probe)) respondedAtMs = performance.now();
-    else if (performance.now() - respondedAtMs > maxSilenceMs) {
-      silence.abort(storeUnavailable(new Error(`no response for ${maxSilenceMs / 1000} s`)));
-      break;
-    }
-  }
-  await probe.destroy();
-}
-
-/** A refusal is a response, too. */
-async function responds(probe: Kysely<unknown>): Promise<boolean> {
-  return await sql`select 1`.execute(probe).then(
-    () => true,
-    (error: unknown) => !isPostgresDown(error),
-  );
-}
-
-/**
- * Throws if a pooler gives a connection another session for each transaction: a session's settings would then apply to other
- * connections, such as the long reads' read-only mode to writes. Needs two connections.
- */
-export async function refuseSharedSessions(database: Database): Promise<void> {
-  await database.connection().execute(async (one) => {
-    const session = await readSession(one);
-    // While a transaction holds a session, the pooler cannot give that to another connection.
-    const isShared = await database
-      .transaction()
-      .execute(
-        async (other) => (await readSession(other)) === session || (await readSession(one)) !== session,
-      );
-    if (isShared)
-      throw new Error(
-        "a pooler in transaction mode is in between; give it session mode (PgBouncer: pool_mode = session), or connect to PostgreSQL itself",
-      );
-  });
-}
-
-async function readSession(database: Database): Promise<number | undefined> {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database);
-  return rows[0]?.pid;
 }

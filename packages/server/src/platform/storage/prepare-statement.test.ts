@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { prepareStatement } from "./lists.ts";
 import { openDatabase } from "./open.ts";
+import { prepareStatement } from "./rows.ts";
 
 test("a statement is built once, and each execution has its own values", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});

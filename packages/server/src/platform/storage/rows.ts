@@ -1,56 +1,6 @@
 import { CompiledQuery, sql } from "kysely";
-import { toStorableText } from "./columns.ts";
-import type { PredictionsTable } from "./schema/accounts.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 import { isPostgres } from "./store.ts";
-
-/** What is stored of a model's answer. */
-export interface Answer {
-  output: string;
-  reasoning: string | null;
-  finishReason: string | null;
-  deployment: string;
-  /** As the response names it. */
-  model: string | null;
-  /** The name that was sent; null if it has no price, as any but the configured ones. */
-  sentModel: string | null;
-  /** Null: it came from the cache. */
-  replica: string | null;
-  promptTokens: number;
-  /** Tokens of the prompt that the upstream had in its own cache, or all tokens of what came from ours. */
-  cachedTokens: number;
-  completionTokens: number;
-}
-
-/** As the contract says. */
-const maxNameCharacters = 200;
-
-/** The columns of a prediction that its answer fills; undefined without an answer. */
-export function answerColumns(answer: Omit<Answer, "deployment"> | undefined) {
-  return {
-    model: toName(answer?.model),
-    sent_model: answer?.sentModel ?? null,
-    replica: answer?.replica ?? null,
-    finish_reason: toName(answer?.finishReason),
-    prompt_tokens: answer?.promptTokens ?? 0,
-    cached_tokens: answer?.cachedTokens ?? 0,
-    completion_tokens: answer?.completionTokens ?? 0,
-  } satisfies Partial<PredictionsTable>;
-}
-
-/** Token counts as they are shown: null where the upstream counted none, as no prompt has 0 tokens. */
-export function shownTokens<Name extends string>(
-  counts: Record<Name, number>,
-  isAnswered = true,
-): Record<Name, number | null> {
-  const isKnown = !isAnswered || Object.values(counts).some((count) => Number(count) > 0);
-  const shown = Object.entries(counts).map(([name, count]) => [name, isKnown ? Number(count) : null]);
-  return Object.fromEntries(shown) as Record<Name, number | null>;
-}
-
-function toName(text: string | null | undefined): string | null {
-  return typeof text === "string" ? toStorableText(text, maxNameCharacters) : null;
-}
 
 /** PostgreSQL accepts twice as many in a statement. */
 const maxParameters = 32_000;
@@ -159,64 +109,21 @@ async function run<Row>(database: Database, statement: string, parameters: unkno
   return (await database.executeQuery<Row>({ ...CompiledQuery.raw(statement), parameters })).rows;
 }
 
-const usualIntervalMs = 5_000;
-
-export interface BatchedWrites<Value> {
-  /** What is collected for the next batch. To be called again for each change: every batch has its own map. */
-  pending(): Map<string, Value>;
-  writeNow(): Promise<void>;
-  /** Writes what is pending and stops. */
-  stop(): Promise<void>;
-}
-
-export interface Batching<Value> {
-  /** Absent: five seconds. */
-  intervalMs?: number;
-  write(batch: ReadonlyMap<string, Value>): Promise<void>;
-  /** Returns what could not be written to what was collected meanwhile. */
-  putBack(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
-  /** `isFirst`: the previous batch was written. */
-  onFailure(error: unknown, isFirst: boolean): void;
-}
-
-/** Writes what is pending every few seconds, one batch after the other. */
-export function writeInBatches<Value>({
-  intervalMs = usualIntervalMs,
-  write,
-  putBack,
-  onFailure,
-}: Batching<Value>): BatchedWrites<Value> {
-  let pending = new Map<string, Value>();
-  let writing: Promise<void> = Promise.resolve();
-  let isFailing = false;
-
-  async function writePending(): Promise<void> {
-    if (pending.size === 0) return;
-    const batch = pending;
-    pending = new Map();
-    try {
-      await write(batch);
-      isFailing = false;
-    } catch (error) {
-      onFailure(error, !isFailing);
-      isFailing = true;
-      putBack(batch, pending);
-    }
-  }
-
-  function writeNow(): Promise<void> {
-    writing = writing.then(writePending);
-    return writing;
-  }
-
-  const timer = setInterval(writeNow, intervalMs);
-  return {
-    pending: () => pending,
-    writeNow,
-    async stop() {
-      clearInterval(timer);
-      await writeNow();
-    },
+/**
+ * A statement that is compiled once: building a short one takes longer than running it. `build` says what it is, with any values; the
+ * values of each execution follow the order in which they stand in the statement.
+ */
+export function prepareStatement<Row>(
+  build: (database: Database) => { compile(): CompiledQuery<Row> },
+): (database: Database, values: readonly unknown[]) => Promise<Row[]> {
+  const compiled = new Map<"PostgreSQL" | "SQLite", CompiledQuery<Row>>();
+  return async (database, values) => {
+    const dialect = isPostgres(database) ? "PostgreSQL" : "SQLite";
+    const query = compiled.get(dialect) ?? build(database).compile();
+    compiled.set(dialect, query);
+    if (values.length !== query.parameters.length)
+      throw new Error(`A statement has ${query.parameters.length} values, and ${values.length} are given`);
+    return (await database.executeQuery<Row>({ ...query, parameters: values })).rows;
   };
 }
 

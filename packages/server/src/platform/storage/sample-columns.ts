@@ -12,7 +12,7 @@ export const writerLocks = String(2 ** 44);
 export const numbersPerStretch = 2_000;
 
 /** What a result says about its sample: where it comes from in a dataset or a trajectory. */
-export interface SampleOrigin {
+interface SampleOrigin {
   /** The tag `trajectory_id`. */
   trajectoryId?: string | undefined;
   datasetId?: string | undefined;

@@ -1,6 +1,4 @@
-import { type Database as BunDatabase, Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
-import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import type { Database as BunDatabase } from "bun:sqlite";
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -11,145 +9,10 @@ import {
   SqliteQueryCompiler,
   type SqliteStatement,
 } from "kysely";
-import { LRUCache } from "lru-cache";
 import pRetry from "p-retry";
+import { createStatementCache, openSqlite, type StatementCache } from "./sqlite-file.ts";
 import type { WriteTurn } from "./sqlite-turns.ts";
 import { isDatabaseLocked, isDiskFailure, storeUncertain } from "./store-error.ts";
-
-/** How long SQLite itself waits for another connection's lock, blocking the calling thread. */
-export const busyTimeoutMs = 5_000;
-
-/** Opens a connection whose commits are on disk when they return. */
-export function openSqlite(path: string): Database {
-  if (path !== ":memory:") createFile(path);
-  const database = new Database(path, { create: true, strict: true });
-  try {
-    database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-    database.run("PRAGMA journal_mode = WAL");
-    database.run("PRAGMA synchronous = FULL");
-    database.run("PRAGMA foreign_keys = ON");
-    // What is deleted is overwritten; `fast` would leave the texts in free pages.
-    database.run("PRAGMA secure_delete = ON");
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return database;
-}
-
-/** The same for reads only. */
-export function openSqliteReader(path: string): Database {
-  const database = openSqlite(path);
-  database.run("PRAGMA query_only = ON");
-  return database;
-}
-
-/**
- * Creates a missing file, readable by its owner only: it holds the secret for digests of API keys. An existing file is not
- * opened: closing any descriptor of it drops the locks of this process's other connections (POSIX), and the next process to
- * open it would take its log for abandoned and delete it.
- */
-function createFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  try {
-    closeSync(openSync(path, "ax", 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-}
-
-const maxStatements = 200;
-/** A statement keeps a copy of what was last bound to it. With more than this it is not kept. */
-const maxBoundLength = 64 * 1024;
-
-/** A connection's prepared statements by their text. */
-export interface StatementCache {
-  /**
-   * For one use, before the next is prepared: either may close it. In place of its parameters it may be given rows of them, for each
-   * of which it is executed.
-   */
-  prepare(sql: string): SqliteStatement;
-  /** Closes the connection with its statements: SQLite keeps it open for as long as one is left. */
-  close(): void;
-}
-
-/** Keeps the statements that were used last. Bun's own cache keeps the first twenty of a connection for ever, and no others. */
-export function createStatementCache(database: Database): StatementCache {
-  const statements = new LRUCache<string, Statement>({
-    max: maxStatements,
-    dispose: (statement) => statement.finalize(),
-  });
-
-  function find(sql: string): Statement {
-    let statement = statements.get(sql);
-    if (statement === undefined) {
-      statement = database.prepare(sql);
-      statements.set(sql, statement);
-    }
-    return statement;
-  }
-
-  return {
-    prepare(sql) {
-      const statement = find(sql);
-
-      /** Executes it for each row, or once, and returns the results. */
-      function use<Result>(
-        parameters: readonly unknown[],
-        execute: (bindings: SQLQueryBindings[]) => Result,
-      ): Result[] {
-        let bound = parameters;
-        try {
-          return rowsOf(parameters).map((row) => {
-            bound = row;
-            return execute(row as SQLQueryBindings[]);
-          });
-        } finally {
-          letGo(bound);
-        }
-      }
-
-      function letGo(parameters: readonly unknown[]): void {
-        if (boundLength(parameters) > maxBoundLength) statements.delete(sql);
-      }
-
-      // Bun takes the values as one list too, which is faster than as many arguments.
-      return {
-        reader: statement.columnNames.length > 0,
-        all: (parameters) => use(parameters, (bindings) => statement.all(bindings)).flat(),
-        run: (parameters) => use(parameters, (bindings) => statement.run(bindings)).at(-1) ?? nothing,
-        *iterate(parameters) {
-          try {
-            yield* statement.iterate(...(parameters as SQLQueryBindings[]));
-          } finally {
-            letGo(parameters);
-          }
-        },
-      };
-    },
-    close() {
-      statements.clear();
-      database.close();
-    },
-  };
-}
-
-const nothing = { changes: 0, lastInsertRowid: 0 };
-
-/** No parameter is an array. */
-function rowsOf(parameters: readonly unknown[]): readonly (readonly unknown[])[] {
-  return Array.isArray(parameters[0]) ? (parameters as readonly unknown[][]) : [parameters];
-}
-
-/** In characters or bytes. */
-function boundLength(parameters: readonly unknown[]): number {
-  let length = 0;
-  for (const parameter of parameters) {
-    if (typeof parameter === "string") length += parameter.length;
-    else if (ArrayBuffer.isView(parameter)) length += parameter.byteLength;
-  }
-  return length;
-}
 
 /** How long a statement waits for another process to finish its write. */
 const patienceMs = 5_000;

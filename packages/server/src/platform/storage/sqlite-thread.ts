@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { createStatementCache, openSqliteReader, type StatementCache } from "./sqlite-driver.ts";
+import { createStatementCache, openSqliteReader, type StatementCache } from "./sqlite-file.ts";
 import { serveRequests } from "./thread.ts";
 
 // The entry file of a worker, which reads on its own connection so that slow statements only block this thread.

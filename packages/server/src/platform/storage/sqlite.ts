@@ -13,11 +13,31 @@ import {
   sql,
 } from "kysely";
 import { ServiceError } from "../errors.ts";
-import { isInMemory, isSqlite, type OpenedDatabase, sqlitePath } from "./open.ts";
 import type { Database, Tables } from "./schema/tables.ts";
-import { busyTimeoutMs, openSqliteReader, sqliteDialect } from "./sqlite-driver.ts";
+import { sqliteDialect } from "./sqlite-driver.ts";
+import { busyTimeoutMs, openSqliteReader } from "./sqlite-file.ts";
 import { createWriteTurn, type WriterData, type WriteTurn } from "./sqlite-turns.ts";
+import type { OpenedDatabase } from "./store.ts";
 import { isDatabaseLocked } from "./store-error.ts";
+
+export const inMemoryPath = ":memory:";
+const sqliteScheme = "sqlite:";
+
+export function isSqlite(url: string): boolean {
+  return url.startsWith(sqliteScheme);
+}
+
+/** The file of a database at an SQLite URL. */
+export function sqlitePath(url: string): string {
+  return url.slice(sqliteScheme.length);
+}
+
+/** An in-memory database: every process has its own, which is lost when it ends. */
+export const inMemoryUrl = sqliteScheme + inMemoryPath;
+
+export function isInMemory(url: string): boolean {
+  return url === inMemoryUrl;
+}
 
 /** A commit that makes the log longer than 1,000 pages copies it into the file before the next write may begin. */
 const mostPages = 300;
@@ -57,7 +77,7 @@ export function openSqliteDatabase(
   const dialect = sqliteDialect(path, onSuccess, turn);
   // An in-memory database belongs to its one connection.
   return new Kysely<Tables>({
-    dialect: path === ":memory:" ? dialect : readBesideWrites(dialect, path, onSuccess),
+    dialect: path === inMemoryPath ? dialect : readBesideWrites(dialect, path, onSuccess),
   });
 }
 

@@ -1,6 +1,6 @@
 import { Database, type Statement } from "bun:sqlite";
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
-import { createStatementCache, type StatementCache } from "./sqlite-driver.ts";
+import { createStatementCache, type StatementCache } from "./sqlite-file.ts";
 
 let database: Database;
 let cache: StatementCache;

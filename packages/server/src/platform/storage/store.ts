@@ -1,49 +1,60 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DatabaseConnection, type Dialect, type Driver, Kysely, PostgresAdapter } from "kysely";
 import { ServiceError } from "../errors.ts";
 import { createFairSlots, type FairSlotLimits, type QueueLimits } from "../limits/turns.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 
-/**
- * Hands items that are added at the same time to one call of `work`: while one is in progress, the next items are collected. Each
- * item gets its own part of what the call returned, once that is done.
- */
-export function doTogether<Item, Result>(
-  work: (items: readonly Item[]) => Promise<readonly Result[]>,
-): (item: Item) => Promise<Result> {
-  let waiting: { item: Item; done: PromiseWithResolvers<Result> }[] = [];
-  let isWorking = false;
-
-  async function workOnWaiting(): Promise<void> {
-    if (isWorking) return;
-    isWorking = true;
-    while (waiting.length > 0) {
-      // Requests that have arrived are read first, and their items join the batch.
-      await nextTurn();
-      const batch = waiting;
-      waiting = [];
-      try {
-        const results = await work(batch.map(({ item }) => item));
-        // One for each item.
-        for (const [index, { done }] of batch.entries()) done.resolve(results[index] as Result);
-      } catch (error) {
-        for (const { done } of batch) done.reject(error);
-      }
-    }
-    isWorking = false;
-  }
-
-  return async (item) => {
-    const done = Promise.withResolvers<Result>();
-    waiting.push({ item, done });
-    void workOnWaiting();
-    return await done.promise;
-  };
-}
-
 export function isPostgres(db: Pick<Kysely<unknown>, "getExecutor">): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
+
+/** The account on whose behalf the database is used, and until when the result is wanted. */
+export interface Requester {
+  accountId: string;
+  signal: AbortSignal;
+  /** About how many rows a read is for: those of its account that are for far more wait behind it. Absent: as many as a long page has. */
+  rows?: number;
+}
+
+/** The database for one requester's reads. */
+export type Reader = (requester: Requester) => Database;
+
+/** The database for one requester's changes. */
+type Writer = (requester: Requester) => Database;
+
+/** The database through connections for different kinds of operations. */
+export interface Store {
+  readonly database: Database;
+  /** For reads that may take long; they delay nothing else. Sees committed data. */
+  readonly reader: Reader;
+  /** For reads of a few milliseconds that must neither block the main thread nor wait for `reader`. */
+  readonly briefReader: Reader;
+  /** For changes that may wait for locked rows. Takes turns by what is locked: an account, or one of its users. */
+  readonly writer: Writer;
+}
+
+/** A database whose schema is up to date. */
+export interface OpenedDatabase extends Store {
+  /** The SQLite file, if there is one. */
+  sqlitePath: string | undefined;
+  migrated: Migrated;
+  /** Finishes the statements in progress and closes all connections. */
+  destroy(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** Throws a `NoDatabaseError` instead of creating a database. */
+  mustExist?: boolean;
+}
+
+/** What an upgrade of the schema has done. */
+export interface Migrated {
+  /** The names of the migrations that ran. */
+  applied: string[];
+  /** Migrations of a newer version, which says that this one may run beside it. */
+  newer: string[];
+}
+
+const rowsOfLongPage = 1_000;
 
 /** For one account. */
 const maxWaitingReads = 1_000;
@@ -63,35 +74,13 @@ export const readerQueue: QueueLimits = {
     ),
 };
 
-const rowsOfLongPage = 1_000;
-
-/** The account on whose behalf the database is used, and until when the result is wanted. */
-export interface Requester {
-  accountId: string;
-  signal: AbortSignal;
-  /** About how many rows a read is for: those of its account that are for far more wait behind it. Absent: as many as a long page has. */
-  rows?: number;
-}
-
-/** The database for one requester's reads. */
-export type Reader = (requester: Requester) => Database;
-
-/** The database for one requester's changes. */
-export type Writer = (requester: Requester) => Database;
-
-export interface ClosableReader {
-  reader: Reader;
-  /** Closes all connections. */
-  destroy(): Promise<void>;
-}
-
 /**
  * A reader whose connections accounts take in turns. No statement starts after the requester's signal is aborted; a running one ends
  * by itself or by the database's time limit.
  */
-export function createReader(dialect: Dialect, limits: FairSlotLimits): ClosableReader {
-  const { open, destroy } = openInTurns(dialect, limits, ({ signal }) => signal);
-  return { reader: open, destroy };
+export function createReader(dialect: Dialect, limits: FairSlotLimits) {
+  const { open: reader, destroy } = openInTurns(dialect, limits, ({ signal }) => signal);
+  return { reader, destroy };
 }
 
 /**
@@ -189,15 +178,4 @@ function slotConnection(inner: DatabaseConnection, signal: AbortSignal, release:
       return inner.streamQuery(query, chunkSize);
     },
   };
-}
-
-/** The database through connections for different kinds of operations. */
-export interface Store {
-  readonly database: Database;
-  /** For reads that may take long; they delay nothing else. Sees committed data. */
-  readonly reader: Reader;
-  /** For reads of a few milliseconds that must neither block the main thread nor wait for `reader`. */
-  readonly briefReader: Reader;
-  /** For changes that may wait for locked rows. Takes turns by what is locked: an account, or one of its users. */
-  readonly writer: Writer;
 }

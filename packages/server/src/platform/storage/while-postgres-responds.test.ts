@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { createPostgresDatabase } from "../../../test/support/store/databases.ts";
 import { connectTo } from "../../../test/support/store/postgres.ts";
 import { startRelay } from "../../../test/support/store/relay.ts";
-import { isPostgresDown, whilePostgresResponds } from "./postgres.ts";
+import { whilePostgresResponds } from "./connect-postgres.ts";
+import { isPostgresDown } from "./postgres.ts";
 
 test("a statement that takes longer than the silence allowed is not interrupted while PostgreSQL responds", async () => {
   const url = await createPostgresDatabase();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { writeInBatches } from "./rows.ts";
+import { writeInBatches } from "./batches.ts";
 
 test("only the first of several failures in a row is marked as first, and nothing is lost", async () => {
   let isBroken = true;

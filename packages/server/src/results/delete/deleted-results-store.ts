@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
-import type { EvaluationTagsTable } from "../../platform/storage/schema/results.ts";
-import type { Database, ResultDeletionsTable } from "../../platform/storage/schema/tables.ts";
+import type { EvaluationTagsTable, ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { recount } from "../corrections.ts";
 import { addErrorFindings, countErrorFindings } from "../error-findings.ts";

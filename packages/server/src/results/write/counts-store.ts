@@ -1,5 +1,6 @@
 import type { EvaluationStatus } from "@presage/contract";
 import { sql } from "kysely";
+import { databaseNow } from "../../platform/storage/clock.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { type Micros, microsPerDay, toFlag } from "../../platform/storage/columns.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
@@ -10,7 +11,6 @@ import type {
   EvaluationSeriesTable,
 } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { databaseNow } from "../../platform/storage/settings-store.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import type { countErrorFindings } from "../error-findings.ts";
 import { type EvaluationRecord, fromProfileColumns, type StoredResult, toThousandths } from "../result.ts";

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { databaseNow } from "../../platform/storage/clock.ts";
 import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
 import { type Insertion, insertRows, insertTogether } from "../../platform/storage/rows.ts";
 import {
@@ -9,7 +10,6 @@ import {
 } from "../../platform/storage/sample-columns.ts";
 import type { EvaluationTimesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { databaseNow } from "../../platform/storage/settings-store.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { type StoredResult, toPayloadRow, toResultRow, toTagRows } from "../result.ts";
 

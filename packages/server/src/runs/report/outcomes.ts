@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunReport } from "@presage/contract";
 import { costOf, type Prices, withoutNoise } from "../../platform/prices.ts";
+import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { type Micros, microsPerMs } from "../../platform/storage/columns.ts";
-import { shownTokens } from "../../platform/storage/rows.ts";
-import type { PredictionsTable } from "../../platform/storage/schema/accounts.ts";
 import type {
   DatasetSamplesTable,
+  PredictionsTable,
   RunVerdictsTable,
   SampleTraitsTable,
 } from "../../platform/storage/schema/runs.ts";

@@ -1,7 +1,7 @@
 import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
+import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { deleteRunRow, selectDiscardedRun } from "../change-run.ts";

@@ -1,12 +1,17 @@
 import { hostname } from "node:os";
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { databaseNow } from "../../platform/storage/clock.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import { latestEnd } from "../../platform/storage/leases.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
-import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
-import type { RunsTable, RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type {
+  PredictionPayloadsTable,
+  PredictionsTable,
+  RunsTable,
+  RunVerdictsTable,
+  SampleTraitsTable,
+} from "../../platform/storage/schema/runs.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
-import { databaseNow } from "../../platform/storage/settings-store.ts";
 import { countNames, type Run, type RunEvaluator, type WorkCounts } from "../run.ts";
 import { never, runColumns, toRun } from "../runs-store.ts";
 

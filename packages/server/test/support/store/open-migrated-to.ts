@@ -3,13 +3,18 @@ import { migrations } from "../../../src/platform/storage/migrations/index.ts";
 import { postgresDialect } from "../../../src/platform/storage/postgres-driver.ts";
 import { sqliteDialect } from "../../../src/platform/storage/sqlite-driver.ts";
 
-/** Opens an empty database and brings it to the schema of an earlier version: up to and with this migration. */
-export async function openMigratedTo(databaseUrl: string, migration: string): Promise<Kysely<unknown>> {
-  const database = new Kysely<unknown>({
+/** The database as it is, without migrating it. */
+export function openRaw(databaseUrl: string): Kysely<unknown> {
+  return new Kysely<unknown>({
     dialect: databaseUrl.startsWith("sqlite:")
       ? sqliteDialect(databaseUrl.slice("sqlite:".length))
       : postgresDialect(databaseUrl, { onConnectionLost() {} }),
   });
+}
+
+/** Opens an empty database and brings it to the schema of an earlier version: up to and with this migration. */
+export async function openMigratedTo(databaseUrl: string, migration: string): Promise<Kysely<unknown>> {
+  const database = openRaw(databaseUrl);
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
   const { error } = await migrator.migrateTo(migration);
   if (error !== undefined) throw error;

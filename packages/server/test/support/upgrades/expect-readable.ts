@@ -76,7 +76,7 @@ const readings: Reading[] = [
   ],
   ["projects", "GET", "/v1/projects", { projects: [{ id: idOf.project, name: awkward.trim() }] }],
   [
-    "experiments",
+    "runs",
     "GET",
     `/v1/experiments/${idOf.experiment}`,
     { experiment: { name: "seeds", tags: { kind: awkward }, metadata: { seed: 7 } } },

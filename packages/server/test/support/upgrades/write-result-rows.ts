@@ -92,8 +92,7 @@ export async function writeResultRows(writer: RowWriter): Promise<void> {
 async function takeNumbers(writer: RowWriter): Promise<void> {
   writer.cover("evaluation_clock");
   const last = resultIds.length;
-  if (writer.isPostgres && writer.has("evaluation_times"))
-    await writer.run(`select setval('evaluation_result_ids', ${last})`);
+  if (writer.isPostgres) await writer.run(`select setval('evaluation_result_ids', ${last})`);
   else await writer.run(`update evaluation_clock set last_id = ${last}, last_created_at = ${writtenAt}`);
   const times = { stretch: Math.floor(1 / numbersPerStretch), earliest: writtenAt, latest: writtenAt };
   await writer.insert("evaluation_times", times);
@@ -149,7 +148,6 @@ async function writeCounts(writer: RowWriter): Promise<void> {
 
 /** All results up to the last are counted by tag. */
 async function writeTagCounts(writer: RowWriter): Promise<void> {
-  if (!writer.has("evaluation_tag_progress")) return;
   await writer.run(`update evaluation_tag_progress set up_to = ${resultIds.length}`);
   writer.cover("evaluation_tag_progress");
   const { insert } = writer;

@@ -21,13 +21,29 @@ const own = { account_id: idOf.account, created_by: idOf.user, created_at: writt
 /** A project with an experiment, and a dataset with a run over it. */
 export async function writeRunRows({ insert }: RowWriter): Promise<void> {
   await insert("projects", { ...own, id: idOf.project, name: awkward.trim() });
-  await insert("experiments", {
+  await insert("runs", {
     ...own,
     id: idOf.experiment,
     project_id: idOf.project,
     name: "seeds",
+    status: "running",
+    target_kind: "external",
+    target: JSON.stringify({ kind: "external" }),
+    mode: "teacher-forced",
+    evaluators: "[]",
+    repeats: 1,
+    concurrency: 1,
     tags: JSON.stringify({ kind: awkward }),
     metadata: JSON.stringify({ seed: 7 }),
+    samples: 0,
+    predicted: 0,
+    evaluated: 0,
+    failed: 0,
+    provenance: JSON.stringify(provenance),
+    notes: "[]",
+    // No process works on what a client makes.
+    lease_until: largestNumber,
+    started_at: writtenAt,
   });
   await insert("datasets", {
     ...own,

@@ -1,12 +1,19 @@
-import type {
-  AuditAction,
-  AuditActorKind,
-  PredictionFailure,
-  Role,
-  UsageFailure,
-  UsageOperation,
-} from "@presage/contract";
+import type { AuditAction, AuditActorKind, Role, UsageFailure, UsageOperation } from "@presage/contract";
 import type { Micros } from "../columns.ts";
+
+/** Accounts, who acts for them, and what they used. */
+export interface AccountTables {
+  audit_events: AuditEventsTable;
+  accounts: AccountsTable;
+  closed_accounts: ClosedAccountsTable;
+  users: UsersTable;
+  api_keys: ApiKeysTable;
+  sessions: SessionsTable;
+  sign_in_tokens: SignInTokensTable;
+  usage_counts: UsageCountsTable;
+  usage_model_tokens: UsageModelTokensTable;
+  usage_latencies: UsageLatenciesTable;
+}
 
 /**
  * Who changed what. Rows are never changed, except for the detail of a change that goes on over several transactions. They are deleted by
@@ -37,7 +44,7 @@ export interface AccountsTable {
 }
 
 /** Accounts that are erased, or being erased: what requests had begun is not stored. */
-export interface ClosedAccountsTable {
+interface ClosedAccountsTable {
   account_id: string;
   closed_at: Micros;
 }
@@ -99,59 +106,6 @@ export interface SignInTokensTable {
   created_at: Micros;
   expires_at: Micros;
   used_at: Micros | null;
-}
-
-/** `live`: a client's request. */
-export type PredictionSource = "live" | "run" | "episode";
-
-/** Predictions that are kept: the columns that they are listed and counted by. */
-export interface PredictionsTable {
-  id: string;
-  account_id: string;
-  source: PredictionSource;
-  created_at: Micros;
-  /** The run's or the episode's; null if live. */
-  run_id: string | null;
-  /** Of the sample in the run's revision, or the episode's step. */
-  position: number | null;
-  repeat: number | null;
-  status: "success" | "failed";
-  error_category: PredictionFailure | null;
-  deployment: string | null;
-  /** As the upstream named it. */
-  model: string | null;
-  /** The name that was sent, by which prices are. Null: it has none, or no model was called. */
-  sent_model: string | null;
-  /** The address of the replica that answered, without user and query. */
-  replica: string | null;
-  finish_reason: string | null;
-  prompt_tokens: number;
-  cached_tokens: number;
-  completion_tokens: number;
-  latency_micros: Micros | null;
-  /** These two are set if live. */
-  api_key_id: string | null;
-  request_id: string | null;
-}
-
-/** The columns of a prediction that are only shown. */
-export interface PredictionPayloadsTable {
-  prediction_id: string;
-  /** The context's, if it is live. */
-  context_digest: string | null;
-  /** JSON: what was asked, beside the context. Null if it follows from the run's sample. */
-  request: string | null;
-  output: string | null;
-  reasoning: string | null;
-  error_message: string | null;
-}
-
-/** Contexts of live predictions, each once for an account. */
-export interface PredictionContextsTable {
-  account_id: string;
-  digest: string;
-  /** JSON. */
-  context: string;
 }
 
 /** An account's requests of one hour. A key that is always in use gets a few rows an hour. */

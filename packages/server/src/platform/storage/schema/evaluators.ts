@@ -1,5 +1,14 @@
 import type { Micros } from "../columns.ts";
 
+/** What evaluators are configured with. */
+export interface EvaluatorTables {
+  error_taxonomies: ErrorTaxonomiesTable;
+  error_taxonomy_revisions: ErrorTaxonomyRevisionsTable;
+  error_taxonomy_labels: ErrorTaxonomyLabelsTable;
+  evaluator_profiles: EvaluatorProfilesTable;
+  evaluator_profile_revisions: EvaluatorProfileRevisionsTable;
+}
+
 export interface ErrorTaxonomiesTable {
   id: string;
   account_id: string;
@@ -23,7 +32,7 @@ export interface ErrorTaxonomyRevisionsTable {
 }
 
 /** Which revision of a taxonomy has a label. */
-export interface ErrorTaxonomyLabelsTable {
+interface ErrorTaxonomyLabelsTable {
   taxonomy_id: string;
   label: string;
   revision_id: string;

@@ -2,6 +2,36 @@ import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
 import type { Generated } from "kysely";
 import type { Flag, Micros } from "../columns.ts";
 
+/** Results, and what is counted of them. */
+export interface ResultTables {
+  projects: ProjectsTable;
+  evaluation_clock: EvaluationClockTable;
+  evaluation_times: EvaluationTimesTable;
+  /** See `evaluation_count_deltas`. */
+  evaluation_time_deltas: EvaluationTimesTable;
+  evaluation_results: EvaluationResultsTable;
+  evaluation_payloads: EvaluationPayloadsTable;
+  evaluation_tags: EvaluationTagsTable;
+  evaluation_corrections: EvaluationCorrectionsTable;
+  result_deletions: ResultDeletionsTable;
+  evaluation_series: EvaluationSeriesTable;
+  evaluation_counts: EvaluationCountsTable;
+  /**
+   * Rows to add to `evaluation_counts`: on PostgreSQL writers only append here, so that they never wait for each other, and the
+   * rows are added to the counts shortly after. Readers sum both. Empty on SQLite, where writers take turns anyway.
+   */
+  evaluation_count_deltas: EvaluationCountsTable;
+  evaluation_total_counts: EvaluationTotalCountsTable;
+  evaluation_tag_progress: EvaluationTagProgressTable;
+  evaluation_tag_names: EvaluationTagNamesTable;
+  evaluation_tag_values: EvaluationTagValuesTable;
+  evaluation_tag_series: EvaluationTagSeriesTable;
+  evaluation_tag_counts: EvaluationTagCountsTable;
+  error_finding_counts: ErrorFindingCountsTable;
+  /** See `evaluation_count_deltas`. */
+  error_finding_count_deltas: ErrorFindingCountsTable;
+}
+
 /** The columns that results are searched and listed by. Only `counted_…` and `score_mille` ever change, by a correction. */
 export interface EvaluationResultsTable {
   id: number;
@@ -85,7 +115,7 @@ export interface EvaluationCorrectionsTable {
  * On SQLite one row, the last result's number and time, locked by the writer. On PostgreSQL numbers come from a sequence, and
  * this is a view for processes of the previous version.
  */
-export interface EvaluationClockTable {
+interface EvaluationClockTable {
   last_id: number;
   last_created_at: Micros;
 }
@@ -137,17 +167,17 @@ export interface EvaluationCountsTable {
  * An account's results of one day over all series. On PostgreSQL, what is not folded yet is missing. Only triggers on `evaluation_counts`
  * write it, so that processes of the version before count in it as well.
  */
-export interface EvaluationTotalCountsTable extends Omit<EvaluationCountsTable, "series_id"> {
+interface EvaluationTotalCountsTable extends Omit<EvaluationCountsTable, "series_id"> {
   account_id: string;
 }
 
 /** One row: the number up to which results are counted by tag. It only moves forward, unless everything is counted again. */
-export interface EvaluationTagProgressTable {
+interface EvaluationTagProgressTable {
   up_to: number;
 }
 
 /** Every name of a tag among the results that are counted by tag. */
-export interface EvaluationTagNamesTable {
+interface EvaluationTagNamesTable {
   account_id: string;
   name: string;
   /** The last result that is counted if the name has too many values to count more; otherwise null. */
@@ -155,7 +185,7 @@ export interface EvaluationTagNamesTable {
 }
 
 /** The tags that are counted. */
-export interface EvaluationTagValuesTable {
+interface EvaluationTagValuesTable {
   id: Generated<number>;
   account_id: string;
   name: string;
@@ -163,14 +193,14 @@ export interface EvaluationTagValuesTable {
 }
 
 /** Results with the same tag that are counted together, with and without a run. */
-export interface EvaluationTagSeriesTable
+interface EvaluationTagSeriesTable
   extends Omit<EvaluationSeriesTable, "id" | "account_id" | "spans_runs" | "run_id"> {
   id: Generated<number>;
   tag_id: number;
 }
 
 /** Results of such a series by day, by the evaluator's verdict and by its score: corrections are not included. */
-export interface EvaluationTagCountsTable extends Omit<EvaluationCountsTable, "series_id"> {
+interface EvaluationTagCountsTable extends Omit<EvaluationCountsTable, "series_id"> {
   series_id: number;
 }
 
@@ -194,4 +224,23 @@ export interface ProjectsTable {
   /** The user who created it. */
   created_by: string;
   created_at: Micros;
+}
+
+/** Deletions of an account's results by a filter, which are worked off in the background. */
+export interface ResultDeletionsTable {
+  id: string;
+  account_id: string;
+  /** JSON: the results that match. */
+  filter: string;
+  /** How many there were at the request. */
+  matched: number;
+  /** Results up to this number are dealt with. */
+  after_id: number;
+  /** Results that were stored later stay. */
+  up_to_id: number;
+  deleted: number;
+  /** The user who requested it. */
+  created_by: string;
+  created_at: Micros;
+  finished_at: Micros | null;
 }

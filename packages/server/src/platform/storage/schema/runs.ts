@@ -1,6 +1,34 @@
-import type { EpisodeOutcome, EvaluationStatus, RunMode, RunStatus, TaskSplitName } from "@presage/contract";
+import type {
+  EpisodeOutcome,
+  EvaluationStatus,
+  PredictionFailure,
+  RunMode,
+  RunStatus,
+  TaskSplitName,
+} from "@presage/contract";
 import type { Generated } from "kysely";
 import type { Flag, Micros } from "../columns.ts";
+
+/** Datasets, runs, predictions and environments. */
+export interface RunTables {
+  datasets: DatasetsTable;
+  dataset_revisions: DatasetRevisionsTable;
+  dataset_samples: DatasetSamplesTable;
+  dataset_payloads: DatasetPayloadsTable;
+  dataset_parts: DatasetPartsTable;
+  predictions: PredictionsTable;
+  prediction_payloads: PredictionPayloadsTable;
+  prediction_contexts: PredictionContextsTable;
+  runs: RunsTable;
+  run_verdicts: RunVerdictsTable;
+  sample_traits: SampleTraitsTable;
+  environments: EnvironmentsTable;
+  environment_revisions: EnvironmentRevisionsTable;
+  environment_tasks: EnvironmentTasksTable;
+  episodes: EpisodesTable;
+  episode_steps: EpisodeStepsTable;
+  ors_sessions: OrsSessionsTable;
+}
 
 export interface DatasetsTable {
   id: string;
@@ -19,7 +47,7 @@ export interface DatasetsTable {
 }
 
 /** `filling`: being uploaded, invisible. `sealed`: complete. `deleted`: invisible, and its rows are being deleted. */
-export type DatasetRevisionState = "filling" | "sealed" | "deleted";
+type DatasetRevisionState = "filling" | "sealed" | "deleted";
 
 export interface DatasetRevisionsTable {
   id: Generated<number>;
@@ -61,7 +89,7 @@ export interface DatasetPayloadsTable {
 }
 
 /** What samples of a revision share, each text once: a context, or a message behind the messages before it. */
-export interface DatasetPartsTable {
+interface DatasetPartsTable {
   revision_id: number;
   /** Of the previous part's digest and the text. */
   digest: string;
@@ -158,7 +186,7 @@ export interface OrsSessionsTable {
   last_used_at: Micros;
 }
 
-export type RunTargetKind = "deployment" | "baseline" | "imported" | "external";
+type RunTargetKind = "deployment" | "baseline" | "imported" | "external";
 
 export interface RunsTable {
   id: string;
@@ -251,4 +279,57 @@ export interface SampleTraitsTable {
   verb: string;
   /** JSON, texts by name. */
   tags: string | null;
+}
+
+/** `live`: a client's request. */
+export type PredictionSource = "live" | "run" | "episode";
+
+/** Predictions that are kept: the columns that they are listed and counted by. */
+export interface PredictionsTable {
+  id: string;
+  account_id: string;
+  source: PredictionSource;
+  created_at: Micros;
+  /** The run's or the episode's; null if live. */
+  run_id: string | null;
+  /** Of the sample in the run's revision, or the episode's step. */
+  position: number | null;
+  repeat: number | null;
+  status: "success" | "failed";
+  error_category: PredictionFailure | null;
+  deployment: string | null;
+  /** As the upstream named it. */
+  model: string | null;
+  /** The name that was sent, by which prices are. Null: it has none, or no model was called. */
+  sent_model: string | null;
+  /** The address of the replica that answered, without user and query. */
+  replica: string | null;
+  finish_reason: string | null;
+  prompt_tokens: number;
+  cached_tokens: number;
+  completion_tokens: number;
+  latency_micros: Micros | null;
+  /** These two are set if live. */
+  api_key_id: string | null;
+  request_id: string | null;
+}
+
+/** The columns of a prediction that are only shown. */
+export interface PredictionPayloadsTable {
+  prediction_id: string;
+  /** The context's, if it is live. */
+  context_digest: string | null;
+  /** JSON: what was asked, beside the context. Null if it follows from the run's sample. */
+  request: string | null;
+  output: string | null;
+  reasoning: string | null;
+  error_message: string | null;
+}
+
+/** Contexts of live predictions, each once for an account. */
+export interface PredictionContextsTable {
+  account_id: string;
+  digest: string;
+  /** JSON. */
+  context: string;
 }

@@ -1,0 +1,50 @@
+import { toStorableText } from "./columns.ts";
+import type { PredictionsTable } from "./schema/runs.ts";
+
+/** What is stored of a model's answer. */
+export interface Answer {
+  output: string;
+  reasoning: string | null;
+  finishReason: string | null;
+  deployment: string;
+  /** As the response names it. */
+  model: string | null;
+  /** The name that was sent; null if it has no price, as any but the configured ones. */
+  sentModel: string | null;
+  /** Null: it came from the cache. */
+  replica: string | null;
+  promptTokens: number;
+  /** Tokens of the prompt that the upstream had in its own cache, or all tokens of what came from ours. */
+  cachedTokens: number;
+  completionTokens: number;
+}
+
+/** As the contract says. */
+const maxNameCharacters = 200;
+
+/** The columns of a prediction that its answer fills; undefined without an answer. */
+export function answerColumns(answer: Omit<Answer, "deployment"> | undefined) {
+  return {
+    model: toName(answer?.model),
+    sent_model: answer?.sentModel ?? null,
+    replica: answer?.replica ?? null,
+    finish_reason: toName(answer?.finishReason),
+    prompt_tokens: answer?.promptTokens ?? 0,
+    cached_tokens: answer?.cachedTokens ?? 0,
+    completion_tokens: answer?.completionTokens ?? 0,
+  } satisfies Partial<PredictionsTable>;
+}
+
+/** Token counts as they are shown: null where the upstream counted none, as no prompt has 0 tokens. */
+export function shownTokens<Name extends string>(
+  counts: Record<Name, number>,
+  isAnswered = true,
+): Record<Name, number | null> {
+  const isKnown = !isAnswered || Object.values(counts).some((count) => Number(count) > 0);
+  const shown = Object.entries(counts).map(([name, count]) => [name, isKnown ? Number(count) : null]);
+  return Object.fromEntries(shown) as Record<Name, number | null>;
+}
+
+function toName(text: string | null | undefined): string | null {
+  return typeof text === "string" ? toStorableText(text, maxNameCharacters) : null;
+}
