@@ -1,7 +1,39 @@
 import { parseArgs } from "node:util";
-import type { DatabaseName } from "./evaluations/search/fill-and-start.ts";
-import { type PartName, partNames } from "./parts.ts";
-import { type TargetName, targetNames } from "./targets/target.ts";
+import { dashboardPart } from "./dashboard/dashboard-report.ts";
+import { episodesPart } from "./episodes/episodes-report.ts";
+import { evaluationsPart } from "./evaluations/evaluations-report.ts";
+import { processesPart } from "./evaluations/processes.ts";
+import type { Part } from "./lib/part.ts";
+import { type TargetName, targetNames } from "./lib/targets.ts";
+import { cachePart } from "./predictions/cache.ts";
+import { predictionsPart } from "./predictions/predictions-report.ts";
+import { workersPart } from "./predictions/workers.ts";
+import { replicasPart } from "./replicas/replicas-report.ts";
+import { retentionPart } from "./retention/retention-report.ts";
+import { runsPart } from "./runs/runs-report.ts";
+import type { DatabaseName } from "./search/filled-database.ts";
+import { searchPart } from "./search/search-report.ts";
+import { statisticsPart } from "./statistics/statistics-report.ts";
+
+/** In the order of RESULTS.md. */
+export const parts = {
+  predictions: predictionsPart,
+  workers: workersPart,
+  cache: cachePart,
+  replicas: replicasPart,
+  evaluations: evaluationsPart,
+  processes: processesPart,
+  search: searchPart,
+  runs: runsPart,
+  episodes: episodesPart,
+  retention: retentionPart,
+  dashboard: dashboardPart,
+  statistics: statisticsPart,
+} satisfies Readonly<Record<string, Part>>;
+
+export type PartName = keyof typeof parts;
+
+export const partNames = Object.keys(parts) as PartName[];
 
 export interface BenchArguments {
   readonly quick: boolean;

@@ -1,4 +1,4 @@
-import { readMemory } from "../bench/host/process-account.ts";
+import { readMemory } from "../bench/lib/usage.ts";
 import { findLoggedErrors } from "./check/check-log.ts";
 import { holdsSecret } from "./check/check-response.ts";
 import { findingId, findViolations, learn } from "./check/find-violations.ts";

@@ -6,11 +6,9 @@ import { join } from "node:path";
 import process from "node:process";
 import type { Episode } from "@presage/contract";
 import { pythonEnvironment } from "../../packages/server/test/support/python/python-environment.ts";
-import { type RunningPresage, startPresage } from "../evaluations/start-presage.ts";
-import { workDirectory } from "../paths.ts";
-import { createProcessGroup } from "../processes.ts";
-import { startScriptedAgent } from "./scripted-agent.ts";
-import { startWorld } from "./world.ts";
+import { createProcessGroup, workDirectory } from "../lib/processes.ts";
+import { type RunningPresage, startPresage } from "../lib/targets.ts";
+import { startScriptedAgent, startWorld } from "./models.ts";
 
 /** Its extra takes an older openenv, since the newest one wants another `mcp`. */
 const verifiers = "verifiers[openenv]==0.4.0";

@@ -1,0 +1,181 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  call,
+  createDataset,
+  createRun,
+  finishRun,
+  predictionLine,
+  sampleLine,
+  streamLines,
+} from "../lib/api.ts";
+import { type ProcessGroup, rootDirectory, workDirectory } from "../lib/processes.ts";
+import type { RunningPresage } from "../lib/targets.ts";
+import { fillAndStart } from "../search/filled-database.ts";
+import {
+  type DrawerTimes,
+  type FirstLoad,
+  measureDrawer,
+  measureFirstLoad,
+  measureNavigation,
+  measureScrolling,
+  type NavigationTimes,
+  rowsPerPage,
+  type ScrollSample,
+  warmUp,
+} from "./measures.ts";
+import {
+  everyResult,
+  type NotMeasured,
+  openSystemBrowser,
+  type RunViews,
+  runViewsOf,
+  signIn,
+  type Visitor,
+  viewsOf,
+} from "./visitor.ts";
+
+export interface DashboardPlan {
+  /** Number of results in the database. */
+  readonly size: number;
+  readonly rounds: number;
+  /** Number of pages of results that a round scrolls through. */
+  readonly scrolledPages: number;
+  /** Number of samples of the run whose pages are measured. */
+  readonly samples: number;
+}
+
+export const fullDashboardPlan: DashboardPlan = {
+  size: 1_000_000,
+  rounds: 5,
+  scrolledPages: 20,
+  samples: 100_000,
+};
+
+export const quickDashboardPlan: DashboardPlan = {
+  size: 10_000,
+  rounds: 2,
+  scrolledPages: 20,
+  samples: 3_000,
+};
+
+const bytesOfSample = 300;
+
+/** A finished run of predictions made elsewhere, judged by two evaluators. Returns its id. */
+const makeRun = async (presage: RunningPresage, samples: number): Promise<string> => {
+  const startedAtMs = performance.now();
+  const dataset_id = await createDataset(presage, "of the dashboard");
+  const lines = streamLines(samples, (index) => sampleLine(index, bytesOfSample));
+  await call(presage, "POST", `/v1/datasets/${dataset_id}/revisions`, lines);
+  const { id } = await createRun(presage, {
+    name: "of the dashboard",
+    dataset_id,
+    target: { predictions: "imported" },
+    evaluators: [{ evaluator: "exact-match" }, { evaluator: "state-change" }],
+  });
+  await call(presage, "POST", `/v1/runs/${id}/predictions`, streamLines(samples, predictionLine));
+  await finishRun(presage, id);
+  const tookS = (performance.now() - startedAtMs) / 1000;
+  process.stdout.write(`dashboard  a run of ${samples} samples in ${tookS.toFixed(1)} s\n`);
+  return id;
+};
+
+export interface DashboardRound {
+  readonly navigation: NavigationTimes;
+  readonly drawer: DrawerTimes;
+  readonly scrolling: ScrollSample;
+  /** Through as many of a run's samples. */
+  readonly matrixScrolling: ScrollSample;
+}
+
+export interface DashboardFigures {
+  readonly rounds: readonly DashboardRound[];
+  readonly firstLoad: FirstLoad | undefined;
+  /** Failed measurements, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+const measureRound = async (
+  visitor: Visitor,
+  runViews: RunViews,
+  round: number,
+  plan: DashboardPlan,
+): Promise<DashboardRound> => {
+  const navigation = await measureNavigation(visitor, viewsOf(runViews), round);
+  const drawer = await measureDrawer(visitor);
+  const rows = plan.scrolledPages * rowsPerPage;
+  const scrolling = await measureScrolling(visitor, everyResult, rows);
+  const matrixScrolling = await measureScrolling(visitor, runViews.matrix, rows);
+  const slowestMs = Math.max(...navigation.cold.values());
+  process.stdout.write(
+    `dashboard  round ${round + 1}: ${slowestMs.toFixed(0)} ms to the slowest view, ${scrolling.totalMs.toFixed(0)} ms to scroll, ${matrixScrolling.totalMs.toFixed(0)} ms through the samples\n`,
+  );
+  return { navigation, drawer, scrolling, matrixScrolling };
+};
+
+const measureDashboard = async (
+  visitor: Visitor,
+  runViews: RunViews,
+  plan: DashboardPlan,
+): Promise<DashboardFigures> => {
+  const problems: string[] = [];
+  const attempt = async <Value>(what: string, measure: () => Promise<Value>): Promise<Value | undefined> => {
+    try {
+      return await measure();
+    } catch (error) {
+      // The library appends a log of its calls.
+      const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+      problems.push(`${what}: ${reason}`);
+      process.stdout.write(`dashboard  FAILED: ${problems.at(-1)}\n`);
+      return undefined;
+    }
+  };
+  await attempt("the warm-up", () => warmUp(visitor, viewsOf(runViews)));
+  const firstLoad = await attempt("the first load", () => measureFirstLoad(visitor));
+  const rounds: DashboardRound[] = [];
+  for (let round = 0; round < plan.rounds; round += 1) {
+    const measured = await attempt(`round ${round + 1}`, () => measureRound(visitor, runViews, round, plan));
+    if (measured !== undefined) rounds.push(measured);
+  }
+  return { rounds, firstLoad, problems };
+};
+
+export type DashboardResult = NotMeasured | (DashboardFigures & { readonly browserVersion: string });
+
+/** Makes sure that the server serves a build of the current sources. */
+const buildDashboard = async (group: ProcessGroup): Promise<void> => {
+  const script = join(rootDirectory, "packages", "web", "build.ts");
+  const { exitCode, stderr } = await group.runCommand({ argv: [process.execPath, script] });
+  if (exitCode !== 0) throw new Error(`building the dashboard failed: ${stderr}`);
+};
+
+export const runDashboard = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  plan: DashboardPlan,
+): Promise<DashboardResult> => {
+  const browser = await openSystemBrowser();
+  if ("notMeasured" in browser) {
+    process.stdout.write(`The dashboard is skipped: ${browser.notMeasured}\n`);
+    return browser;
+  }
+  const directory = join(workDirectory, "dashboard");
+  try {
+    await buildDashboard(group);
+    const { presage } = await fillAndStart(group, upstreamOrigin, {
+      database: "SQLite",
+      size: plan.size,
+      url: `sqlite:${join(directory, "presage.db")}`,
+      directory,
+    });
+    const signedIn = await signIn(browser, readFileSync(join(directory, "output.log"), "utf8"));
+    const runViews = runViewsOf(await makeRun(presage, plan.samples));
+    const visitor = { browser, origin: presage.origin, signedIn };
+    const figures = await measureDashboard(visitor, runViews, plan);
+    await group.stop(presage.process);
+    return { browserVersion: browser.version(), ...figures };
+  } finally {
+    await browser.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
