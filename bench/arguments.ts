@@ -3,15 +3,15 @@ import { dashboardPart } from "./dashboard/dashboard-report.ts";
 import { episodesPart } from "./episodes/episodes-report.ts";
 import { evaluationsPart } from "./evaluations/evaluations-report.ts";
 import { processesPart } from "./evaluations/processes.ts";
-import type { Part } from "./lib/part.ts";
-import { type TargetName, targetNames } from "./lib/targets.ts";
+import type { BenchChoices, Part } from "./lib/part.ts";
+import type { DatabaseName } from "./lib/postgres.ts";
+import { targetNames } from "./lib/targets.ts";
 import { cachePart } from "./predictions/cache.ts";
 import { predictionsPart } from "./predictions/predictions-report.ts";
 import { workersPart } from "./predictions/workers.ts";
 import { replicasPart } from "./replicas/replicas-report.ts";
 import { retentionPart } from "./retention/retention-report.ts";
 import { runsPart } from "./runs/runs-report.ts";
-import type { DatabaseName } from "./search/filled-database.ts";
 import { searchPart } from "./search/search-report.ts";
 import { statisticsPart } from "./statistics/statistics-report.ts";
 
@@ -35,17 +35,8 @@ export type PartName = keyof typeof parts;
 
 export const partNames = Object.keys(parts) as PartName[];
 
-export interface BenchArguments {
-  readonly quick: boolean;
+export interface BenchArguments extends BenchChoices {
   readonly parts: readonly PartName[];
-  /** Which targets predictions are measured through. */
-  readonly targets: readonly TargetName[];
-  /** How many results retention works on; undefined: as planned. */
-  readonly results: number | undefined;
-  /** How long retention's deletion is measured at most; undefined: as planned. */
-  readonly minutes: number | undefined;
-  /** The one engine that retention is measured on; undefined: each. */
-  readonly database: DatabaseName | undefined;
 }
 
 const databaseNames: Readonly<Record<string, DatabaseName>> = { sqlite: "SQLite", postgresql: "PostgreSQL" };

@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
-  type BenchArguments,
   type ExactnessArguments,
   type PartName,
   partNames,
@@ -10,7 +9,7 @@ import {
   readExactnessArguments,
 } from "./arguments.ts";
 import { describeMachine, findWhatIsMissing } from "./lib/machine.ts";
-import { replaceSection, writeSection } from "./lib/part.ts";
+import { type BenchChoices, replaceSection, writeSection } from "./lib/part.ts";
 import { createProcessGroup, resultsFile, workDirectory } from "./lib/processes.ts";
 import { targetNames } from "./lib/targets.ts";
 import { startUpstream, type Upstream } from "./lib/upstream.ts";
@@ -35,7 +34,7 @@ const checkFigures = async (wanted: ExactnessArguments): Promise<boolean> => {
 /** A quick run, or one without all targets or engines or of fewer results than planned, must not replace a whole one. */
 const isPartial = (
   name: PartName,
-  { quick, database, targets, results = Number.POSITIVE_INFINITY }: Omit<BenchArguments, "parts">,
+  { quick, database, targets, results = Number.POSITIVE_INFINITY }: BenchChoices,
 ): boolean =>
   quick ||
   database !== undefined ||

@@ -1,16 +1,16 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
-  call,
-  createDataset,
   createRun,
   finishRun,
   predictionLine,
   sampleLine,
   streamLines,
+  uploadPredictions,
+  uploadSamples,
 } from "../lib/api.ts";
 import { type ProcessGroup, rootDirectory, workDirectory } from "../lib/processes.ts";
-import type { RunningPresage } from "../lib/targets.ts";
+import { type RunningPresage, sqliteFile } from "../lib/targets.ts";
 import { fillAndStart } from "../search/filled-database.ts";
 import {
   type DrawerTimes,
@@ -35,49 +35,22 @@ import {
   viewsOf,
 } from "./visitor.ts";
 
-export interface DashboardPlan {
+export const fullDashboardPlan = {
   /** Number of results in the database. */
-  readonly size: number;
-  readonly rounds: number;
-  /** Number of pages of results that a round scrolls through. */
-  readonly scrolledPages: number;
-  /** Number of samples of the run whose pages are measured. */
-  readonly samples: number;
-}
-
-export const fullDashboardPlan: DashboardPlan = {
   size: 1_000_000,
   rounds: 5,
+  /** Number of pages of results that a round scrolls through. */
   scrolledPages: 20,
+  /** Number of samples of the run whose pages are measured. */
   samples: 100_000,
 };
+export type DashboardPlan = typeof fullDashboardPlan;
 
 export const quickDashboardPlan: DashboardPlan = {
   size: 10_000,
   rounds: 2,
   scrolledPages: 20,
   samples: 3_000,
-};
-
-const bytesOfSample = 300;
-
-/** A finished run of predictions made elsewhere, judged by two evaluators. Returns its id. */
-const makeRun = async (presage: RunningPresage, samples: number): Promise<string> => {
-  const startedAtMs = performance.now();
-  const dataset_id = await createDataset(presage, "of the dashboard");
-  const lines = streamLines(samples, (index) => sampleLine(index, bytesOfSample));
-  await call(presage, "POST", `/v1/datasets/${dataset_id}/revisions`, lines);
-  const { id } = await createRun(presage, {
-    name: "of the dashboard",
-    dataset_id,
-    target: { predictions: "imported" },
-    evaluators: [{ evaluator: "exact-match" }, { evaluator: "state-change" }],
-  });
-  await call(presage, "POST", `/v1/runs/${id}/predictions`, streamLines(samples, predictionLine));
-  await finishRun(presage, id);
-  const tookS = (performance.now() - startedAtMs) / 1000;
-  process.stdout.write(`dashboard  a run of ${samples} samples in ${tookS.toFixed(1)} s\n`);
-  return id;
 };
 
 export interface DashboardRound {
@@ -88,29 +61,62 @@ export interface DashboardRound {
   readonly matrixScrolling: ScrollSample;
 }
 
-export interface DashboardFigures {
+interface DashboardFigures {
   readonly rounds: readonly DashboardRound[];
   readonly firstLoad: FirstLoad | undefined;
   /** Failed measurements, one sentence each. */
   readonly problems: readonly string[];
 }
 
-const measureRound = async (
-  visitor: Visitor,
-  runViews: RunViews,
-  round: number,
+export type DashboardResult = NotMeasured | (DashboardFigures & { readonly browserVersion: string });
+
+export const runDashboard = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
   plan: DashboardPlan,
-): Promise<DashboardRound> => {
-  const navigation = await measureNavigation(visitor, viewsOf(runViews), round);
-  const drawer = await measureDrawer(visitor);
-  const rows = plan.scrolledPages * rowsPerPage;
-  const scrolling = await measureScrolling(visitor, everyResult, rows);
-  const matrixScrolling = await measureScrolling(visitor, runViews.matrix, rows);
-  const slowestMs = Math.max(...navigation.cold.values());
-  process.stdout.write(
-    `dashboard  round ${round + 1}: ${slowestMs.toFixed(0)} ms to the slowest view, ${scrolling.totalMs.toFixed(0)} ms to scroll, ${matrixScrolling.totalMs.toFixed(0)} ms through the samples\n`,
-  );
-  return { navigation, drawer, scrolling, matrixScrolling };
+): Promise<DashboardResult> => {
+  const browser = await openSystemBrowser();
+  if ("notMeasured" in browser) {
+    process.stdout.write(`The dashboard is skipped: ${browser.notMeasured}\n`);
+    return browser;
+  }
+  const directory = join(workDirectory, "dashboard");
+  try {
+    // Makes sure that the server serves a build of the current sources.
+    const script = join(rootDirectory, "packages", "web", "build.ts");
+    await group.outputOf("building the dashboard", { argv: [process.execPath, script] });
+    const database = { database: "SQLite", url: `sqlite:${sqliteFile(directory)}` } as const;
+    const { presage } = await fillAndStart(group, upstreamOrigin, "dashboard", database, plan.size);
+    const signedIn = await signIn(browser, readFileSync(join(directory, "output.log"), "utf8"));
+    const runViews = runViewsOf(await makeRun(presage, plan.samples));
+    const visitor = { browser, origin: presage.origin, signedIn };
+    const figures = await measureDashboard(visitor, runViews, plan);
+    await group.stop(presage.process);
+    return { browserVersion: browser.version(), ...figures };
+  } finally {
+    await browser.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
+
+const bytesOfSample = 300;
+
+/** A finished run of predictions made elsewhere, judged by two evaluators. Returns its id. */
+const makeRun = async (presage: RunningPresage, samples: number): Promise<string> => {
+  const startedAtMs = performance.now();
+  const name = "of the dashboard";
+  const dataset_id = await uploadSamples(presage, name, samples, (index) => sampleLine(index, bytesOfSample));
+  const id = await createRun(presage, {
+    name,
+    dataset_id,
+    target: { predictions: "imported" },
+    evaluators: [{ evaluator: "exact-match" }, { evaluator: "state-change" }],
+  });
+  await uploadPredictions(presage, id, streamLines(samples, predictionLine));
+  await finishRun(presage, id);
+  const tookS = (performance.now() - startedAtMs) / 1000;
+  process.stdout.write(`dashboard  a run of ${samples} samples in ${tookS.toFixed(1)} s\n`);
+  return id;
 };
 
 const measureDashboard = async (
@@ -140,42 +146,20 @@ const measureDashboard = async (
   return { rounds, firstLoad, problems };
 };
 
-export type DashboardResult = NotMeasured | (DashboardFigures & { readonly browserVersion: string });
-
-/** Makes sure that the server serves a build of the current sources. */
-const buildDashboard = async (group: ProcessGroup): Promise<void> => {
-  const script = join(rootDirectory, "packages", "web", "build.ts");
-  const { exitCode, stderr } = await group.runCommand({ argv: [process.execPath, script] });
-  if (exitCode !== 0) throw new Error(`building the dashboard failed: ${stderr}`);
-};
-
-export const runDashboard = async (
-  group: ProcessGroup,
-  upstreamOrigin: string,
+const measureRound = async (
+  visitor: Visitor,
+  runViews: RunViews,
+  round: number,
   plan: DashboardPlan,
-): Promise<DashboardResult> => {
-  const browser = await openSystemBrowser();
-  if ("notMeasured" in browser) {
-    process.stdout.write(`The dashboard is skipped: ${browser.notMeasured}\n`);
-    return browser;
-  }
-  const directory = join(workDirectory, "dashboard");
-  try {
-    await buildDashboard(group);
-    const { presage } = await fillAndStart(group, upstreamOrigin, {
-      database: "SQLite",
-      size: plan.size,
-      url: `sqlite:${join(directory, "presage.db")}`,
-      directory,
-    });
-    const signedIn = await signIn(browser, readFileSync(join(directory, "output.log"), "utf8"));
-    const runViews = runViewsOf(await makeRun(presage, plan.samples));
-    const visitor = { browser, origin: presage.origin, signedIn };
-    const figures = await measureDashboard(visitor, runViews, plan);
-    await group.stop(presage.process);
-    return { browserVersion: browser.version(), ...figures };
-  } finally {
-    await browser.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+): Promise<DashboardRound> => {
+  const navigation = await measureNavigation(visitor, viewsOf(runViews), round);
+  const drawer = await measureDrawer(visitor);
+  const rows = plan.scrolledPages * rowsPerPage;
+  const scrolling = await measureScrolling(visitor, everyResult, rows);
+  const matrixScrolling = await measureScrolling(visitor, runViews.matrix, rows);
+  const slowestMs = Math.max(...navigation.cold.values());
+  process.stdout.write(
+    `dashboard  round ${round + 1}: ${slowestMs.toFixed(0)} ms to the slowest view, ${scrolling.totalMs.toFixed(0)} ms to scroll, ${matrixScrolling.totalMs.toFixed(0)} ms through the samples\n`,
+  );
+  return { navigation, drawer, scrolling, matrixScrolling };
 };

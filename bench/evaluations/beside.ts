@@ -6,110 +6,151 @@ import { composeStore } from "../../packages/server/src/app/compose-command-line
 import { readConfig } from "../../packages/server/src/config/config.ts";
 import { createLog } from "../../packages/server/src/platform/observability/logger.ts";
 import { nowMicros } from "../../packages/server/src/platform/storage/columns.ts";
-import { runWrk } from "../lib/load.ts";
-import { type ProcessGroup, programFile, workDirectory } from "../lib/processes.ts";
-import { type RunningPresage, startPresage } from "../lib/targets.ts";
+import { post } from "../lib/api.ts";
+import { showProblem } from "../lib/figures.ts";
+import { errorsOf, joinProblems, runWrk, type WrkResult } from "../lib/load.ts";
+import { type ProcessGroup, programFile } from "../lib/processes.ts";
+import { type RunningPresage, sqliteFile, startPresage } from "../lib/targets.ts";
 import type { Upstream } from "../lib/upstream.ts";
 import {
   type EvaluationsPlan,
-  evaluateBodies,
+  evaluateRequest,
   heavyBodies,
   heavyRegexProfile,
   longBodies,
 } from "./workload.ts";
 
-interface Latencies {
-  readonly p50Us: number;
-  readonly p99Us: number;
-  readonly maxUs: number;
-}
-
 export interface BesideSample {
   readonly round: number;
-  readonly idle: Latencies;
-  readonly busy: Latencies;
+  readonly idle: WrkResult;
+  readonly busy: WrkResult;
   /** Expensive evaluations finished meanwhile. */
   readonly evaluated: number;
   readonly problem: string | undefined;
 }
 
-/** Time for the threads to start and all evaluations to be in flight. */
-const headStartMs = 1500;
-const clientScript = programFile("heavy-client.mjs");
-
-const createHeavyProfile = async ({ origin, headers }: RunningPresage): Promise<void> => {
-  const body = JSON.stringify(heavyRegexProfile);
-  const response = await fetch(`${origin}/v1/evaluator-profiles`, { method: "POST", headers, body });
-  if (!response.ok) throw new Error(`the profile was refused: ${await response.text()}`);
-};
-
-/** Measures while a client keeps as many of the evaluations in flight. */
-const loadWhile = async <Value>(
-  group: ProcessGroup,
-  { origin, headers }: Pick<RunningPresage, "origin" | "headers">,
-  { bodies, inFlight }: { readonly bodies: readonly string[]; readonly inFlight: number },
-  logFile: string,
-  measure: () => Promise<Value>,
-): Promise<{ measured: Value; outcomes: Readonly<Record<string, number>> }> => {
-  const job = { url: `${origin}/v1/evaluate`, headers, bodies, inFlight };
-  const jobFile = `${logFile}.job.json`;
-  await Bun.write(jobFile, JSON.stringify(job));
-  const client = group.startServer({ argv: ["node", clientScript, jobFile], logFile });
-  await Bun.sleep(headStartMs);
-  const measured = await measure();
-  await group.stop(client);
-  return { measured, outcomes: JSON.parse(readFileSync(logFile, "utf8")) };
-};
-
+/** Predictions, alone and beside expensive evaluations. */
 export const measureBeside = async (
   group: ProcessGroup,
   upstream: Upstream,
   { rounds, connections, delayMs, durationS, heavyInFlight }: EvaluationsPlan["beside"],
 ): Promise<BesideSample[]> => {
-  const directory = join(workDirectory, "beside");
-  const presage = await startPresage(
-    group,
-    upstream.origin,
-    directory,
-    `sqlite:${join(directory, "presage.db")}`,
-  );
-  await createHeavyProfile(presage);
+  const presage = await startWithHeavyProfile(group, upstream.origin, "beside");
   await upstream.set(delayMs);
   const predict = () => runWrk(group, presage.predict, connections, durationS);
   await predict();
 
+  const crowd = { bodies: heavyBodies, inFlight: heavyInFlight };
   const samples: BesideSample[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const idle = await predict();
-    const logFile = join(directory, `heavy-${round}.log`);
-    const { measured: busy, outcomes } = await loadWhile(
-      group,
-      presage,
-      { bodies: heavyBodies, inFlight: heavyInFlight },
-      logFile,
-      predict,
-    );
-    const { success: evaluated = 0, ...failures } = outcomes;
-    const problems = [
-      ...Object.entries(failures).map(([why, times]) => `${times} x ${why}`),
-      ...[idle, busy].flatMap(({ errors }) =>
-        Object.entries(errors).flatMap(([kind, count]) => (count > 0 ? [`${count} ${kind} errors`] : [])),
-      ),
-      ...(evaluated === 0 ? ["no evaluation finished"] : []),
-    ];
-    samples.push({
-      round,
-      idle,
-      busy,
-      evaluated,
-      problem: problems.length === 0 ? undefined : problems.join(", "),
-    });
+    const {
+      wrk: busy,
+      ended,
+      failures,
+    } = await loadWhile(group, presage, crowd, `heavy-${round}.log`, predict);
+    const nothing = ended === 0 ? ["no evaluation finished"] : [];
+    const problem = joinProblems([...failures, ...errorsOf(idle, busy), ...nothing]);
+    samples.push({ round, idle, busy, evaluated: ended, problem });
     const figures = `p99 ${idle.p99Us} us idle, ${busy.p99Us} us beside ${heavyInFlight} expensive evaluations`;
-    const problem = problems.length === 0 ? "" : `  FAILED: ${problems.join(", ")}`;
-    process.stdout.write(`beside  round ${round + 1}: ${figures}, ${evaluated} evaluated${problem}\n`);
+    process.stdout.write(
+      `beside  round ${round + 1}: ${figures}, ${ended} evaluated${showProblem(problem)}\n`,
+    );
   }
   await group.stop(presage.process);
   return samples;
+};
+
+/** What the other account has under way meanwhile. */
+export const crowds = ["nothing", "expensive rules", "bodies of a megabyte"] as const;
+export type Crowd = (typeof crowds)[number];
+
+const bodiesOf: Readonly<Record<Exclude<Crowd, "nothing">, readonly string[]>> = {
+  "expensive rules": heavyBodies,
+  "bodies of a megabyte": longBodies,
+};
+
+export interface AccountsSample extends Pick<WrkResult, "p50Us" | "p99Us" | "maxUs"> {
+  readonly round: number;
+  readonly crowd: Crowd;
+  /** Evaluations of the crowd that ended meanwhile. */
+  readonly ended: number;
+  readonly problem: string | undefined;
+}
+
+/** Small evaluations of one account, alone and beside heavy ones of another. */
+export const measureAccounts = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  { rounds, connections, durationS, heavyInFlight }: EvaluationsPlan["accounts"],
+): Promise<AccountsSample[]> => {
+  const presage = await startWithHeavyProfile(group, upstreamOrigin, "accounts");
+  const key = await addAccount(`sqlite:${sqliteFile(presage.directory)}`);
+  const headers = { ...presage.headers, "x-api-key": key };
+  const request = evaluateRequest({ ...presage, headers });
+  const evaluate = () => runWrk(group, request, connections, durationS, "evaluate.lua");
+  await evaluate();
+
+  const samples: AccountsSample[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    for (const crowd of round % 2 === 0 ? crowds : crowds.toReversed()) {
+      const besideCrowd = (name: Exclude<Crowd, "nothing">) => {
+        const load = { bodies: bodiesOf[name], inFlight: heavyInFlight };
+        return loadWhile(group, presage, load, `crowd-${round}-${crowds.indexOf(name)}.log`, evaluate);
+      };
+      const { wrk, ended, failures } =
+        crowd === "nothing" ? { wrk: await evaluate(), ended: 0, failures: [] } : await besideCrowd(crowd);
+      const nothing = crowd !== "nothing" && ended === 0 ? ["no evaluation of the crowd ended"] : [];
+      const problem = joinProblems([...failures, ...errorsOf(wrk), ...nothing]);
+      const { requests, p50Us, p99Us, maxUs } = wrk;
+      samples.push({ round, crowd, p50Us, p99Us, maxUs, ended, problem });
+      process.stdout.write(
+        `accounts  round ${round + 1}, beside ${crowd}: p99 ${p99Us} us, ${requests} small and ${ended} heavy ended${showProblem(problem)}\n`,
+      );
+    }
+  }
+  await group.stop(presage.process);
+  return samples;
+};
+
+const startWithHeavyProfile = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  name: string,
+): Promise<RunningPresage> => {
+  const presage = await startPresage(group, upstreamOrigin, name);
+  await post(presage, "/v1/evaluator-profiles", heavyRegexProfile);
+  return presage;
+};
+
+/** Time for the threads to start and all evaluations to be in flight. */
+const headStartMs = 1500;
+
+interface BesideLoad {
+  readonly wrk: WrkResult;
+  /** Evaluations that ended with success. */
+  readonly ended: number;
+  readonly failures: readonly string[];
+}
+
+/** Measures while a client keeps as many of the evaluations in flight. */
+const loadWhile = async (
+  group: ProcessGroup,
+  { origin, headers, directory }: RunningPresage,
+  crowd: { readonly bodies: readonly string[]; readonly inFlight: number },
+  logName: string,
+  measure: () => Promise<WrkResult>,
+): Promise<BesideLoad> => {
+  const logFile = join(directory, logName);
+  const jobFile = `${logFile}.job.json`;
+  await Bun.write(jobFile, JSON.stringify({ url: `${origin}/v1/evaluate`, headers, ...crowd }));
+  const client = group.startServer({ argv: ["node", programFile("heavy-client.mjs"), jobFile], logFile });
+  await Bun.sleep(headStartMs);
+  const wrk = await measure();
+  await group.stop(client);
+  const outcomes: Readonly<Record<string, number>> = JSON.parse(readFileSync(logFile, "utf8"));
+  const { success: ended = 0, ...others } = outcomes;
+  return { wrk, ended, failures: Object.entries(others).map(([why, times]) => `${times} x ${why}`) };
 };
 
 /** Adds an account with one user to the database of a running server, and returns a key of that user. */
@@ -132,73 +173,4 @@ const addAccount = async (databaseUrl: string): Promise<string> => {
   const { key } = await addApiKey(database, keyDigest, { userId: user.id, name: "bench", expiresAt: null });
   await database.destroy();
   return key;
-};
-
-/** What the other account has under way meanwhile. */
-export const crowds = ["nothing", "expensive rules", "bodies of a megabyte"] as const;
-export type Crowd = (typeof crowds)[number];
-
-const bodiesOf: Readonly<Record<Exclude<Crowd, "nothing">, readonly string[]>> = {
-  "expensive rules": heavyBodies,
-  "bodies of a megabyte": longBodies,
-};
-
-export interface AccountsSample {
-  readonly round: number;
-  readonly crowd: Crowd;
-  readonly requests: number;
-  readonly p50Us: number;
-  readonly p99Us: number;
-  readonly maxUs: number;
-  /** Evaluations of the crowd that ended meanwhile. */
-  readonly ended: number;
-  readonly problem: string | undefined;
-}
-
-/** Small evaluations of one account, alone and beside heavy ones of another. */
-export const measureAccounts = async (
-  group: ProcessGroup,
-  upstreamOrigin: string,
-  { rounds, connections, durationS, heavyInFlight }: EvaluationsPlan["accounts"],
-): Promise<AccountsSample[]> => {
-  const directory = join(workDirectory, "accounts");
-  const databaseUrl = `sqlite:${join(directory, "presage.db")}`;
-  const presage = await startPresage(group, upstreamOrigin, directory, databaseUrl);
-  await createHeavyProfile(presage);
-  const headers = { ...presage.headers, "x-api-key": await addAccount(databaseUrl) };
-  const request = { url: `${presage.origin}/v1/evaluate`, headers, body: evaluateBodies };
-  const evaluate = () => runWrk(group, request, connections, durationS, "evaluate.lua");
-  await evaluate();
-
-  const samples: AccountsSample[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    for (const crowd of round % 2 === 0 ? crowds : crowds.toReversed()) {
-      const { measured, outcomes } =
-        crowd === "nothing"
-          ? { measured: await evaluate(), outcomes: {} }
-          : await loadWhile(
-              group,
-              presage,
-              { bodies: bodiesOf[crowd], inFlight: heavyInFlight },
-              join(directory, `crowd-${round}-${crowds.indexOf(crowd)}.log`),
-              evaluate,
-            );
-      const { success: ended = 0, ...failures }: Readonly<Record<string, number>> = outcomes;
-      const problems = [
-        ...Object.entries(failures).map(([why, times]) => `${times} x ${why}`),
-        ...Object.entries(measured.errors).flatMap(([kind, count]) =>
-          count > 0 ? [`${count} ${kind} errors`] : [],
-        ),
-        ...(crowd !== "nothing" && ended === 0 ? ["no evaluation of the crowd ended"] : []),
-      ];
-      const problem = problems.length === 0 ? undefined : problems.join(", ");
-      const { requests, p50Us, p99Us, maxUs } = measured;
-      samples.push({ round, crowd, requests, p50Us, p99Us, maxUs, ended, problem });
-      process.stdout.write(
-        `accounts  round ${round + 1}, beside ${crowd}: p99 ${p99Us} us, ${requests} small and ${ended} heavy ended${problem === undefined ? "" : `  FAILED: ${problem}`}\n`,
-      );
-    }
-  }
-  await group.stop(presage.process);
-  return samples;
 };

@@ -1,10 +1,11 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { runWrk, type WrkResult } from "../lib/load.ts";
-import { type ProcessGroup, programFile, workDirectory } from "../lib/processes.ts";
-import { startPresage } from "../lib/targets.ts";
-import { type EvaluationsPlan, evaluateBodies } from "./workload.ts";
+import { showProblem } from "../lib/figures.ts";
+import { errorsOf, perSecond, runWrk, type WrkResult } from "../lib/load.ts";
+import { type ProcessGroup, programFile } from "../lib/processes.ts";
+import { sqliteFile, startPresage } from "../lib/targets.ts";
+import { type EvaluationsPlan, evaluateRequest } from "./workload.ts";
 
 export interface ThroughputSample {
   readonly round: number;
@@ -23,63 +24,6 @@ export interface ThroughputSample {
 
 const bareResultsPerCommit = 500;
 
-const countStored = (path: string): number => {
-  const database = new Database(path, { readonly: true });
-  try {
-    const counting = database.query<{ stored: number }, []>(
-      "select count(*) as stored from evaluation_results",
-    );
-    return counting.get()?.stored ?? 0;
-  } finally {
-    database.close();
-  }
-};
-
-/** Results of one transaction have one time. Rarely, two transactions have the same. */
-const countPerCommit = (path: string): number => {
-  const database = new Database(path, { readonly: true });
-  try {
-    const counted = database
-      .query<{ perCommit: number }, []>(
-        "select 1.0 * count(*) / count(distinct created_at) as perCommit from evaluation_results",
-      )
-      .get();
-    return counted?.perCommit ?? 1;
-  } finally {
-    database.close();
-  }
-};
-
-/** Of two runs of wrk on one database. Each exits without waiting for its last responses. */
-const findProblem = (
-  runs: readonly [WrkResult, WrkResult],
-  stored: number,
-  connections: number,
-): string | undefined => {
-  const failures = runs.flatMap(({ errors }) => Object.entries(errors)).filter(([, count]) => count > 0);
-  if (failures.length > 0) return failures.map(([kind, count]) => `${count} ${kind} errors`).join(", ");
-  const responses = runs.reduce((sum, { requests }) => sum + requests, 0);
-  if (stored < responses) return `${responses} responses, but only ${stored} results stored`;
-  if (stored > responses + runs.length * connections) {
-    return `${responses} responses, but ${stored} results stored`;
-  }
-  return undefined;
-};
-
-const runBareInserts = async (
-  group: ProcessGroup,
-  source: string,
-  resultsPerCommit: number,
-): Promise<number> => {
-  const script = programFile("bare-inserts.ts");
-  const destination = join(dirname(source), `bare-${resultsPerCommit}.db`);
-  const argv = [process.execPath, script, source, destination, String(resultsPerCommit)];
-  const { stdout, stderr, exitCode } = await group.runCommand({ argv });
-  if (exitCode !== 0) throw new Error(`the bare loop failed: ${stderr}`);
-  const { results, durationMs } = JSON.parse(stdout) as { results: number; durationMs: number };
-  return (results / durationMs) * 1000;
-};
-
 /** Each measurement uses a new database. The bare loop then inserts the results that Presage stored in it. */
 export const measureThroughput = async (
   group: ProcessGroup,
@@ -87,11 +31,9 @@ export const measureThroughput = async (
   plan: EvaluationsPlan["throughput"],
 ): Promise<ThroughputSample[]> => {
   const samples: ThroughputSample[] = [];
-  for (let round = 0; round < plan.rounds; round += 1) {
-    for (const connections of plan.connections) {
+  for (let round = 0; round < plan.rounds; round += 1)
+    for (const connections of plan.connections)
       samples.push(await measureOnce(group, upstreamOrigin, plan, round, connections));
-    }
-  }
   return samples;
 };
 
@@ -102,19 +44,18 @@ const measureOnce = async (
   round: number,
   connections: number,
 ): Promise<ThroughputSample> => {
-  const directory = join(workDirectory, `evaluate-${round}-${connections}`);
-  const path = join(directory, "presage.db");
-  const presage = await startPresage(group, upstreamOrigin, directory, `sqlite:${path}`);
-  const request = { url: `${presage.origin}/v1/evaluate`, headers: presage.headers, body: evaluateBodies };
-  const warmUp = await runWrk(group, request, connections, warmUpS, "evaluate.lua");
-  const wrk = await runWrk(group, request, connections, durationS, "evaluate.lua");
+  const presage = await startPresage(group, upstreamOrigin, `evaluate-${round}-${connections}`);
+  const path = sqliteFile(presage.directory);
+  const load = (seconds: number) =>
+    runWrk(group, evaluateRequest(presage), connections, seconds, "evaluate.lua");
+  const warmUp = await load(warmUpS);
+  const wrk = await load(durationS);
   await group.stop(presage.process);
-  const stored = countStored(path);
-  const resultsPerCommit = countPerCommit(path);
+  const { stored, resultsPerCommit } = countStored(path);
   const sample = {
     round,
     connections,
-    requestsPerSecond: (wrk.requests / wrk.durationUs) * 1e6,
+    requestsPerSecond: perSecond(wrk),
     p50Us: wrk.p50Us,
     p99Us: wrk.p99Us,
     barePerSecond: await runBareInserts(group, path, bareResultsPerCommit),
@@ -122,11 +63,53 @@ const measureOnce = async (
     barePerSecondAlike: await runBareInserts(group, path, Math.max(1, Math.round(resultsPerCommit))),
     problem: findProblem([warmUp, wrk], stored, connections),
   };
-  rmSync(directory, { recursive: true, force: true });
+  rmSync(presage.directory, { recursive: true, force: true });
   const rates = `${sample.requestsPerSecond.toFixed(0)}/s, bare loop ${sample.barePerSecond.toFixed(0)}/s, ${sample.barePerSecondAlike.toFixed(0)}/s with ${resultsPerCommit.toFixed(0)} in a commit`;
-  const problem = sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`;
   process.stdout.write(
-    `evaluate  round ${round + 1}, ${connections} connections: ${rates}, ${stored} stored${problem}\n`,
+    `evaluate  round ${round + 1}, ${connections} connections: ${rates}, ${stored} stored${showProblem(sample.problem)}\n`,
   );
   return sample;
+};
+
+/** Results of one transaction have one time. Rarely, two transactions have the same. */
+const countStored = (path: string): { stored: number; resultsPerCommit: number } => {
+  const database = new Database(path, { readonly: true });
+  try {
+    const counted = database
+      .query<{ stored: number; commits: number }, []>(
+        "select count(*) as stored, count(distinct created_at) as commits from evaluation_results",
+      )
+      .get();
+    const { stored, commits } = counted ?? { stored: 0, commits: 0 };
+    return { stored, resultsPerCommit: commits === 0 ? 1 : stored / commits };
+  } finally {
+    database.close();
+  }
+};
+
+const runBareInserts = async (
+  group: ProcessGroup,
+  source: string,
+  resultsPerCommit: number,
+): Promise<number> => {
+  const destination = join(dirname(source), `bare-${resultsPerCommit}.db`);
+  const script = programFile("bare-inserts.ts");
+  const argv = [process.execPath, script, source, destination, String(resultsPerCommit)];
+  const { results, durationMs } = JSON.parse(await group.outputOf("the bare loop", { argv }));
+  return (results / durationMs) * 1000;
+};
+
+/** Of two runs of wrk on one database. Each exits without waiting for its last responses. */
+const findProblem = (
+  runs: readonly [WrkResult, WrkResult],
+  stored: number,
+  connections: number,
+): string | undefined => {
+  const errors = errorsOf(...runs);
+  if (errors.length > 0) return errors.join(", ");
+  const responses = runs.reduce((sum, { requests }) => sum + requests, 0);
+  if (stored < responses) return `${responses} responses, but only ${stored} results stored`;
+  return stored > responses + runs.length * connections
+    ? `${responses} responses, but ${stored} results stored`
+    : undefined;
 };

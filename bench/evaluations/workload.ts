@@ -1,31 +1,12 @@
-export interface EvaluationsPlan {
-  readonly throughput: {
-    readonly rounds: number;
-    /** Each is measured; the goal is for the most. */
-    readonly connections: readonly number[];
-    readonly warmUpS: number;
-    readonly durationS: number;
-  };
-  readonly beside: {
-    readonly rounds: number;
-    readonly connections: number;
-    readonly delayMs: number;
-    readonly durationS: number;
-    readonly heavyInFlight: number;
-  };
-  readonly accounts: {
-    readonly rounds: number;
-    readonly connections: number;
-    readonly durationS: number;
-    readonly heavyInFlight: number;
-  };
-}
+import type { LoadRequest, RunningPresage } from "../lib/targets.ts";
 
-export const fullEvaluationsPlan: EvaluationsPlan = {
+export const fullEvaluationsPlan = {
+  /** Each number of connections is measured; the goal is for the most. */
   throughput: { rounds: 3, connections: [64, 256], warmUpS: 7, durationS: 8 },
   beside: { rounds: 3, connections: 4, delayMs: 5, durationS: 8, heavyInFlight: 20 },
   accounts: { rounds: 5, connections: 4, durationS: 6, heavyInFlight: 50 },
 };
+export type EvaluationsPlan = typeof fullEvaluationsPlan;
 
 export const quickEvaluationsPlan: EvaluationsPlan = {
   throughput: { rounds: 1, connections: [64, 256], warmUpS: 1, durationS: 2 },
@@ -47,7 +28,7 @@ const observation = (step: number): string =>
   "off; the bulb stays dark. Nothing else in the room has changed.";
 
 /** The bodies of evaluate requests, one per line. */
-export const evaluateBodies = Array.from({ length: 64 }, (_, step) =>
+const evaluateBodies = Array.from({ length: 64 }, (_, step) =>
   JSON.stringify({
     evaluators: [{ evaluator: "exact-match" }],
     evaluated_model_input: `${room}\n\nAction: connect the switch to terminal ${step} of the light bulb`,
@@ -58,6 +39,18 @@ export const evaluateBodies = Array.from({ length: 64 }, (_, step) =>
     capture: "all",
   }),
 ).join("\n");
+
+export const evaluateBodyKilobytes = ((evaluateBodies.split("\n")[0]?.length ?? 0) / 1000).toFixed(1);
+
+/** Its body has all of them: for evaluate.lua. */
+export const evaluateRequest = ({
+  origin,
+  headers,
+}: Pick<RunningPresage, "origin" | "headers">): LoadRequest => ({
+  url: `${origin}/v1/evaluate`,
+  headers,
+  body: evaluateBodies,
+});
 
 // Evaluations that keep a processor busy, each with the worst input for its family.
 

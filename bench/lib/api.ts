@@ -1,19 +1,14 @@
 import type { RunningPresage } from "./targets.ts";
 
-export interface StartedRun {
-  readonly id: string;
-  readonly status: string;
-  readonly progress: { readonly samples: number; readonly evaluated: number };
-}
-
-const lookEveryMs = 100;
+type Server = Pick<RunningPresage, "origin" | "headers">;
+type Body = string | ReadableStream | Blob;
 
 /** The response of a call that has to succeed. */
 export const call = async (
-  { origin, headers }: Pick<RunningPresage, "origin" | "headers">,
+  { origin, headers }: Server,
   method: "GET" | "POST",
   path: string,
-  body?: string | ReadableStream | Blob,
+  body?: Body,
 ): Promise<Response> => {
   const response = await fetch(`${origin}${path}`, {
     method,
@@ -26,23 +21,44 @@ export const call = async (
   return response;
 };
 
-export const createDataset = async (presage: RunningPresage, name: string): Promise<string> => {
-  const response = await call(presage, "POST", "/v1/datasets", JSON.stringify({ name }));
-  return ((await response.json()) as { id: string }).id;
+export const read = async <Answer>(server: Server, path: string): Promise<Answer> =>
+  (await (await call(server, "GET", path)).json()) as Answer;
+
+export const post = async <Answer>(server: Server, path: string, body: object): Promise<Answer> =>
+  (await (await call(server, "POST", path, JSON.stringify(body))).json()) as Answer;
+
+export const createDataset = async (presage: Server, name: string): Promise<string> =>
+  (await post<{ id: string }>(presage, "/v1/datasets", { name })).id;
+
+/** A data set of so many samples. Returns its id. */
+export const uploadSamples = async (
+  presage: Server,
+  name: string,
+  samples: number,
+  lineOf: (index: number) => string,
+): Promise<string> => {
+  const id = await createDataset(presage, name);
+  await call(presage, "POST", `/v1/datasets/${id}/revisions`, streamLines(samples, lineOf));
+  return id;
 };
 
-export const createRun = async (
-  presage: RunningPresage,
-  body: Readonly<Record<string, unknown>>,
-): Promise<StartedRun> =>
-  (await (await call(presage, "POST", "/v1/runs", JSON.stringify(body))).json()) as StartedRun;
+/** Returns its id. */
+export const createRun = async (presage: Server, body: object): Promise<string> =>
+  (await post<{ id: string }>(presage, "/v1/runs", body)).id;
+
+/** Predictions made elsewhere, which the run waits for. */
+export const uploadPredictions = async (presage: Server, runId: string, body: Body): Promise<void> => {
+  await call(presage, "POST", `/v1/runs/${runId}/predictions`, body);
+};
+
+const lookEveryMs = 100;
 
 /** Waits until a run is finished. */
-export const finishRun = async (presage: RunningPresage, id: string): Promise<StartedRun> => {
+export const finishRun = async (presage: Server, id: string): Promise<void> => {
   for (;;) {
-    const run = (await (await call(presage, "GET", `/v1/runs/${id}`)).json()) as StartedRun;
-    if (run.status === "finished") return run;
-    if (run.status === "failed" || run.status === "cancelled") throw new Error(`run ${id} is ${run.status}`);
+    const { status } = await read<{ status: string }>(presage, `/v1/runs/${id}`);
+    if (status === "finished") return;
+    if (status === "failed" || status === "cancelled") throw new Error(`run ${id} is ${status}`);
     await Bun.sleep(lookEveryMs);
   }
 };

@@ -1,5 +1,3 @@
-import type { Figure } from "../predictions/predictions-report.ts";
-
 /** For an even number of values, the mean of the middle two; for none, NaN. */
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((left, right) => left - right);
@@ -9,6 +7,52 @@ export const median = (values: readonly number[]): number => {
   return (lower + upper) / 2;
 };
 
+/** A figure of several rounds. */
+export interface Figure {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Reads a figure of one measurement; undefined: it has none. */
+export type Read<Sample> = (sample: Sample) => number | undefined;
+
+export const summarise = (values: readonly number[]): Figure | undefined =>
+  values.length === 0
+    ? undefined
+    : { median: median(values), least: Math.min(...values), most: Math.max(...values) };
+
+export const figureOf = <Sample>(samples: readonly Sample[], read: Read<Sample>): Figure | undefined =>
+  summarise(samples.flatMap((sample) => read(sample) ?? []));
+
+/** Compares within each round, then takes the median, because a slow machine slows both sides. */
+export const compareRounds = <Sample extends { readonly round: number }>(
+  samples: readonly Sample[],
+  others: readonly Sample[],
+  read: Read<Sample>,
+  compare: (own: number, other: number) => number = (own, other) => own / other,
+): Figure | undefined => {
+  const otherOf = new Map(others.map((other) => [other.round, read(other)]));
+  return figureOf(samples, (sample) => {
+    const [own, other] = [read(sample), otherOf.get(sample.round)];
+    return own === undefined || other === undefined ? undefined : compare(own, other);
+  });
+};
+
+/** Failed measurements do not count. */
+export const withoutProblems = <Sample extends { readonly problem: string | undefined }>(
+  samples: readonly Sample[],
+): Sample[] => samples.filter(({ problem }) => problem === undefined);
+
+/** One sentence for each measurement with a problem. */
+export const findProblems = <Sample extends { readonly problem: string | undefined }>(
+  samples: readonly Sample[],
+  describe: (sample: Sample) => string,
+): string[] =>
+  samples.flatMap((sample) =>
+    sample.problem === undefined ? [] : [`${describe(sample)}: ${sample.problem}`],
+  );
+
 export interface Goal {
   readonly text: string;
   readonly measured: string;
@@ -16,20 +60,42 @@ export interface Goal {
   readonly met: boolean | undefined;
 }
 
+export const judge = (
+  text: string,
+  value: number | undefined,
+  isMet: (value: number) => boolean,
+  show: (value: number) => string,
+): Goal =>
+  value === undefined || Number.isNaN(value)
+    ? { text, measured: "not measured", met: undefined }
+    : { text, measured: show(value), met: isMet(value) };
+
+/** A value for each database, all of which must meet the goal. Less than the goal says (not `isWhole`) proves nothing. */
+export const judgeDatabases = <Sample extends { readonly database: string }>(
+  text: string,
+  samples: readonly Sample[],
+  isWhole: boolean,
+  isMet: (sample: Sample) => boolean,
+  show: (sample: Sample) => string,
+): Goal => ({
+  text,
+  measured: samples.map((sample) => `${sample.database} ${show(sample)}`).join(", "),
+  met: isWhole ? samples.every(isMet) : undefined,
+});
+
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-const verdict = (met: boolean | undefined): string => {
-  if (met === undefined) return "not measured";
-  return met ? "met" : "**missed**";
-};
-
-export const goalTable = (goals: readonly Goal[]): string =>
+/** A row for each item. A column is its head and how it shows an item. */
+export const tableOf = <Item>(
+  items: readonly Item[],
+  columns: readonly (readonly [head: string, show: (item: Item) => string])[],
+): string =>
   table(
-    ["goal", "measured", ""],
-    goals.map(({ text, measured, met }) => [text, measured, verdict(met)]),
+    columns.map(([head]) => head),
+    items.map((item) => columns.map(([, show]) => show(item))),
   );
 
 export const none = "–";
@@ -48,15 +114,10 @@ export const showFigure = (figure: Figure | undefined, scale = 1): string => {
 };
 
 export const showPercent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
+export const showTimes = (ratio: number): string => `${ratio.toFixed(2)} times`;
+export const showCount = (count: number): string => count.toLocaleString("en-US");
 export const showMegabytes = (bytes: number | undefined): string =>
   bytes === undefined ? none : (bytes / 1e6).toFixed(0);
-
-/** One sentence for each measurement with a problem. */
-export const findProblems = <Sample extends { readonly problem: string | undefined }>(
-  samples: readonly Sample[],
-  describe: (sample: Sample) => string,
-): string[] =>
-  samples.flatMap((sample) =>
-    sample.problem === undefined ? [] : [`${describe(sample)}: ${sample.problem}`],
-  );
+/** At the end of a line of progress. */
+export const showProblem = (problem: string | undefined): string =>
+  problem === undefined ? "" : `  FAILED: ${problem}`;

@@ -1,24 +1,27 @@
-import type { DatabaseName } from "../search/filled-database.ts";
-import { type Goal, goalTable } from "./figures.ts";
+import { type Goal, table } from "./figures.ts";
 import type { MachineDescription } from "./machine.ts";
+import type { DatabaseName } from "./postgres.ts";
 import type { ProcessGroup } from "./processes.ts";
 import type { TargetName } from "./targets.ts";
 import type { Upstream } from "./upstream.ts";
 
-export interface BenchContext {
-  readonly group: ProcessGroup;
-  /** The mock upstream, started when first asked for. */
-  readonly upstream: () => Promise<Upstream>;
+export interface BenchChoices {
   /** Short runs, to check that everything works. The figures mean little and are not written. */
   readonly quick: boolean;
+  /** Which targets predictions are measured through. */
+  readonly targets: readonly TargetName[];
   /** How many results retention works on; undefined: as planned. */
   readonly results: number | undefined;
   /** How long retention's deletion is measured at most; undefined: as planned. */
   readonly minutes: number | undefined;
   /** The one engine that retention is measured on; undefined: each. */
   readonly database: DatabaseName | undefined;
-  /** Which targets predictions are measured through. */
-  readonly targets: readonly TargetName[];
+}
+
+export interface BenchContext extends BenchChoices {
+  readonly group: ProcessGroup;
+  /** The mock upstream, started when first asked for. */
+  readonly upstream: () => Promise<Upstream>;
 }
 
 /** What a part measured, as its section of RESULTS.md shows it. */
@@ -34,6 +37,11 @@ export interface Part {
   readonly title: string;
   readonly measure: (context: BenchContext) => Promise<PartReport>;
 }
+
+const verdict = (met: boolean | undefined): string => {
+  if (met === undefined) return "not measured";
+  return met ? "met" : "**missed**";
+};
 
 /** Begins the section of a part, so that the part can be measured again alone. */
 const mark = (name: string): string => `<!-- part: ${name} -->\n`;
@@ -62,7 +70,10 @@ export const writeSection = (
   return `${mark(name)}## ${title}
 \`npm run bench -- --only ${name}\`, ${writeMachine(machine)}
 
-${goalTable(goals)}
+${table(
+  ["goal", "measured", ""],
+  goals.map((goal) => [goal.text, goal.measured, verdict(goal.met)]),
+)}
 ${failed === "" ? "" : `\n${failed}`}
 ${text.trim()}
 `;

@@ -35,6 +35,8 @@ export interface CommandOutput {
 export interface ProcessGroup {
   startServer(start: ServerStart): Subprocess;
   runCommand(run: CommandRun): Promise<CommandOutput>;
+  /** The standard output of a command that has to succeed. */
+  outputOf(name: string, run: CommandRun): Promise<string>;
   stop(process: Subprocess): Promise<void>;
   /** Stops the remaining processes, however the bench ends. */
   stopAll(): Promise<void>;
@@ -57,6 +59,22 @@ export const createProcessGroup = (): ProcessGroup => {
     await started.exited;
     clearTimeout(forced);
   };
+  const runCommand: ProcessGroup["runCommand"] = async ({ argv, env, input = "" }) => {
+    const command = remember(
+      Bun.spawn([...argv], {
+        env: { ...process.env, ...env },
+        stdin: new Blob([input]),
+        stdout: "pipe",
+        stderr: "pipe",
+      }),
+    );
+    const [stdout, stderr, exitCode] = await Promise.all([
+      command.stdout.text(),
+      command.stderr.text(),
+      command.exited,
+    ]);
+    return { stdout, stderr, exitCode };
+  };
   return {
     startServer: ({ argv, env, logFile }) => {
       const log = openSync(logFile, "a");
@@ -67,21 +85,11 @@ export const createProcessGroup = (): ProcessGroup => {
         closeSync(log);
       }
     },
-    runCommand: async ({ argv, env, input = "" }) => {
-      const command = remember(
-        Bun.spawn([...argv], {
-          env: { ...process.env, ...env },
-          stdin: new Blob([input]),
-          stdout: "pipe",
-          stderr: "pipe",
-        }),
-      );
-      const [stdout, stderr, exitCode] = await Promise.all([
-        command.stdout.text(),
-        command.stderr.text(),
-        command.exited,
-      ]);
-      return { stdout, stderr, exitCode };
+    runCommand,
+    outputOf: async (name, run) => {
+      const { stdout, stderr, exitCode } = await runCommand(run);
+      if (exitCode !== 0) throw new Error(`${name} failed: ${stderr}`);
+      return stdout;
     },
     stop,
     stopAll: async () => {
@@ -97,3 +105,23 @@ export const findFreePort = async (): Promise<number> => {
   probe.stop(true);
   return port;
 };
+
+/** Asks again and again; an error with the message if it does not become true in that time. */
+export const untilTrue = async (
+  message: string,
+  { everyMs, timeoutMs }: { readonly everyMs: number; readonly timeoutMs: number },
+  isTrue: () => boolean | Promise<boolean>,
+): Promise<void> => {
+  const startedAtMs = performance.now();
+  while (!(await isTrue())) {
+    if (performance.now() - startedAtMs > timeoutMs) throw new Error(message);
+    await Bun.sleep(everyMs);
+  }
+};
+
+/** Whether something listens there and answers with success. */
+export const answersAt = (url: string): Promise<boolean> =>
+  fetch(url, { keepalive: false }).then(
+    ({ ok }) => ok,
+    () => false,
+  );

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { chatBody, completionExcerpt, expectedMessages, predictBody } from "./payload.ts";
 import {
+  answersAt,
   bun,
   findFreePort,
   type ProcessGroup,
   portkeyPackageDirectory,
   programFile,
   rootDirectory,
+  workDirectory,
 } from "./processes.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -32,21 +34,81 @@ export interface LoadRequest {
 }
 
 /** Where a target starts: its own directory, so that a second start finds the files of the first. */
-export interface Place {
+interface Place {
   readonly port: number;
   readonly upstreamOrigin: string;
   readonly directory: string;
 }
 
-export interface Launch {
+interface Launch {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly readyUrl: string;
   readonly request: LoadRequest;
 }
 
-/** Writes the target's configuration and returns how to start it. */
-export type PrepareLaunch = (place: Place) => Promise<Launch>;
+export type StartedName = Exclude<TargetName, "direct">;
+
+export interface StartedTarget {
+  readonly process: Subprocess;
+  readonly request: LoadRequest;
+  readonly readyAfterMs: number;
+}
+
+const readyTimeoutMs = 20_000;
+const pollEveryMs = 2;
+
+/** Starts it and waits until it is ready. */
+export const startTarget = async (
+  group: ProcessGroup,
+  name: StartedName,
+  upstreamOrigin: string,
+  directory: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<StartedTarget> => {
+  mkdirSync(directory, { recursive: true });
+  const place = { port: await findFreePort(), upstreamOrigin, directory };
+  const { argv, env, readyUrl, request } = await prepareLaunch[name](place);
+  const logFile = join(directory, "output.log");
+
+  const startedAtMs = performance.now();
+  const process = group.startServer({ argv, logFile, env: { ...env, ...environment } });
+  while (!(await answersAt(readyUrl))) {
+    if (process.exitCode !== null || performance.now() - startedAtMs > readyTimeoutMs) {
+      throw new Error(`${name} did not start:\n${readFileSync(logFile, "utf8").slice(-2000)}`);
+    }
+    await Bun.sleep(pollEveryMs);
+  }
+  return { process, request, readyAfterMs: performance.now() - startedAtMs };
+};
+
+export interface RunningPresage {
+  readonly process: Subprocess;
+  readonly origin: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly predict: LoadRequest;
+  /** Where its log is, and the SQLite file unless it has another database. */
+  readonly directory: string;
+}
+
+/** In the directory of this name, which a second start finds again. */
+export const startPresage = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  name: string,
+  databaseUrl?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<RunningPresage> => {
+  const directory = join(workDirectory, name);
+  const { process, request } = await startTarget(group, "presage", upstreamOrigin, directory, {
+    ...(databaseUrl === undefined ? {} : { PRESAGE_DATABASE_URL: databaseUrl }),
+    ...more,
+  });
+  const { origin } = new URL(request.url);
+  return { process, origin, headers: request.headers, predict: request, directory };
+};
+
+export const sqliteFile = (directory: string): string => join(directory, "presage.db");
 
 /** The composed prompt, as a client would send it without Presage. */
 export const chatRequest = (origin: string, headers: Readonly<Record<string, string>> = {}): LoadRequest => ({
@@ -144,7 +206,7 @@ const preparePresage = async ({ port, upstreamOrigin, directory }: Place): Promi
     env: {
       PRESAGE_HOST: "127.0.0.1",
       PRESAGE_PORT: String(port),
-      PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
+      PRESAGE_DATABASE_URL: `sqlite:${sqliteFile(directory)}`,
       PRESAGE_UPSTREAM_URL: `${upstreamOrigin}/v1`,
       PRESAGE_UPSTREAM_MODEL: "mock",
       PRESAGE_BOOTSTRAP_KEY: apiKey,
@@ -168,54 +230,12 @@ const bundledServer = async (): Promise<string> => {
   return path;
 };
 
-export type StartedName = Exclude<TargetName, "direct">;
-
-export interface StartedTarget {
-  readonly process: Subprocess;
-  readonly request: LoadRequest;
-  readonly readyAfterMs: number;
-}
-
-const prepareLaunch: Readonly<Record<StartedName, PrepareLaunch>> = {
+/** Writes the target's configuration and returns how to start it. */
+const prepareLaunch: Readonly<Record<StartedName, (place: Place) => Promise<Launch>>> = {
   nginx: prepareNginx,
   bun: prepareBareProxy,
   portkey: preparePortkey,
   presage: preparePresage,
-};
-
-const readyTimeoutMs = 20_000;
-const pollEveryMs = 2;
-
-const isReady = async (url: string): Promise<boolean> => {
-  try {
-    return (await fetch(url, { keepalive: false })).ok;
-  } catch {
-    return false; // Not listening yet.
-  }
-};
-
-/** Starts it and waits until it is ready. */
-export const startTarget = async (
-  group: ProcessGroup,
-  name: StartedName,
-  upstreamOrigin: string,
-  directory: string,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<StartedTarget> => {
-  mkdirSync(directory, { recursive: true });
-  const place = { port: await findFreePort(), upstreamOrigin, directory };
-  const { argv, env, readyUrl, request } = await prepareLaunch[name](place);
-  const logFile = join(directory, "output.log");
-
-  const startedAtMs = performance.now();
-  const process = group.startServer({ argv, logFile, env: { ...env, ...environment } });
-  while (!(await isReady(readyUrl))) {
-    if (process.exitCode !== null || performance.now() - startedAtMs > readyTimeoutMs) {
-      throw new Error(`${name} did not start:\n${readFileSync(logFile, "utf8").slice(-2000)}`);
-    }
-    await Bun.sleep(pollEveryMs);
-  }
-  return { process, request, readyAfterMs: performance.now() - startedAtMs };
 };
 
 /** Sends one request: every target must send the same prompt to the upstream and return its response. */
@@ -236,23 +256,4 @@ export const verifyTarget = async (
   if (JSON.stringify(messages) !== expectedMessages) {
     throw new Error(`${name} sent a different prompt to the upstream: ${lastBody.slice(0, 500)}`);
   }
-};
-
-export interface RunningPresage {
-  readonly process: Subprocess;
-  readonly origin: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly predict: LoadRequest;
-}
-
-export const startPresage = async (
-  group: ProcessGroup,
-  upstreamOrigin: string,
-  directory: string,
-  databaseUrl: string,
-  more: Readonly<Record<string, string>> = {},
-): Promise<RunningPresage> => {
-  const environment = { PRESAGE_DATABASE_URL: databaseUrl, ...more };
-  const { process, request } = await startTarget(group, "presage", upstreamOrigin, directory, environment);
-  return { process, origin: new URL(request.url).origin, headers: request.headers, predict: request };
 };

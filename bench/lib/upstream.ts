@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { bun, findFreePort, type ProcessGroup, programFile } from "./processes.ts";
+import { bun, findFreePort, type ProcessGroup, programFile, untilTrue } from "./processes.ts";
 
 export interface UpstreamCounts {
   readonly answered: number;
@@ -34,13 +34,24 @@ export const startUpstream = async (group: ProcessGroup, directory: string): Pro
     },
     read: async () => (await (await fetch(`${origin}/control/read`)).json()) as UpstreamCounts,
   };
-  for (let attempt = 0; attempt < 500; attempt += 1) {
-    const ready = await upstream.set(0).then(
+  await untilTrue("the mock upstream did not start", { everyMs: 10, timeoutMs: 5_000 }, () =>
+    upstream.set(0).then(
       () => true,
       () => false,
-    );
-    if (ready) return upstream;
-    await Bun.sleep(10);
+    ),
+  );
+  return upstream;
+};
+
+const quietForMs = 60;
+
+/** wrk exits without waiting for its last responses; its requests in progress are finished and counted first. */
+export const waitUntilQuiet = async (upstream: Upstream): Promise<number> => {
+  let before = await upstream.read();
+  for (;;) {
+    await Bun.sleep(quietForMs);
+    const now = await upstream.read();
+    if (now.inFlight === 0 && now.answered === before.answered) return now.answered;
+    before = now;
   }
-  throw new Error("the mock upstream did not start");
 };

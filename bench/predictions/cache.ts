@@ -1,36 +1,46 @@
-import { join } from "node:path";
-import { findProblems, type Goal, showFigure, table } from "../lib/figures.ts";
-import { runWrk } from "../lib/load.ts";
+import {
+  compareRounds,
+  type Figure,
+  figureOf,
+  findProblems,
+  type Goal,
+  judge,
+  type Read,
+  showFigure,
+  showProblem,
+  tableOf,
+  withoutProblems,
+} from "../lib/figures.ts";
+import { perSecond, runWrk, type WrkResult } from "../lib/load.ts";
 import type { Part } from "../lib/part.ts";
 import { predictBody } from "../lib/payload.ts";
-import { type ProcessGroup, workDirectory } from "../lib/processes.ts";
-import { startTarget } from "../lib/targets.ts";
+import type { ProcessGroup } from "../lib/processes.ts";
+import { startPresage } from "../lib/targets.ts";
 import type { Upstream } from "../lib/upstream.ts";
 import { readCpuMs } from "../lib/usage.ts";
-import { type Figure, summarise } from "./predictions-report.ts";
 
-export interface CachePlan {
-  readonly rounds: number;
-  readonly connections: number;
-  readonly firstWarmUpS: number;
-  readonly warmUpS: number;
-  readonly durationS: number;
-}
+const fullPlan = { rounds: 5, connections: 32, firstWarmUpS: 4, warmUpS: 1, durationS: 4 };
+type CachePlan = typeof fullPlan;
+const quickPlan: CachePlan = { ...fullPlan, rounds: 3, firstWarmUpS: 2, durationS: 2 };
 
-const fullCachePlan: CachePlan = {
-  rounds: 5,
-  connections: 32,
-  firstWarmUpS: 4,
-  warmUpS: 1,
-  durationS: 4,
+export const cachePart: Part = {
+  title: "Predictions from the cache",
+  measure: async ({ group, upstream, quick }) => {
+    const plan = quick ? quickPlan : fullPlan;
+    const samples = await measureCache(group, await upstream(), plan);
+    return {
+      goals: [judgeCache(samples)],
+      problems: findProblems(samples, ({ kind, round }) => `${kind}, round ${round + 1}`),
+      text: writeCache(samples, plan),
+    };
+  },
 };
-const quickCachePlan: CachePlan = { ...fullCachePlan, rounds: 3, firstWarmUpS: 2, durationS: 2 };
 
 /** `forwarded`: without a cache. `sampled`: with one, by a request that is not kept. `hit`: with one, always the same request. */
 const cacheKinds = ["forwarded", "sampled", "hit"] as const;
-export type CacheKind = (typeof cacheKinds)[number];
+type CacheKind = (typeof cacheKinds)[number];
 
-export interface CacheSample {
+interface CacheSample {
   readonly round: number;
   readonly kind: CacheKind;
   readonly requestsPerSecond: number;
@@ -46,43 +56,40 @@ const deterministicBody = JSON.stringify({ ...sampled, params: { ...sampled.para
 const measureCache = async (
   group: ProcessGroup,
   upstream: Upstream,
-  plan: CachePlan,
+  { rounds, connections, firstWarmUpS, warmUpS, durationS }: CachePlan,
 ): Promise<CacheSample[]> => {
   const start = (name: string, policy: string) =>
-    startTarget(group, "presage", upstream.origin, join(workDirectory, name), { PRESAGE_CACHE: policy });
+    startPresage(group, upstream.origin, name, undefined, { PRESAGE_CACHE: policy });
   const [plain, cached] = [await start("cache-off", "off"), await start("cache-on", "deterministic")];
   const targets = {
     forwarded: plain,
     sampled: cached,
-    hit: { ...cached, request: { ...cached.request, body: deterministicBody } },
+    hit: { ...cached, predict: { ...cached.predict, body: deterministicBody } },
   };
   await upstream.set(0);
-  for (const { request } of Object.values(targets))
-    await runWrk(group, request, plan.connections, plan.firstWarmUpS);
+  for (const { predict } of Object.values(targets)) await runWrk(group, predict, connections, firstWarmUpS);
 
   const samples: CacheSample[] = [];
-  for (let round = 0; round < plan.rounds; round += 1) {
-    const kinds = round % 2 === 0 ? cacheKinds : cacheKinds.toReversed();
-    for (const kind of kinds) {
-      const { process: server, request } = targets[kind];
-      await runWrk(group, request, plan.connections, plan.warmUpS);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const kind of round % 2 === 0 ? cacheKinds : cacheKinds.toReversed()) {
+      const { process: server, predict } = targets[kind];
+      await runWrk(group, predict, connections, warmUpS);
       await upstream.set(0);
       const cpuBeforeMs = readCpuMs(server.pid);
-      const wrk = await runWrk(group, request, plan.connections, plan.durationS);
+      const wrk = await runWrk(group, predict, connections, durationS);
       const cpuMs = readCpuMs(server.pid) - cpuBeforeMs;
       const { answered } = await upstream.read();
-      const failures = Object.values(wrk.errors).reduce((sum, count) => sum + count, 0);
       const sample: CacheSample = {
         round,
         kind,
-        requestsPerSecond: (wrk.requests / wrk.durationUs) * 1e6,
+        requestsPerSecond: perSecond(wrk),
         cpuUsPerRequest: (cpuMs * 1000) / wrk.requests,
         p50Us: wrk.p50Us,
-        problem: findProblem(kind, answered, { ...wrk, failures }),
+        problem: findProblem(kind, answered, wrk),
       };
       samples.push(sample);
       process.stdout.write(
-        `cache  round ${round + 1}, ${kind}: ${sample.cpuUsPerRequest.toFixed(1)} µs a request${sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`}\n`,
+        `cache  round ${round + 1}, ${kind}: ${sample.cpuUsPerRequest.toFixed(1)} µs a request${showProblem(sample.problem)}\n`,
       );
     }
   }
@@ -93,8 +100,9 @@ const measureCache = async (
 const findProblem = (
   kind: CacheKind,
   answered: number,
-  { requests, failures }: { requests: number; failures: number },
+  { requests, errors }: WrkResult,
 ): string | undefined => {
+  const failures = Object.values(errors).reduce((sum, count) => sum + count, 0);
   if (failures > 0) return `${failures} requests failed`;
   if (kind === "hit") return answered === 0 ? undefined : `${answered} requests reached the upstream`;
   return answered >= requests ? undefined : `${requests} responses, but only ${answered} from the upstream`;
@@ -102,63 +110,35 @@ const findProblem = (
 
 const mostCpuShare = 0.5;
 
-const samplesOf = (samples: readonly CacheSample[], kind: CacheKind) =>
-  samples.filter((sample) => sample.kind === kind && sample.problem === undefined);
+const samplesOf = (samples: readonly CacheSample[], wanted: CacheKind): CacheSample[] =>
+  withoutProblems(samples).filter(({ kind }) => kind === wanted);
 
 /** Processor time as a ratio to a forwarded prediction's, within each round. */
-const cpuRatio = (samples: readonly CacheSample[], kind: CacheKind): Figure | undefined => {
-  const forwarded = new Map(
-    samplesOf(samples, "forwarded").map((sample) => [sample.round, sample.cpuUsPerRequest]),
-  );
-  return summarise(
-    samplesOf(samples, kind).flatMap(({ round, cpuUsPerRequest }) => {
-      const other = forwarded.get(round);
-      return other === undefined ? [] : [cpuUsPerRequest / other];
-    }),
-  );
-};
+const cpuRatio = (samples: readonly CacheSample[], kind: CacheKind): Figure | undefined =>
+  compareRounds(samplesOf(samples, kind), samplesOf(samples, "forwarded"), (one) => one.cpuUsPerRequest);
 
-const judgeCache = (samples: readonly CacheSample[]): Goal[] => {
-  const ratio = cpuRatio(samples, "hit")?.median;
-  return [
-    {
-      text: `A prediction from the cache uses at most ${mostCpuShare} of a forwarded one's processor time`,
-      measured: ratio === undefined ? "not measured" : ratio.toFixed(2),
-      met: ratio === undefined ? undefined : ratio <= mostCpuShare,
-    },
-  ];
-};
+const judgeCache = (samples: readonly CacheSample[]): Goal =>
+  judge(
+    `A prediction from the cache uses at most ${mostCpuShare} of a forwarded one's processor time`,
+    cpuRatio(samples, "hit")?.median,
+    (ratio) => ratio <= mostCpuShare,
+    (ratio) => ratio.toFixed(2),
+  );
 
-const writeCache = (samples: readonly CacheSample[], { connections, rounds }: CachePlan): string => `
+const writeCache = (samples: readonly CacheSample[], { connections, rounds }: CachePlan): string => {
+  const show = (read: Read<CacheSample>, scale?: number) => (kind: CacheKind) =>
+    showFigure(figureOf(samplesOf(samples, kind), read), scale);
+  return `
 \`POST /v1/predict\` as above, over ${connections} connections, no delay at the upstream, ${rounds} rounds. Forwarded: a server without a cache.
 Sampled: a server with \`PRESAGE_CACHE=deterministic\`, by a request with a temperature, which is not kept. Hit: the same server, by one request
 with temperature 0, of which none reaches the upstream.
 
-${table(
-  ["", "requests/s", "p50, ms", "processor time a request, µs", "ratio to forwarded"],
-  cacheKinds.map((kind) => {
-    const show = (read: (sample: CacheSample) => number, scale?: number) =>
-      showFigure(summarise(samplesOf(samples, kind).map(read)), scale);
-    return [
-      kind,
-      show(({ requestsPerSecond }) => requestsPerSecond),
-      show(({ p50Us }) => p50Us, 1 / 1000),
-      show(({ cpuUsPerRequest }) => cpuUsPerRequest),
-      showFigure(cpuRatio(samples, kind)),
-    ];
-  }),
-)}
+${tableOf(cacheKinds, [
+  ["", (kind) => kind],
+  ["requests/s", show(({ requestsPerSecond }) => requestsPerSecond)],
+  ["p50, ms", show(({ p50Us }) => p50Us, 1 / 1000)],
+  ["processor time a request, µs", show(({ cpuUsPerRequest }) => cpuUsPerRequest)],
+  ["ratio to forwarded", (kind) => showFigure(cpuRatio(samples, kind))],
+])}
 `;
-
-export const cachePart: Part = {
-  title: "Predictions from the cache",
-  measure: async ({ group, upstream, quick }) => {
-    const plan = quick ? quickCachePlan : fullCachePlan;
-    const samples = await measureCache(group, await upstream(), plan);
-    return {
-      goals: judgeCache(samples),
-      problems: findProblems(samples, ({ kind, round }) => `${kind}, round ${round + 1}`),
-      text: writeCache(samples, plan),
-    };
-  },
 };

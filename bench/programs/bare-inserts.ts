@@ -1,9 +1,8 @@
+// bun bare-inserts.ts SOURCE DESTINATION RESULTS: copies the rows of all results from one SQLite file to another, as fast as a plain
+// loop can, RESULTS of them in each transaction. Same schema, same durability, prepared statements, but no counts and no requests.
 import type { SQLQueryBindings } from "bun:sqlite";
 import { openDatabase } from "../../packages/server/src/platform/storage/open.ts";
 import { openSqlite } from "../../packages/server/src/platform/storage/sqlite-driver.ts";
-
-// bun bare-inserts.ts SOURCE DESTINATION RESULTS: copies the rows of all results from one SQLite file to another, as fast as a plain
-// loop can, RESULTS of them in each transaction. Same schema, same durability, prepared statements, but no counts and no requests.
 
 const [sourcePath = "", destinationPath = "", atOnce = ""] = process.argv.slice(2);
 const resultsAtOnce = Number(atOnce);

@@ -1,3 +1,5 @@
+// bun fill-database.ts URL SIZE: fills a database created by Presage with SIZE results of its one account, by SQL. Writes
+// the resulting number of rollup cells to standard output.
 import { SQL } from "bun";
 import { openThreadDatabase } from "../../packages/server/src/platform/storage/open.ts";
 import {
@@ -8,22 +10,118 @@ import type { EvaluationSeriesTable } from "../../packages/server/src/platform/s
 import { openSqlite } from "../../packages/server/src/platform/storage/sqlite-driver.ts";
 import { rollUpSomeTags } from "../../packages/server/src/results/summary/tags.ts";
 import { seriesIdOf } from "../../packages/server/src/results/write/counts-store.ts";
+import type { DatabaseName } from "../lib/postgres.ts";
 import { endMicros, insertResults, insertTextsAndTags, judge } from "../search/distribution.ts";
-import type { DatabaseName } from "../search/filled-database.ts";
 
-const countedAtOnce = 20_000;
-
-/** Otherwise the server would do it in the background, while it is measured. */
-export const countByTag = async (url: string): Promise<void> => {
-  const database = await openThreadDatabase(url);
-  while (await rollUpSomeTags(database, countedAtOnce));
-  await database.destroy();
-};
-
-export interface Connection {
+interface Connection {
   readonly run: (statement: string) => Promise<void>;
   readonly read: (statement: string) => Promise<readonly unknown[]>;
 }
+
+const resultsAtOnce = 100_000;
+/** PostgreSQL expects few series and plans nested loops. For this many rows hash joins are faster. */
+const hashing = "?options=-c%20enable_nestloop%3Doff%20-c%20work_mem%3D256MB";
+
+/** Each of two connections fills tables of its own, so that rows are in their order. Returns the number of counts. */
+const fillPostgres = async (url: string, size: number): Promise<number> => {
+  const first = await connect(url);
+  const second = await connect(url);
+  const indexes = await dropIndexes(first);
+  await Promise.all([fill(first, size, insertResults(size)), fill(second, size, insertTextsAndTags)]);
+  const build = async (connection: SQL): Promise<void> => {
+    for (let next = indexes.shift(); next !== undefined; next = indexes.shift())
+      await connection.unsafe(next);
+  };
+  await Promise.all([build(first), build(second)]);
+  const connection = {
+    run: async (statement: string) => void (await first.unsafe(statement)),
+    read: async (statement: string): Promise<readonly unknown[]> => await first.unsafe(statement),
+  };
+  await setLastNumber(connection, size, "PostgreSQL");
+  await Promise.all([fillRollup(connection, "PostgreSQL"), countByTag(url + hashing)]);
+  // As autovacuum would have done meanwhile.
+  await first.unsafe("vacuum analyze");
+  const [counted] = await first.unsafe("select count(*) as cells from evaluation_counts");
+  await Promise.all([first.close(), second.close()]);
+  return Number(counted.cells);
+};
+
+const connect = async (url: string): Promise<SQL> => {
+  // Settings hold for one connection.
+  const connection = new SQL(url, { max: 1 });
+  await connection.unsafe("set maintenance_work_mem = '512MB'");
+  await connection.unsafe("set work_mem = '256MB'");
+  await connection.unsafe("set enable_nestloop = off");
+  // The other connection builds an index at the same time.
+  await connection.unsafe("set max_parallel_maintenance_workers = 0");
+  return connection;
+};
+
+const fill = async (connection: SQL, size: number, inserts: readonly string[]): Promise<void> => {
+  for (let from = 1; from <= size; from += resultsAtOnce) {
+    const to = Math.min(from + resultsAtOnce - 1, size);
+    const numbers = `generate_series(${from}::bigint, ${to}::bigint) as numbers(i)`;
+    for (const statement of [judge(numbers, size), ...inserts, "drop table judged"])
+      await connection.unsafe(statement);
+  }
+};
+
+/** Drops what would be changed at each row, and returns the statements that make it again, the longest first. */
+const dropIndexes = async (connection: SQL): Promise<string[]> => {
+  const tags: { name: string; definition: string }[] = await connection.unsafe(`
+    select conname as name, pg_get_constraintdef(oid) as definition
+    from pg_constraint where conrelid = 'evaluation_tags'::regclass and contype = 'p'`);
+  for (const { name } of tags)
+    await connection.unsafe(`alter table evaluation_tags drop constraint "${name}"`);
+  const indexes: { name: string; definition: string }[] = await connection.unsafe(`
+    select index_name.relname as name, pg_get_indexdef(indexrelid) as definition
+    from pg_index join pg_class as index_name on index_name.oid = indexrelid
+    where indrelid = 'evaluation_results'::regclass and not indisprimary`);
+  for (const { name } of indexes) await connection.unsafe(`drop index "${name}"`);
+  return [
+    ...tags.map(
+      ({ name, definition }) => `alter table evaluation_tags add constraint "${name}" ${definition}`,
+    ),
+    ...indexes.map(({ definition }) => definition),
+  ];
+};
+
+/** Creates the indexes after the rows, which takes a third of the time. Primary keys stay. Returns the number of counts. */
+const fillSqlite = async (url: string, size: number): Promise<number> => {
+  const database = openSqlite(url.slice("sqlite:".length));
+  // Of this connection only. If the machine stops, the bench begins anew.
+  database.run("pragma synchronous = off");
+  database.run("pragma cache_size = -1000000");
+  const indexes = database
+    .query(
+      "select name, sql from sqlite_master where tbl_name = 'evaluation_results' and sql like 'create%index%'",
+    )
+    .all() as { name: string; sql: string }[];
+  for (const { name } of indexes) database.run(`drop index "${name}"`);
+  for (let from = 1; from <= size; from += resultsAtOnce) {
+    const to = Math.min(from + resultsAtOnce - 1, size);
+    const numbers = `(with recursive numbers (i) as (select ${from} union all select i + 1 from numbers where i < ${to})
+      select i from numbers) as numbers`;
+    database.run("begin immediate");
+    database.run(judge(numbers, size));
+    for (const statement of [...insertResults(size), ...insertTextsAndTags]) database.run(statement);
+    database.run("drop table judged");
+    database.run("commit");
+  }
+  for (const index of indexes) database.run(index.sql);
+  const connection = {
+    run: async (statement: string) => void database.run(statement),
+    read: async (statement: string) => database.query(statement).all(),
+  };
+  await setLastNumber(connection, size, "SQLite");
+  await fillRollup(connection, "SQLite");
+  const { cells } = database.query("select count(*) as cells from evaluation_counts").get() as {
+    cells: number;
+  };
+  database.close();
+  await countByTag(url);
+  return cells;
+};
 
 const microsPerDay = 86_400_000_000;
 const seriesAtOnce = 500;
@@ -89,11 +187,7 @@ const countSeries = async (
 };
 
 /** Sets the last number that the write path would have taken: results up to it are counted by tag. */
-export const setLastNumber = async (
-  { run }: Connection,
-  size: number,
-  database: DatabaseName,
-): Promise<void> =>
+const setLastNumber = async ({ run }: Connection, size: number, database: DatabaseName): Promise<void> =>
   await run(
     database === "PostgreSQL"
       ? `select setval('${resultNumbers}', ${size})`
@@ -101,120 +195,21 @@ export const setLastNumber = async (
   );
 
 /** Sets the counts and times that the write path would have stored. */
-export const fillRollup = async (connection: Connection, database: DatabaseName): Promise<void> => {
+const fillRollup = async (connection: Connection, database: DatabaseName): Promise<void> => {
   await countSeries(connection, true, database);
   await countSeries(connection, false, database);
   await connection.run(`insert into evaluation_times (stretch, earliest, latest)
     select id / ${numbersPerStretch}, min(created_at), max(created_at) from evaluation_results group by 1`);
 };
 
-const resultsAtOnce = 100_000;
-/** PostgreSQL expects few series and plans nested loops. For this many rows hash joins are faster. */
-const hashing = "?options=-c%20enable_nestloop%3Doff%20-c%20work_mem%3D256MB";
+const countedAtOnce = 20_000;
 
-/** Each of two connections fills tables of its own, so that rows are in their order. Returns the number of counts. */
-export const fillPostgres = async (url: string, size: number): Promise<number> => {
-  const first = await connect(url);
-  const second = await connect(url);
-  const indexes = await dropIndexes(first);
-  await Promise.all([fill(first, size, insertResults(size)), fill(second, size, insertTextsAndTags)]);
-  const build = async (connection: SQL): Promise<void> => {
-    for (let next = indexes.shift(); next !== undefined; next = indexes.shift())
-      await connection.unsafe(next);
-  };
-  await Promise.all([build(first), build(second)]);
-  const connection = {
-    run: async (statement: string) => void (await first.unsafe(statement)),
-    read: async (statement: string): Promise<readonly unknown[]> => await first.unsafe(statement),
-  };
-  await setLastNumber(connection, size, "PostgreSQL");
-  await Promise.all([fillRollup(connection, "PostgreSQL"), countByTag(url + hashing)]);
-  // As autovacuum would have done meanwhile.
-  await first.unsafe("vacuum analyze");
-  const [counted] = await first.unsafe("select count(*) as cells from evaluation_counts");
-  await Promise.all([first.close(), second.close()]);
-  return Number(counted.cells);
+/** Otherwise the server would do it in the background, while it is measured. */
+const countByTag = async (url: string): Promise<void> => {
+  const database = await openThreadDatabase(url);
+  while (await rollUpSomeTags(database, countedAtOnce));
+  await database.destroy();
 };
-
-const connect = async (url: string): Promise<SQL> => {
-  // Settings hold for one connection.
-  const connection = new SQL(url, { max: 1 });
-  await connection.unsafe("set maintenance_work_mem = '512MB'");
-  await connection.unsafe("set work_mem = '256MB'");
-  await connection.unsafe("set enable_nestloop = off");
-  // The other connection builds an index at the same time.
-  await connection.unsafe("set max_parallel_maintenance_workers = 0");
-  return connection;
-};
-
-const fill = async (connection: SQL, size: number, inserts: readonly string[]): Promise<void> => {
-  for (let from = 1; from <= size; from += resultsAtOnce) {
-    const to = Math.min(from + resultsAtOnce - 1, size);
-    const numbers = `generate_series(${from}::bigint, ${to}::bigint) as numbers(i)`;
-    for (const statement of [judge(numbers, size), ...inserts, "drop table judged"])
-      await connection.unsafe(statement);
-  }
-};
-
-/** Drops what would be changed at each row, and returns the statements that make it again, the longest first. */
-const dropIndexes = async (connection: SQL): Promise<string[]> => {
-  const tags: { name: string; definition: string }[] = await connection.unsafe(`
-    select conname as name, pg_get_constraintdef(oid) as definition
-    from pg_constraint where conrelid = 'evaluation_tags'::regclass and contype = 'p'`);
-  for (const { name } of tags)
-    await connection.unsafe(`alter table evaluation_tags drop constraint "${name}"`);
-  const indexes: { name: string; definition: string }[] = await connection.unsafe(`
-    select index_name.relname as name, pg_get_indexdef(indexrelid) as definition
-    from pg_index join pg_class as index_name on index_name.oid = indexrelid
-    where indrelid = 'evaluation_results'::regclass and not indisprimary`);
-  for (const { name } of indexes) await connection.unsafe(`drop index "${name}"`);
-  return [
-    ...tags.map(
-      ({ name, definition }) => `alter table evaluation_tags add constraint "${name}" ${definition}`,
-    ),
-    ...indexes.map(({ definition }) => definition),
-  ];
-};
-
-/** Creates the indexes after the rows, which takes a third of the time. Primary keys stay. Returns the number of counts. */
-export const fillSqlite = async (url: string, size: number): Promise<number> => {
-  const database = openSqlite(url.slice("sqlite:".length));
-  // Of this connection only. If the machine stops, the bench begins anew.
-  database.run("pragma synchronous = off");
-  database.run("pragma cache_size = -1000000");
-  const indexes = database
-    .query(
-      "select name, sql from sqlite_master where tbl_name = 'evaluation_results' and sql like 'create%index%'",
-    )
-    .all() as { name: string; sql: string }[];
-  for (const { name } of indexes) database.run(`drop index "${name}"`);
-  for (let from = 1; from <= size; from += resultsAtOnce) {
-    const to = Math.min(from + resultsAtOnce - 1, size);
-    const numbers = `(with recursive numbers (i) as (select ${from} union all select i + 1 from numbers where i < ${to})
-      select i from numbers) as numbers`;
-    database.run("begin immediate");
-    database.run(judge(numbers, size));
-    for (const statement of [...insertResults(size), ...insertTextsAndTags]) database.run(statement);
-    database.run("drop table judged");
-    database.run("commit");
-  }
-  for (const index of indexes) database.run(index.sql);
-  const connection = {
-    run: async (statement: string) => void database.run(statement),
-    read: async (statement: string) => database.query(statement).all(),
-  };
-  await setLastNumber(connection, size, "SQLite");
-  await fillRollup(connection, "SQLite");
-  const { cells } = database.query("select count(*) as cells from evaluation_counts").get() as {
-    cells: number;
-  };
-  database.close();
-  await countByTag(url);
-  return cells;
-};
-
-// bun fill-database.ts URL SIZE: fills a database created by Presage with SIZE results of its one account, by SQL. Writes
-// the resulting number of rollup cells to standard output.
 
 const [url = "", sizeText = ""] = process.argv.slice(2);
 const size = Number(sizeText);

@@ -1,8 +1,12 @@
-export interface Chat {
+// Model servers that keep the prefixes of their latest trajectories in memory: run as a separate process, one replica for each
+// port. A step takes 20 ms and 1 ms for each 1,000 characters of its prompt that are not in memory. A replica works on a few at
+// once, like an engine's running batch; the others wait for their turn.
+
+interface Chat {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
 
-export interface Lookup {
+interface Lookup {
   /** Characters of the prompt that have to be computed. */
   readonly missing: number;
   /** Whether everything up to the latest turn is in memory. Undefined for the first step of a trajectory, which has nothing before it. */
@@ -10,7 +14,7 @@ export interface Lookup {
 }
 
 /** What a model server keeps of earlier prompts: the latest trajectories, and the system turns in them, which trajectories share. */
-export interface PrefixMemory {
+interface PrefixMemory {
   look(chat: Chat): Lookup;
   /** After a response: the prompt is in memory. */
   keep(chat: Chat): void;
@@ -26,7 +30,7 @@ interface Prompt {
   readonly previousLength: number;
 }
 
-export const createPrefixMemory = (trajectories: number): PrefixMemory => {
+const createPrefixMemory = (trajectories: number): PrefixMemory => {
   /** By trajectory, the least recently used first. */
   const kept = new Map<string, Prompt>();
 
@@ -62,10 +66,6 @@ const read = ({ messages }: Chat): Prompt => {
     previousLength: lengthOf(messages.slice(0, -2)),
   };
 };
-
-// Model servers that keep the prefixes of their latest trajectories in memory: run as a separate process, one replica for each
-// port. A step takes 20 ms and 1 ms for each 1,000 characters of its prompt that are not in memory. A replica works on a few at
-// once, like an engine's running batch; the others wait for their turn.
 
 const stepMs = 20;
 const msPerCharacter = 1 / 1_000;
@@ -152,3 +152,6 @@ const startReplica = (port: number) => {
 
 const replicas = ports.map(startReplica);
 setInterval(() => samples.push(replicas.map(({ inFlight }) => inFlight)), sampleEveryMs);
+
+// Makes this file a module, so that its names are not global.
+export {};

@@ -76,7 +76,7 @@ const play = async (place) => {
       const beganAtMs = performance.now();
       const { status, answerer } = await send(body, headers);
       inFlight[chosen] -= 1;
-      events.push([Date.now(), place, trajectory, step, status, answerer, performance.now() - beganAtMs]);
+      events.push([Date.now(), place, status, answerer, performance.now() - beganAtMs]);
       // Without it, whoever got an answer would find its own replica to be the least loaded.
       await sleep(status === 200 ? Math.random() * 2 * thinkMs : pauseMs);
       const next = message("user", words(`Step ${step} of ${session}`, prompts.stepCharacters));

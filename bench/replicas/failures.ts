@@ -1,22 +1,43 @@
+import { watch } from "../lib/load.ts";
 import type { ProcessGroup } from "../lib/processes.ts";
 import {
   type Fleet,
-  fewPrompts,
-  fewReplicas,
-  fewSessions,
+  type Play,
+  type Prompts,
   playSessions,
   type ReplicasPlan,
   type Step,
   startFleet,
 } from "./fleet.ts";
 
+/** A few replicas, and enough sessions to keep them busy. */
+export const fewReplicas = 4;
+export const fewSessions = 128;
+const fewPrompts: Prompts = {
+  systemCharacters: 8_000,
+  stepCharacters: 100,
+  shared: false,
+  grows: true,
+  sendsSession: true,
+};
+
+/** Sessions without an end: otherwise they end and begin anew all at the same time. */
+const playFor = (durationMs: number, deployment: string): Play => ({
+  policy: "presage",
+  deployments: [deployment],
+  prompts: fewPrompts,
+  sessions: fewSessions,
+  steps: Number.MAX_SAFE_INTEGER,
+  durationMs,
+});
+
+const haveFailed = (steps: readonly Step[]): Step[] => steps.filter(({ status }) => status !== 200);
+
 export interface SlowResult {
   /** Steps a second in each round: with one of the replicas ten times as slow, and of the others alone. */
   readonly withSlow: number;
   readonly withoutSlow: number;
 }
-
-const times = 10;
 
 /** One replica is ten times as slow as the others: does it drag them down? */
 export const measureSlow = async (
@@ -25,20 +46,12 @@ export const measureSlow = async (
 ): Promise<SlowResult[]> => {
   const fleet = await startFleet(group, "slow", { replicas: fewReplicas, model, processes: "one for all" });
   const [slowPort = 0] = fleet.ports;
-  await fleet.setSlowness(slowPort, times);
+  await fleet.setSlowness(slowPort, 10);
   const measure = async (deployment: string) => {
-    const played = await playSessions(group, fleet, {
-      policy: "presage",
-      deployments: [deployment],
-      prompts: fewPrompts,
-      sessions: fewSessions,
-      // Otherwise sessions end and begin anew, all at the same time.
-      steps: Number.MAX_SAFE_INTEGER,
-      durationMs,
-    });
-    const endMs = Math.max(...played.steps.map(({ endedAtMs }) => endedAtMs));
+    const { steps } = await playSessions(group, fleet, playFor(durationMs, deployment));
+    const endMs = Math.max(...steps.map(({ endedAtMs }) => endedAtMs));
     // Before that, Presage learns which one is slow.
-    const counted = played.steps.filter(({ endedAtMs }) => endedAtMs > endMs - durationMs / 2);
+    const counted = steps.filter(({ endedAtMs }) => endedAtMs > endMs - durationMs / 2);
     return counted.length / (durationMs / 2_000);
   };
   const results: SlowResult[] = [];
@@ -63,15 +76,6 @@ export interface KillResult {
   readonly mostOnceBack: number;
 }
 
-interface Sight {
-  readonly atMs: number;
-  readonly state: string;
-  /** Requests in flight over the mean of all; undefined while less than half of the sessions wait, as there is nothing to balance. */
-  readonly share: number | undefined;
-}
-
-const watchEveryMs = 20;
-
 /** `kill -9` of one of four replicas under load, and its start at the same address some seconds later. */
 export const measureKill = async (
   group: ProcessGroup,
@@ -79,15 +83,11 @@ export const measureKill = async (
 ): Promise<KillResult> => {
   const fleet = await startFleet(group, "kill", { replicas: fewReplicas, model, processes: "one each" });
   const [killedPort = 0] = fleet.ports;
-  const playing = playSessions(group, fleet, {
-    policy: "presage",
-    deployments: [fleet.all],
-    prompts: fewPrompts,
-    sessions: fewSessions,
-    steps: Number.MAX_SAFE_INTEGER,
-    durationMs,
+  const playing = playSessions(group, fleet, playFor(durationMs, fleet.all));
+  const sights: Sight[] = [];
+  const watching = watch(20, async () => {
+    sights.push(...(await lookAt(fleet, killedPort)));
   });
-  const watch = watchReplica(fleet, killedPort);
   await Bun.sleep(killAtMs);
   const killedAtMs = Date.now();
   await fleet.kill(killedPort);
@@ -95,7 +95,7 @@ export const measureKill = async (
   await fleet.start(killedPort);
   const startedAtMs = Date.now();
   const { steps } = await playing;
-  const sights = await watch.stop();
+  await watching.stop();
   await fleet.stop();
 
   const first = (state: string, fromMs: number) =>
@@ -104,7 +104,7 @@ export const measureKill = async (
   const stays = staysOfOthers(steps, killedPort, killedAtMs);
   const result = {
     steps: steps.length,
-    failed: steps.filter(({ status }) => status !== 200).length,
+    failed: haveFailed(steps).length,
     ejectedAfterMs: first("ejected", killedAtMs),
     stayedWhileOut: shareOf(stays.filter(({ atMs }) => atMs < startedAtMs + upAfterMs)),
     stayedOnceBack: shareOf(stays.filter(({ atMs }) => atMs >= startedAtMs + upAfterMs)),
@@ -142,36 +142,25 @@ const staysOfOthers = (steps: readonly Step[], killedPort: number, killedAtMs: n
 const shareOf = (stays: readonly Stay[]): number =>
   stays.filter(({ stayed }) => stayed).length / stays.length;
 
-/** What Presage says of a replica, every few milliseconds. */
-const watchReplica = ({ chat, all }: Fleet, port: number) => {
-  const sights: Sight[] = [];
-  let isOver = false;
-  const look = async (): Promise<void> => {
-    const response = await fetch(new URL("/v1/deployments", chat.url), { headers: chat.headers });
-    const { data } = (await response.json()) as {
-      data: { name: string; replicas: { url: string; state: string; in_flight: number }[] }[];
-    };
-    const replicas = data.find(({ name }) => name === all)?.replicas ?? [];
-    const total = replicas.reduce((sum, { in_flight }) => sum + in_flight, 0);
-    const one = replicas.find(({ url }) => url.includes(`:${port}/`));
-    if (one === undefined) return;
-    const isBusy = total >= fewSessions / 2;
-    const share = isBusy ? (one.in_flight / total) * replicas.length : undefined;
-    sights.push({ atMs: Date.now(), state: one.state, share });
+interface Sight {
+  readonly atMs: number;
+  readonly state: string;
+  /** Requests in flight over the mean of all; undefined while less than half of the sessions wait, as there is nothing to balance. */
+  readonly share: number | undefined;
+}
+
+/** What Presage says of a replica. */
+const lookAt = async ({ chat, all }: Fleet, port: number): Promise<Sight[]> => {
+  const response = await fetch(new URL("/v1/deployments", chat.url), { headers: chat.headers });
+  const { data } = (await response.json()) as {
+    data: { name: string; replicas: { url: string; state: string; in_flight: number }[] }[];
   };
-  const watching = (async () => {
-    while (!isOver) {
-      await look();
-      await Bun.sleep(watchEveryMs);
-    }
-  })();
-  return {
-    stop: async (): Promise<readonly Sight[]> => {
-      isOver = true;
-      await watching;
-      return sights;
-    },
-  };
+  const replicas = data.find(({ name }) => name === all)?.replicas ?? [];
+  const total = replicas.reduce((sum, { in_flight }) => sum + in_flight, 0);
+  const one = replicas.find(({ url }) => url.includes(`:${port}/`));
+  if (one === undefined) return [];
+  const share = total >= fewSessions / 2 ? (one.in_flight / total) * replicas.length : undefined;
+  return [{ atMs: Date.now(), state: one.state, share }];
 };
 
 export interface OutageResult {
@@ -189,14 +178,7 @@ export const measureOutage = async (
   { model, outage: { beforeMs, lastsMs, afterMs } }: ReplicasPlan,
 ): Promise<OutageResult> => {
   const fleet = await startFleet(group, "outage", { replicas: fewReplicas, model, processes: "one each" });
-  const playing = playSessions(group, fleet, {
-    policy: "presage",
-    deployments: [fleet.all],
-    prompts: fewPrompts,
-    sessions: fewSessions,
-    steps: Number.MAX_SAFE_INTEGER,
-    durationMs: beforeMs + lastsMs + afterMs,
-  });
+  const playing = playSessions(group, fleet, playFor(beforeMs + lastsMs + afterMs, fleet.all));
   await Bun.sleep(beforeMs);
   await Promise.all(fleet.ports.map(fleet.kill));
   const killedAtMs = Date.now();
@@ -212,7 +194,7 @@ export const measureOutage = async (
   const during = steps.filter((step) => step.endedAtMs > killedAtMs && step.endedAtMs <= endedAtMs);
   const after = steps.filter((step) => step.endedAtMs > endedAtMs);
   const answers = after.filter(({ status }) => status === 200).map((step) => step.endedAtMs);
-  const failures = after.filter(({ status }) => status !== 200).map((step) => step.endedAtMs);
+  const failures = haveFailed(after).map((step) => step.endedAtMs);
   const result = {
     requests: during.length,
     sent: sentAfter - sentBefore,

@@ -5,6 +5,7 @@ import type { ProcessGroup } from "../lib/processes.ts";
 import { readCpuMs } from "../lib/usage.ts";
 import {
   type Fleet,
+  type Play,
   type PolicyName,
   type Prompts,
   playSessions,
@@ -42,18 +43,13 @@ export const comparePolicies = async (
   { rounds, replicas, model, sessions, steps }: ReplicasPlan,
 ): Promise<PolicySample[]> => {
   const fleet = await startFleet(group, "policies", { replicas, model, processes: "one for all" });
+  const play = { sessions, steps, prompts: ownPrompts };
   const samples: PolicySample[] = [];
   // Presage and the replicas compile their hot paths.
-  await measurePolicy(group, fleet, "random", { round: -1, sessions, steps: 4, prompts: ownPrompts });
+  await measurePolicy(group, fleet, "random", -1, { ...play, steps: 4 });
   for (let round = 0; round < rounds; round += 1) {
-    const order = [...policyNames.slice(round), ...policyNames.slice(0, round)];
-    for (const policy of order) {
-      const sample = await measurePolicy(group, fleet, policy, {
-        round,
-        sessions,
-        steps,
-        prompts: ownPrompts,
-      });
+    for (const policy of [...policyNames.slice(round), ...policyNames.slice(0, round)]) {
+      const sample = await measurePolicy(group, fleet, policy, round, play);
       samples.push(sample);
       process.stdout.write(`replicas   ${JSON.stringify(sample)}\n`);
     }
@@ -63,7 +59,7 @@ export const comparePolicies = async (
 };
 
 const sharedPromptKinds = ["chats", "predictions"] as const;
-export type SharedPromptKind = (typeof sharedPromptKinds)[number];
+type SharedPromptKind = (typeof sharedPromptKinds)[number];
 
 /**
  * All sessions have one system turn of 30 KB and send no session header. Chats still differ in their first user turn; predictions have
@@ -76,14 +72,9 @@ export const measureSharedPrompt = async (
   const fleet = await startFleet(group, "shared-prompt", { replicas, model, processes: "one for all" });
   const samples = new Map<SharedPromptKind, PolicySample>();
   for (const kind of sharedPromptKinds) {
-    const prompts: Prompts = {
-      systemCharacters: 30_000,
-      stepCharacters: 500,
-      shared: true,
-      grows: kind === "chats",
-      sendsSession: false,
-    };
-    const sample = await measurePolicy(group, fleet, "presage", { round: 0, sessions, steps, prompts });
+    const kindOfPrompts = { shared: true, grows: kind === "chats", sendsSession: false };
+    const prompts = { ...ownPrompts, systemCharacters: 30_000, ...kindOfPrompts };
+    const sample = await measurePolicy(group, fleet, "presage", 0, { sessions, steps, prompts });
     samples.set(kind, sample);
     process.stdout.write(`shared prompt, ${kind}  ${JSON.stringify(sample)}\n`);
   }
@@ -91,34 +82,28 @@ export const measureSharedPrompt = async (
   return samples;
 };
 
-interface PolicyRun {
-  readonly round: number;
-  readonly sessions: number;
-  readonly steps: number;
-  readonly prompts: Prompts;
-}
-
 const measurePolicy = async (
   group: ProcessGroup,
   fleet: Fleet,
   policy: PolicyName,
-  { round, ...run }: PolicyRun,
+  round: number,
+  play: Pick<Play, "sessions" | "steps" | "prompts">,
 ): Promise<PolicySample> => {
   await fleet.clear();
   const cpuBeforeMs = readCpuMs(fleet.presage.pid);
   const deployments = policy === "presage" ? [fleet.all] : fleet.single;
-  const { durationMs, steps } = await playSessions(group, fleet, { policy, deployments, ...run });
+  const { durationMs, steps } = await playSessions(group, fleet, { policy, deployments, ...play });
   const cpuMs = readCpuMs(fleet.presage.pid) - cpuBeforeMs;
   const { repeats, hits, samples } = await fleet.read();
-  const latencies = steps.map(({ latencyMs }) => latencyMs).toSorted((one, other) => one - other);
+  const latencies = steps.map(({ latencyMs }) => latencyMs);
   return {
     round,
     policy,
     stepsPerSecond: (steps.length / durationMs) * 1_000,
-    p50Ms: at(latencies, 0.5),
-    p99Ms: at(latencies, 0.99),
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
     hitShare: hits / repeats,
-    imbalance: imbalanceOf(samples, run.sessions),
+    imbalance: imbalanceOf(samples, play.sessions),
     presageCpuUsPerStep: (cpuMs * 1_000) / steps.length,
     failed: steps.filter(({ status }) => status !== 200).length,
   };
@@ -130,33 +115,20 @@ const imbalanceOf = (samples: readonly (readonly number[])[], sessions: number):
     const total = loads.reduce((sum, load) => sum + load, 0);
     return total < sessions / 2 ? [] : [Math.max(...loads) / (total / loads.length)];
   });
-  return at(
-    ratios.toSorted((one, other) => one - other),
-    0.99,
-  );
+  return quantile(ratios, 0.99);
 };
 
-const at = (sorted: readonly number[], quantile: number): number =>
-  sorted[Math.max(0, Math.ceil(quantile * sorted.length) - 1)] ?? Number.NaN;
-
-export interface ChoosingPlan {
-  readonly rounds: number;
-  readonly replicas: number;
-  readonly inFlight: number;
-  readonly calls: number;
-}
-
-export interface ChoosingSample {
-  /** Processor time of a call beyond that of a call to the only replica. */
-  readonly cpuUsPerCall: number;
-}
+const quantile = (values: readonly number[], share: number): number => {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+};
 
 const messages = JSON.parse(expectedMessages) as { role: string; content: string }[];
 const response: CompleteResponse = { status: 200, bytes: new Uint8Array(), text: () => "", url: "" };
 const { signal } = new AbortController();
 
 /** Calls that are answered at once, by as many sessions as are in flight; the key is the prompt's, or the session's for every other. */
-const openFleet = (replicas: number, { calls, inFlight }: ChoosingPlan) => {
+const openFleet = (replicas: number, { calls, inFlight }: ReplicasPlan["choosing"]) => {
   const urls = Array.from({ length: replicas }, (_, place) => `http://replica-${place}:8000/v1`);
   const options = { name: "default", urls, apiKey: undefined, model: "mock", timeoutMs: 60_000, retries: 2 };
   const fleet = createReplicas(options, () => async () => response);
@@ -175,15 +147,18 @@ const openFleet = (replicas: number, { calls, inFlight }: ChoosingPlan) => {
   };
 };
 
-/** What it costs to choose among replicas and to keep account of them, in this process and without any connection. */
-export const measureChoosing = async (plan: ChoosingPlan): Promise<ChoosingSample[]> => {
+/**
+ * What it costs to choose among replicas and to keep account of them, in this process and without any connection: in each round, the
+ * microseconds of processor time of a call beyond those of a call to the only replica.
+ */
+export const measureChoosing = async (plan: ReplicasPlan["choosing"]): Promise<number[]> => {
   const [one, many] = [openFleet(1, plan), openFleet(plan.replicas, plan)];
   await one();
   await many();
-  const samples: ChoosingSample[] = [];
+  const addedUs: number[] = [];
   for (let round = 0; round < plan.rounds; round += 1) {
     const ofOne = await one();
-    samples.push({ cpuUsPerCall: (await many()) - ofOne });
+    addedUs.push((await many()) - ofOne);
   }
-  return samples;
+  return addedUs;
 };

@@ -1,6 +1,21 @@
-import { findProblems, type Goal, median, none, showFigure, showMegabytes, table } from "../lib/figures.ts";
+import {
+  type Figure,
+  figureOf,
+  findProblems,
+  type Goal,
+  judge,
+  judgeDatabases,
+  median,
+  none,
+  showCount,
+  showFigure,
+  showMegabytes,
+  showTimes,
+  table,
+  tableOf,
+  withoutProblems,
+} from "../lib/figures.ts";
 import type { Part } from "../lib/part.ts";
-import { type Figure, summarise } from "../predictions/predictions-report.ts";
 import {
   fullRunsPlan,
   quickRunsPlan,
@@ -10,6 +25,19 @@ import {
   type UploadSample,
 } from "./runs.ts";
 
+export const runsPart: Part = {
+  title: "Data sets, runs and reports",
+  measure: async ({ group, upstream, quick }) => {
+    const plan = quick ? quickRunsPlan : fullRunsPlan;
+    const result = await runRuns(group, await upstream(), plan);
+    return {
+      goals: judgeRuns(result, plan),
+      problems: findProblems(result.live, ({ round }) => `predictions beside a run, round ${round + 1}`),
+      text: writeRuns(result, plan),
+    };
+  },
+};
+
 const mostImportS = 60;
 const mostBytes = 300e6;
 const mostReportMs = 2000;
@@ -18,101 +46,69 @@ const mostSmallUploadS = 120;
 const leastLargeBytesPerS = 20e6;
 
 const liveRatio = ({ live }: RunsResult): Figure | undefined =>
-  summarise(
-    live.flatMap(({ idleP99Us, besideP99Us, problem }) =>
-      problem === undefined ? [besideP99Us / idleP99Us] : [],
-    ),
-  );
-
-/** A value for each database, and whether the worst is good enough. Fewer of anything than the goal says prove nothing. */
-const judge = <Sample extends { readonly database: string }>(
-  text: string,
-  samples: readonly Sample[],
-  isWhole: boolean,
-  show: (sample: Sample) => string,
-  isMet: (sample: Sample) => boolean,
-): Goal => ({
-  text,
-  measured: samples.map((one) => `${one.database} ${show(one)}`).join(", "),
-  met: isWhole ? samples.every(isMet) : undefined,
-});
-
-const count = (value: number): string => value.toLocaleString("en-US");
+  figureOf(withoutProblems(live), ({ idleP99Us, besideP99Us }) => besideP99Us / idleP99Us);
 
 const bytesPerS = ({ bytes, seconds }: UploadSample): number => bytes / seconds;
 
 const judgeRuns = (result: RunsResult, plan: RunsPlan): Goal[] => {
   const hasAll = plan.predictions >= fullRunsPlan.predictions;
-  const ratio = liveRatio(result)?.median;
   return [
-    judge(
-      `${count(plan.predictions)} imported predictions are judged by three rules, stored and reported within ${mostImportS} s and ${mostBytes / 1e6} MB`,
+    judgeDatabases(
+      `${showCount(plan.predictions)} imported predictions are judged by three rules, stored and reported within ${mostImportS} s and ${mostBytes / 1e6} MB`,
       result.imports,
       hasAll,
-      ({ seconds, peakRssBytes }) => `${seconds.toFixed(1)} s, ${showMegabytes(peakRssBytes)} MB`,
       ({ seconds, reportMs, peakRssBytes }) =>
         seconds + reportMs / 1000 <= mostImportS && peakRssBytes <= mostBytes,
+      ({ seconds, peakRssBytes }) => `${seconds.toFixed(1)} s, ${showMegabytes(peakRssBytes)} MB`,
     ),
-    judge(
+    judgeDatabases(
       `The report of such a run takes at most ${mostReportMs / 1000} s`,
       result.imports,
       hasAll,
-      ({ reportMs }) => `${(reportMs / 1000).toFixed(2)} s`,
       ({ reportMs }) => reportMs <= mostReportMs,
+      ({ reportMs }) => `${(reportMs / 1000).toFixed(2)} s`,
     ),
-    {
-      text: `Live predictions' p99 beside a run of 64 at once is at most ${mostLiveRatio} times that without one`,
-      measured: ratio === undefined ? "not measured" : `${ratio.toFixed(2)} times`,
-      met: ratio === undefined ? undefined : ratio <= mostLiveRatio,
-    },
     judge(
-      `${count(plan.smallSamples)} samples of 300 bytes come in within ${mostSmallUploadS} s and ${mostBytes / 1e6} MB`,
+      `Live predictions' p99 beside a run of 64 at once is at most ${mostLiveRatio} times that without one`,
+      liveRatio(result)?.median,
+      (ratio) => ratio <= mostLiveRatio,
+      showTimes,
+    ),
+    judgeDatabases(
+      `${showCount(plan.smallSamples)} samples of 300 bytes come in within ${mostSmallUploadS} s and ${mostBytes / 1e6} MB`,
       result.smallUploads,
       plan.smallSamples >= fullRunsPlan.smallSamples,
-      ({ seconds, peakRssBytes }) => `${seconds.toFixed(0)} s, ${showMegabytes(peakRssBytes)} MB`,
       ({ seconds, peakRssBytes }) => seconds <= mostSmallUploadS && peakRssBytes <= mostBytes,
+      ({ seconds, peakRssBytes }) => `${seconds.toFixed(0)} s, ${showMegabytes(peakRssBytes)} MB`,
     ),
-    judge(
-      `${count(plan.largeSamples)} samples of 10 KB come in at ${leastLargeBytesPerS / 1e6} MB a second or more, within ${mostBytes / 1e6} MB`,
+    judgeDatabases(
+      `${showCount(plan.largeSamples)} samples of 10 KB come in at ${leastLargeBytesPerS / 1e6} MB a second or more, within ${mostBytes / 1e6} MB`,
       result.largeUploads,
       plan.largeSamples >= fullRunsPlan.largeSamples,
-      (one) => `${(bytesPerS(one) / 1e6).toFixed(1)} MB/s, ${showMegabytes(one.peakRssBytes)} MB`,
       (one) => bytesPerS(one) >= leastLargeBytesPerS && one.peakRssBytes <= mostBytes,
+      (one) => `${(bytesPerS(one) / 1e6).toFixed(1)} MB/s, ${showMegabytes(one.peakRssBytes)} MB`,
     ),
   ];
 };
 
 const writeRuns = (result: RunsResult, { predictions, live, reports }: RunsPlan): string => {
-  const uploads = [...result.smallUploads, ...result.largeUploads];
   const times = (values: readonly number[]) => (values.length === 0 ? none : median(values).toFixed(0));
   return `
 Load is the machine's load average at the end of each measurement; the bench itself is part of it. Peak memory is a new process's.
 
-${predictions.toLocaleString("en-US")} predictions, uploaded and judged by \`exact-match\`, \`state-change\` and \`token-f1\`; then the run's report, the median of
+${showCount(predictions)} predictions, uploaded and judged by \`exact-match\`, \`state-change\` and \`token-f1\`; then the run's report, the median of
 ${reports}. The longest answer is that of \`GET /health\`, asked all the time while reports are made.
 
-${table(
-  [
-    "database",
-    "seconds",
-    "of these upload",
-    "processor time, s",
-    "peak, MB",
-    "report, ms",
-    "longest answer, ms",
-    "load",
-  ],
-  result.imports.map((one) => [
-    one.database,
-    one.seconds.toFixed(1),
-    one.uploadSeconds.toFixed(1),
-    one.cpuSeconds.toFixed(1),
-    showMegabytes(one.peakRssBytes),
-    one.reportMs.toFixed(0),
-    one.slowestMs.toFixed(0),
-    one.load.toFixed(1),
-  ]),
-)}
+${tableOf(result.imports, [
+  ["database", ({ database }) => database],
+  ["seconds", ({ seconds }) => seconds.toFixed(1)],
+  ["of these upload", ({ uploadSeconds }) => uploadSeconds.toFixed(1)],
+  ["processor time, s", ({ cpuSeconds }) => cpuSeconds.toFixed(1)],
+  ["peak, MB", ({ peakRssBytes }) => showMegabytes(peakRssBytes)],
+  ["report, ms", ({ reportMs }) => reportMs.toFixed(0)],
+  ["longest answer, ms", ({ slowestMs }) => slowestMs.toFixed(0)],
+  ["load", ({ load }) => load.toFixed(1)],
+])}
 
 Live predictions over ${live.connections} connections, ${live.delayMs} ms at the upstream, without a run and beside one of ${live.concurrency} at once; ${live.rounds} rounds.
 
@@ -129,30 +125,17 @@ ${table(
   ],
 )}
 
-${table(
-  ["upload of a data set", "samples", "bytes a sample", "seconds", "MB/s", "peak, MB", "load"],
-  uploads.map((one) => [
-    one.database,
-    one.samples.toLocaleString("en-US"),
-    (one.bytes / one.samples).toFixed(0),
-    one.seconds.toFixed(1),
-    (bytesPerS(one) / 1e6).toFixed(1),
-    showMegabytes(one.peakRssBytes),
-    one.load.toFixed(1),
-  ]),
+${tableOf(
+  [...result.smallUploads, ...result.largeUploads],
+  [
+    ["upload of a data set", ({ database }) => database],
+    ["samples", ({ samples }) => showCount(samples)],
+    ["bytes a sample", ({ bytes, samples }) => (bytes / samples).toFixed(0)],
+    ["seconds", ({ seconds }) => seconds.toFixed(1)],
+    ["MB/s", (one) => (bytesPerS(one) / 1e6).toFixed(1)],
+    ["peak, MB", ({ peakRssBytes }) => showMegabytes(peakRssBytes)],
+    ["load", ({ load }) => load.toFixed(1)],
+  ],
 )}
 `;
-};
-
-export const runsPart: Part = {
-  title: "Data sets, runs and reports",
-  measure: async ({ group, upstream, quick }) => {
-    const plan = quick ? quickRunsPlan : fullRunsPlan;
-    const result = await runRuns(group, await upstream(), plan);
-    return {
-      goals: judgeRuns(result, plan),
-      problems: findProblems(result.live, ({ round }) => `predictions beside a run, round ${round + 1}`),
-      text: writeRuns(result, plan),
-    };
-  },
 };

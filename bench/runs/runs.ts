@@ -1,46 +1,34 @@
 import { loadavg } from "node:os";
-import { join } from "node:path";
 import {
   call,
   createDataset,
   createRun,
   finishRun,
   predictionLine,
+  read,
   sampleLine,
   streamLines,
+  uploadPredictions,
+  uploadSamples,
 } from "../lib/api.ts";
-import { median } from "../lib/figures.ts";
-import { runWrk } from "../lib/load.ts";
-import { startPostgres } from "../lib/postgres.ts";
-import { type ProcessGroup, workDirectory } from "../lib/processes.ts";
+import { median, showProblem } from "../lib/figures.ts";
+import { errorsOf, runWrk, watch } from "../lib/load.ts";
+import { type Database, openDatabases } from "../lib/postgres.ts";
+import type { ProcessGroup } from "../lib/processes.ts";
 import { type RunningPresage, startPresage } from "../lib/targets.ts";
 import type { Upstream } from "../lib/upstream.ts";
 import { readCpuMs, readMemory } from "../lib/usage.ts";
 
-export interface RunsPlan {
+export const fullRunsPlan = {
   /** Imported predictions that three rules judge. */
-  readonly predictions: number;
-  readonly reports: number;
-  readonly live: {
-    readonly rounds: number;
-    readonly connections: number;
-    readonly delayMs: number;
-    readonly durationS: number;
-    /** Samples of the run beside it; more than it can predict in that time. */
-    readonly samples: number;
-    readonly concurrency: number;
-  };
-  readonly smallSamples: number;
-  readonly largeSamples: number;
-}
-
-export const fullRunsPlan: RunsPlan = {
   predictions: 100_000,
   reports: 5,
+  /** The run beside live predictions has more samples than it can predict in that time. */
   live: { rounds: 3, connections: 4, delayMs: 20, durationS: 8, samples: 60_000, concurrency: 64 },
   smallSamples: 1_000_000,
   largeSamples: 50_000,
 };
+export type RunsPlan = typeof fullRunsPlan;
 
 export const quickRunsPlan: RunsPlan = {
   predictions: 10_000,
@@ -50,75 +38,44 @@ export const quickRunsPlan: RunsPlan = {
   largeSamples: 2_000,
 };
 
-const askEveryMs = 5;
+const smallBytes = 300;
+const largeBytes = 10_000;
 
-/** Does some work, and says how long the longest of many small requests took meanwhile: a blocked event loop delays them. */
-const watchAnswers = async <Value>(
-  { origin }: RunningPresage,
-  work: () => Promise<Value>,
-): Promise<{ value: Value; tookMs: number; slowestMs: number }> => {
-  let isDone = false;
-  let slowestMs = 0;
-  const watch = async (): Promise<void> => {
-    while (!isDone) {
-      const askedAtMs = performance.now();
-      await (await fetch(`${origin}/health`)).text();
-      slowestMs = Math.max(slowestMs, performance.now() - askedAtMs);
-      await Bun.sleep(askEveryMs);
-    }
-  };
-  const watching = watch();
-  const startedAtMs = performance.now();
-  try {
-    const value = await work();
-    return { value, tookMs: performance.now() - startedAtMs, slowestMs };
-  } finally {
-    isDone = true;
-    await watching;
-  }
-};
-
-export interface UploadSample {
-  readonly database: "SQLite" | "PostgreSQL";
-  readonly samples: number;
-  readonly bytes: number;
-  readonly seconds: number;
-  readonly peakRssBytes: number;
-  readonly load: number;
+export interface RunsResult {
+  readonly imports: readonly ImportSample[];
+  readonly live: readonly LiveSample[];
+  readonly smallUploads: readonly UploadSample[];
+  readonly largeUploads: readonly UploadSample[];
 }
 
-/** A data set of samples of one size. */
-const measureUpload = async (
+/** Data sets, runs and reports, on both databases. */
+export const runRuns = async (
   group: ProcessGroup,
-  upstreamOrigin: string,
-  { database, url }: { database: UploadSample["database"]; url: string },
-  samples: number,
-  sampleBytes: number,
-): Promise<UploadSample> => {
-  const directory = join(workDirectory, `upload-${database}-${sampleBytes}`);
-  const presage = await startPresage(group, upstreamOrigin, directory, url);
-  const datasetId = await createDataset(presage, `of ${sampleBytes} bytes`);
-  let bytes = 0;
-  const lines = streamLines(samples, (index) => {
-    const line = sampleLine(index, sampleBytes);
-    bytes += line.length;
-    return line;
-  });
-  const startedAtMs = performance.now();
-  await call(presage, "POST", `/v1/datasets/${datasetId}/revisions`, lines);
-  const seconds = (performance.now() - startedAtMs) / 1000;
-  const { peakRssBytes } = readMemory(presage.process.pid);
-  await group.stop(presage.process);
-  const load = loadavg()[0] ?? 0;
-  process.stdout.write(
-    `runs  ${database}: ${samples} samples of ${sampleBytes} bytes in ${seconds.toFixed(1)} s, ${(bytes / seconds / 1e6).toFixed(1)} MB/s, ${(peakRssBytes / 1e6).toFixed(0)} MB; load ${load.toFixed(1)}\n`,
-  );
-  return { database, samples, bytes, seconds, peakRssBytes, load };
+  upstream: Upstream,
+  plan: RunsPlan,
+): Promise<RunsResult> => {
+  const databases = await openDatabases(group, "runs-0", "runs-1", "runs-2");
+  const imports: ImportSample[] = [];
+  for (const database of databases.of["runs-0"])
+    imports.push(await measureImport(group, upstream.origin, database, plan));
+  const live = await measureLive(group, upstream, plan.live);
+  await upstream.set(0);
+  const upload = async (places: readonly Database[], samples: number, bytes: number) => {
+    const measured: UploadSample[] = [];
+    for (const place of places)
+      measured.push(await measureUpload(group, upstream.origin, place, samples, bytes));
+    return measured;
+  };
+  const smallUploads = await upload(databases.of["runs-1"], plan.smallSamples, smallBytes);
+  const largeUploads = await upload(databases.of["runs-2"], plan.largeSamples, largeBytes);
+  await databases.stop();
+  return { imports, live, smallUploads, largeUploads };
 };
 
+const loadNow = (): number => loadavg()[0] ?? 0;
+
 export interface ImportSample {
-  readonly database: "SQLite" | "PostgreSQL";
-  readonly predictions: number;
+  readonly database: Database["database"];
   /** From the first byte of the upload until the run is finished. */
   readonly seconds: number;
   /** How much of it was the upload. */
@@ -131,32 +88,30 @@ export interface ImportSample {
   readonly load: number;
 }
 
-const sampleBytes = 300;
 const rules = [{ evaluator: "exact-match" }, { evaluator: "state-change" }, { evaluator: "token-f1" }];
 
 /** Predictions made elsewhere, which three rules judge, and the report on them. */
 const measureImport = async (
   group: ProcessGroup,
   upstreamOrigin: string,
-  database: ImportSample["database"],
-  url: string,
+  { database, url }: Database,
   { predictions, reports }: RunsPlan,
 ): Promise<ImportSample> => {
-  const directory = join(workDirectory, `runs-${database}`);
-  const first = await startPresage(group, upstreamOrigin, directory, url);
-  const datasetId = await createDataset(first, "import");
-  const lines = streamLines(predictions, (index) => sampleLine(index, sampleBytes));
-  await call(first, "POST", `/v1/datasets/${datasetId}/revisions`, lines);
+  const name = `runs-${database}`;
+  const first = await startPresage(group, upstreamOrigin, name, url);
+  const datasetId = await uploadSamples(first, "import", predictions, (index) =>
+    sampleLine(index, smallBytes),
+  );
   await group.stop(first.process);
 
   // A new process: the peak of its memory is not the upload's of the samples.
-  const presage = await startPresage(group, upstreamOrigin, directory, url);
+  const presage = await startPresage(group, upstreamOrigin, name, url);
   const { pid } = presage.process;
   const cpuBeforeMs = readCpuMs(pid);
   const body = { dataset_id: datasetId, target: { predictions: "imported" }, evaluators: rules };
-  const { id } = await createRun(presage, body);
+  const id = await createRun(presage, body);
   const startedAtMs = performance.now();
-  await call(presage, "POST", `/v1/runs/${id}/predictions`, streamLines(predictions, predictionLine));
+  await uploadPredictions(presage, id, streamLines(predictions, predictionLine));
   const uploadSeconds = (performance.now() - startedAtMs) / 1000;
   await finishRun(presage, id);
   const seconds = (performance.now() - startedAtMs) / 1000;
@@ -164,26 +119,36 @@ const measureImport = async (
   const { peakRssBytes } = readMemory(pid);
 
   const made = [];
-  for (let report = 0; report < reports; report += 1) {
-    const path = `/v1/runs/${id}/report?format=json`;
-    made.push(await watchAnswers(presage, async () => (await call(presage, "GET", path)).text()));
-  }
+  for (let report = 0; report < reports; report += 1) made.push(await measureReport(presage, id));
   await group.stop(presage.process);
-  const sample = {
-    database,
-    predictions,
-    seconds,
-    uploadSeconds,
-    cpuSeconds,
-    peakRssBytes,
-    reportMs: median(made.map(({ tookMs }) => tookMs)),
-    slowestMs: Math.max(...made.map(({ slowestMs }) => slowestMs)),
-    load: loadavg()[0] ?? 0,
-  };
+  const reportMs = median(made.map(({ tookMs }) => tookMs));
+  const slowestMs = Math.max(...made.map((one) => one.slowestMs));
+  const load = loadNow();
   process.stdout.write(
-    `runs  ${database}: ${predictions} predictions and three rules in ${seconds.toFixed(1)} s (upload ${uploadSeconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of processor time), ${(peakRssBytes / 1e6).toFixed(0)} MB; report ${sample.reportMs.toFixed(0)} ms, answers within ${sample.slowestMs.toFixed(0)} ms; load ${sample.load.toFixed(1)}\n`,
+    `runs  ${database}: ${predictions} predictions and three rules in ${seconds.toFixed(1)} s (upload ${uploadSeconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of processor time), ${(peakRssBytes / 1e6).toFixed(0)} MB; report ${reportMs.toFixed(0)} ms, answers within ${slowestMs.toFixed(0)} ms; load ${load.toFixed(1)}\n`,
   );
-  return sample;
+  return { database, seconds, uploadSeconds, cpuSeconds, peakRssBytes, reportMs, slowestMs, load };
+};
+
+/** Asks for a report, and says how long the longest of many small requests took meanwhile: a blocked event loop delays them. */
+const measureReport = async (
+  presage: RunningPresage,
+  runId: string,
+): Promise<{ tookMs: number; slowestMs: number }> => {
+  let slowestMs = 0;
+  const watching = watch(5, async () => {
+    const askedAtMs = performance.now();
+    await (await fetch(`${presage.origin}/health`)).text();
+    slowestMs = Math.max(slowestMs, performance.now() - askedAtMs);
+  });
+  const startedAtMs = performance.now();
+  try {
+    await (await call(presage, "GET", `/v1/runs/${runId}/report?format=json`)).text();
+    const tookMs = performance.now() - startedAtMs;
+    return { tookMs, slowestMs };
+  } finally {
+    await watching.stop();
+  }
 };
 
 export interface LiveSample {
@@ -205,12 +170,8 @@ const measureLive = async (
   upstream: Upstream,
   { rounds, connections, delayMs, durationS, samples, concurrency }: RunsPlan["live"],
 ): Promise<LiveSample[]> => {
-  const directory = join(workDirectory, "runs-live");
-  const url = `sqlite:${join(directory, "presage.db")}`;
-  const presage = await startPresage(group, upstream.origin, directory, url);
-  const dataset_id = await createDataset(presage, "live");
-  const lines = streamLines(samples, (index) => sampleLine(index, 300));
-  await call(presage, "POST", `/v1/datasets/${dataset_id}/revisions`, lines);
+  const presage = await startPresage(group, upstream.origin, "runs-live");
+  const dataset_id = await uploadSamples(presage, "live", samples, (index) => sampleLine(index, smallBytes));
   await upstream.set(delayMs);
   const predict = () => runWrk(group, presage.predict, connections, durationS);
   await predict();
@@ -218,11 +179,12 @@ const measureLive = async (
   const measured: LiveSample[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const idle = await predict();
-    const body = { dataset_id, target: { deployment: "default" }, concurrency };
-    const { id } = await createRun(presage, { ...body, evaluators: [{ evaluator: "exact-match" }] });
+    const evaluators = [{ evaluator: "exact-match" }];
+    const target = { deployment: "default" };
+    const id = await createRun(presage, { dataset_id, target, concurrency, evaluators });
     const predictedSoFar = async (): Promise<number> => {
-      const run = await (await call(presage, "GET", `/v1/runs/${id}`)).json();
-      return (run as { progress: { predicted: number } }).progress.predicted;
+      const run = await read<{ progress: { predicted: number } }>(presage, `/v1/runs/${id}`);
+      return run.progress.predicted;
     };
     await Bun.sleep(headStartMs);
     const before = await predictedSoFar();
@@ -230,60 +192,57 @@ const measureLive = async (
     const predicted = (await predictedSoFar()) - before;
     await call(presage, "POST", `/v1/runs/${id}/cancel`);
     await Bun.sleep(headStartMs);
-    const failures = [idle, beside].flatMap(({ errors }) => Object.values(errors)).reduce((a, b) => a + b, 0);
+    const failures = errorsOf(idle, beside);
     const sample = {
       round,
       idleP99Us: idle.p99Us,
       besideP99Us: beside.p99Us,
       runPerSecond: predicted / durationS,
-      load: loadavg()[0] ?? 0,
-      problem: failures > 0 ? `${failures} requests failed` : undefined,
+      load: loadNow(),
+      problem: failures.length > 0 ? failures.join(", ") : undefined,
     };
     measured.push(sample);
-    const problem = sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`;
     process.stdout.write(
-      `runs  live, round ${round + 1}: p99 ${idle.p99Us} µs idle, ${beside.p99Us} µs beside a run of ${concurrency} at once with ${sample.runPerSecond.toFixed(0)} predictions/s; load ${sample.load.toFixed(1)}${problem}\n`,
+      `runs  live, round ${round + 1}: p99 ${idle.p99Us} µs idle, ${beside.p99Us} µs beside a run of ${concurrency} at once with ${sample.runPerSecond.toFixed(0)} predictions/s; load ${sample.load.toFixed(1)}${showProblem(sample.problem)}\n`,
     );
   }
   await group.stop(presage.process);
   return measured;
 };
 
-export interface RunsResult {
-  readonly imports: readonly ImportSample[];
-  readonly live: readonly LiveSample[];
-  readonly smallUploads: readonly UploadSample[];
-  readonly largeUploads: readonly UploadSample[];
+export interface UploadSample {
+  readonly database: Database["database"];
+  readonly samples: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly peakRssBytes: number;
+  readonly load: number;
 }
 
-const smallBytes = 300;
-const largeBytes = 10_000;
-
-/** Data sets, runs and reports, on both databases. */
-export const runRuns = async (
+/** A data set of samples of one size. */
+const measureUpload = async (
   group: ProcessGroup,
-  upstream: Upstream,
-  plan: RunsPlan,
-): Promise<RunsResult> => {
-  const postgres = await startPostgres(group, 3);
-  const databases = [0, 1, 2].map((place) => [
-    { database: "SQLite" as const, url: `sqlite:${join(workDirectory, `runs-${place}.db`)}` },
-    ...(postgres === undefined ? [] : [{ database: "PostgreSQL" as const, url: postgres.urls[place] ?? "" }]),
-  ]);
-  const [ofImports = [], ofSmall = [], ofLarge = []] = databases;
-  const imports: ImportSample[] = [];
-  for (const { database, url } of ofImports)
-    imports.push(await measureImport(group, upstream.origin, database, url, plan));
-  const live = await measureLive(group, upstream, plan.live);
-  await upstream.set(0);
-  const upload = async (places: typeof ofSmall, samples: number, bytes: number): Promise<UploadSample[]> => {
-    const measured: UploadSample[] = [];
-    for (const place of places)
-      measured.push(await measureUpload(group, upstream.origin, place, samples, bytes));
-    return measured;
-  };
-  const smallUploads = await upload(ofSmall, plan.smallSamples, smallBytes);
-  const largeUploads = await upload(ofLarge, plan.largeSamples, largeBytes);
-  if (postgres !== undefined) await group.stop(postgres.process);
-  return { imports, live, smallUploads, largeUploads };
+  upstreamOrigin: string,
+  { database, url }: Database,
+  samples: number,
+  sampleBytes: number,
+): Promise<UploadSample> => {
+  const presage = await startPresage(group, upstreamOrigin, `upload-${database}-${sampleBytes}`, url);
+  const datasetId = await createDataset(presage, `of ${sampleBytes} bytes`);
+  let bytes = 0;
+  const lines = streamLines(samples, (index) => {
+    const line = sampleLine(index, sampleBytes);
+    bytes += line.length;
+    return line;
+  });
+  const startedAtMs = performance.now();
+  await call(presage, "POST", `/v1/datasets/${datasetId}/revisions`, lines);
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  const { peakRssBytes } = readMemory(presage.process.pid);
+  await group.stop(presage.process);
+  const load = loadNow();
+  process.stdout.write(
+    `runs  ${database}: ${samples} samples of ${sampleBytes} bytes in ${seconds.toFixed(1)} s, ${(bytes / seconds / 1e6).toFixed(1)} MB/s, ${(peakRssBytes / 1e6).toFixed(0)} MB; load ${load.toFixed(1)}\n`,
+  );
+  return { database, samples, bytes, seconds, peakRssBytes, load };
 };

@@ -1,22 +1,24 @@
+// `bun bench/upstream-clients/main.ts`: how Bun's HTTP clients handle an unsolicited response, and what each client costs.
+// docs/decisions/0014-upstream-connections.md has its figures.
 import { createServer, type Socket } from "node:net";
 import { median } from "../lib/figures.ts";
 import { programFile } from "../lib/processes.ts";
 import { type Client, clients, measureCost } from "./clients.ts";
 
 /** When the unsolicited second response is written: together with the first, or this many milliseconds after it. */
-export type Lateness = "with the first" | number;
+type Lateness = "with the first" | number;
 
 /** Simulates a model's response time. */
 const thinkingMs = 10;
 
-export interface UnsolicitedUpstream {
+interface UnsolicitedUpstream {
   url: string;
   connections(): number;
   stop(): void;
 }
 
 /** An upstream that responds to each request with the request's body, and then once more with another text. */
-export const startUnsolicitedUpstream = async (
+const startUnsolicitedUpstream = async (
   lateness: Lateness,
   isChunked: boolean,
 ): Promise<UnsolicitedUpstream> => {
@@ -62,7 +64,7 @@ const write = (text: string, isChunked: boolean): string => {
     : `${head}content-length: ${text.length}\r\n\r\n${text}`;
 };
 
-export interface Misdelivered {
+interface Misdelivered {
   lateness: Lateness;
   pauseMs: number;
   isChunked: boolean;
@@ -72,10 +74,10 @@ export interface Misdelivered {
   connections: number;
 }
 
-export const calls = 100;
+const calls = 100;
 
 /** Makes one call after the other and counts which get another call's response. */
-export const countMisdelivered = async (
+const countMisdelivered = async (
   { send }: Client,
   { lateness, pauseMs, isChunked }: Pick<Misdelivered, "lateness" | "pauseMs" | "isChunked">,
 ): Promise<Misdelivered> => {
@@ -91,9 +93,6 @@ export const countMisdelivered = async (
   upstream.stop();
   return { lateness, pauseMs, isChunked, wrong, failed, connections: upstream.connections() };
 };
-
-// `bun bench/upstream-clients/main.ts`: how Bun's HTTP clients handle an unsolicited response, and what each client costs.
-// docs/decisions/0014-upstream-connections.md has its figures.
 
 const rounds = 5;
 const callsOfARound = 5_000;

@@ -47,9 +47,7 @@ const answerOf = async (
 ): Promise<unknown> => {
   const argv = [...presageCommand, ...command, "--json", "--server", origin];
   const env = { PRESAGE_API_KEY: headers["x-api-key"] ?? "" };
-  const { stdout, stderr, exitCode } = await group.runCommand({ argv, env });
-  if (exitCode !== 0) throw new Error(`presage ${command[0]} failed: ${stderr}`);
-  return JSON.parse(stdout);
+  return JSON.parse(await group.outputOf(`presage ${command[0]}`, { argv, env }));
 };
 
 /** What names a run or says how long it took, not how true it is. */

@@ -1,7 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { call, createDataset, createRun, finishRun } from "../../lib/api.ts";
-import { startPostgres } from "../../lib/postgres.ts";
+import { call, createDataset, createRun, finishRun, uploadPredictions } from "../../lib/api.ts";
+import { type DatabaseName, startPostgres } from "../../lib/postgres.ts";
 import { benchDirectory, type ProcessGroup, rootDirectory, workDirectory } from "../../lib/processes.ts";
 import { type RunningPresage, startPresage } from "../../lib/targets.ts";
 import { compareByCommandLine, findDifferences, runByCommandLine } from "./command-line.ts";
@@ -21,7 +20,7 @@ const evaluators = [
 const changedBy = "token-f1";
 
 export interface ExactnessResult {
-  readonly database: "SQLite" | "PostgreSQL";
+  readonly database: DatabaseName;
   /** Figures, and predictions and verdicts that are computed again. */
   readonly compared: number;
   readonly largest_difference: number;
@@ -32,12 +31,6 @@ export interface ExactnessResult {
   readonly samples: number;
   /** Where a report or comparison of the command line says something else than the API's; one sentence each. */
   readonly by_command_line: readonly string[];
-}
-
-interface Place {
-  readonly presage: RunningPresage;
-  /** For what is exported and answered. */
-  readonly directory: string;
 }
 
 interface Lines {
@@ -53,14 +46,6 @@ interface SampleLine {
   readonly next_state: string;
 }
 
-interface FinishedRun {
-  readonly label: string;
-  readonly id: string;
-  readonly samples: string;
-  readonly export: string;
-  readonly report: string;
-}
-
 /**
  * On each database, makes runs of a data set by the sandbox, the baselines and imported predictions, and has Python compute
  * everything that reports and comparisons say of them. Those that predict are made by `presage run` as well.
@@ -74,106 +59,18 @@ export const runExactness = async (
   const postgres = await startPostgres(group, 1);
   const results = [];
   for (const database of ["SQLite", "PostgreSQL"] as const) {
-    const directory = join(workDirectory, `exactness-${database.toLowerCase()}`);
-    mkdirSync(directory, { recursive: true });
-    const url = database === "SQLite" ? `sqlite:${join(directory, "presage.db")}` : postgres?.urls[0];
-    if (url === undefined) continue;
+    const url = postgres?.urls[0];
+    if (database === "PostgreSQL" && url === undefined) continue;
     // Without an upstream the sandbox predicts.
     const sandboxOnly = { PRESAGE_UPSTREAM_URL: "", PRESAGE_UPSTREAM_MODEL: "" };
-    const presage = await startPresage(group, "", directory, url, sandboxOnly);
-    results.push({ database, ...(await checkOn(group, { presage, directory }, text, python)) });
+    const name = `exactness-${database.toLowerCase()}`;
+    const ofDatabase = database === "SQLite" ? undefined : url;
+    const presage = await startPresage(group, "", name, ofDatabase, sandboxOnly);
+    results.push({ database, ...(await checkOn(group, presage, text, python)) });
     await group.stop(presage.process);
   }
   if (postgres !== undefined) await group.stop(postgres.process);
   return results;
-};
-
-const checkOn = async (
-  group: ProcessGroup,
-  place: Place,
-  text: string,
-  python: string,
-): Promise<Omit<ExactnessResult, "database">> => {
-  const { presage, directory } = place;
-  const datasetId = await createDataset(presage, "exactness");
-  const whole = await upload(place, datasetId, text, 1);
-  // Other samples in another order: every fourth is not there.
-  const some = whole.lines.filter((_, index) => index % 4 !== 3).toReversed();
-  const part = await upload(place, datasetId, toLines(some), 2);
-
-  const runs = new Map<string, FinishedRun>();
-  const byCommandLine: string[] = [];
-  for (const planned of plannedRuns(whole, part)) {
-    const { label, of = whole, predictions, ...body } = planned;
-    const named = { dataset_id: datasetId, revision: of.revision, evaluators, ...body };
-    const { id } = await createRun(presage, named);
-    if (predictions !== undefined) await call(presage, "POST", `/v1/runs/${id}/predictions`, predictions);
-    await finishRun(presage, id);
-    const at = join(directory, label);
-    const finished = { label, id, samples: of.file, export: `${at}.jsonl`, report: `${at}.report.json` };
-    await Bun.write(finished.export, await call(presage, "GET", `/v1/runs/${id}/export`));
-    runs.set(label, finished);
-    process.stdout.write(`exactness  ${label}: finished\n`);
-  }
-  // After the last run: what samples are grouped by is the same for all runs of a revision.
-  for (const { id, report } of runs.values())
-    await Bun.write(report, await call(presage, "GET", `/v1/runs/${id}/report`));
-  const comparisons = [];
-  for (const [number, labels] of plannedComparisons.entries()) {
-    const ids = labels.map((label) => runs.get(label)?.id ?? label);
-    const answer = join(directory, `comparison-${number}.json`);
-    await Bun.write(answer, await call(presage, "GET", `/v1/comparisons?runs=${ids.join(",")}`));
-    comparisons.push({ runs: labels, answer, changed: await saveChanged(place, ids.slice(0, 2), number) });
-    const said = await compareByCommandLine(group, presage, ids);
-    byCommandLine.push(...findDifferences(`comparison ${number}`, await Bun.file(answer).json(), said));
-  }
-  for (const { label, of = whole, predictions, ...body } of plannedRuns(whole, part)) {
-    const finished = runs.get(label);
-    if (predictions !== undefined || finished === undefined) continue;
-    const wanted = {
-      name: `${label}, by command line`,
-      datasetId,
-      revision: of.revision,
-      evaluators,
-      ...body,
-    };
-    const said = await runByCommandLine(group, presage, wanted);
-    byCommandLine.push(...findDifferences(label, await Bun.file(finished.report).json(), said));
-    process.stdout.write(`exactness  ${label}, by command line: finished\n`);
-  }
-
-  const job = join(directory, "job.json");
-  await Bun.write(job, JSON.stringify({ runs: [...runs.values()], comparisons }));
-  const { stdout, stderr, exitCode } = await group.runCommand({ argv: [python, script, job] });
-  if (exitCode !== 0) throw new Error(`${script} failed: ${stderr}`);
-  return {
-    ...(JSON.parse(stdout) as ComputedAgain),
-    runs: runs.size,
-    comparisons: comparisons.length,
-    samples: whole.lines.length,
-    by_command_line: byCommandLine,
-  };
-};
-
-type ComputedAgain = Pick<
-  ExactnessResult,
-  "compared" | "largest_difference" | "disagreements" | "first_disagreements"
->;
-
-/** The samples that got worse and better between two runs, by one evaluator. */
-const saveChanged = async (
-  { presage, directory }: Place,
-  ids: readonly string[],
-  number: number,
-): Promise<Readonly<Record<string, string>>> => {
-  const files: Record<string, string> = {};
-  for (const direction of ["worse", "better"]) {
-    const query = `runs=${ids.join(",")}&evaluator=${changedBy}&direction=${direction}&limit=1000`;
-    const file = join(directory, `comparison-${number}.${direction}.json`);
-    await Bun.write(file, await call(presage, "GET", `/v1/comparisons/samples?${query}`));
-    files[direction] = file;
-  }
-  return files;
 };
 
 const requireLibraries = async (group: ProcessGroup, python: string): Promise<void> => {
@@ -187,21 +84,129 @@ const requireLibraries = async (group: ProcessGroup, python: string): Promise<vo
     );
 };
 
+const checkOn = async (
+  group: ProcessGroup,
+  presage: RunningPresage,
+  text: string,
+  python: string,
+): Promise<Omit<ExactnessResult, "database">> => {
+  const datasetId = await createDataset(presage, "exactness");
+  const whole = await upload(presage, datasetId, text, 1);
+  // Other samples in another order: every fourth is not there.
+  const some = whole.lines.filter((_, index) => index % 4 !== 3).toReversed();
+  const planned = plannedRuns(whole, await upload(presage, datasetId, toLines(some), 2));
+
+  const runs = await makeRuns(presage, planned);
+  const { comparisons, differing } = await compareRuns(group, presage, runs);
+  const byCommandLine = [...differing];
+  for (const { label, of, predictions, ...body } of planned) {
+    const finished = runs.get(label);
+    if (predictions !== undefined || finished === undefined) continue;
+    const name = `${label}, by command line`;
+    const wanted = { name, datasetId, revision: of.revision, evaluators, ...body };
+    const said = await runByCommandLine(group, presage, wanted);
+    byCommandLine.push(...findDifferences(label, await Bun.file(finished.report).json(), said));
+    process.stdout.write(`exactness  ${name}: finished\n`);
+  }
+
+  const job = join(presage.directory, "job.json");
+  await Bun.write(job, JSON.stringify({ runs: [...runs.values()], comparisons }));
+  return {
+    ...(JSON.parse(await group.outputOf(script, { argv: [python, script, job] })) as ComputedAgain),
+    runs: runs.size,
+    comparisons: comparisons.length,
+    samples: whole.lines.length,
+    by_command_line: byCommandLine,
+  };
+};
+
+type ComputedAgain = Pick<
+  ExactnessResult,
+  "compared" | "largest_difference" | "disagreements" | "first_disagreements"
+>;
+
+/** The files of what is exported and answered, for Python. */
+interface FinishedRun {
+  readonly label: string;
+  readonly id: string;
+  readonly samples: string;
+  readonly export: string;
+  readonly report: string;
+}
+
+const makeRuns = async (
+  presage: RunningPresage,
+  planned: readonly PlannedRun[],
+): Promise<ReadonlyMap<string, FinishedRun>> => {
+  const runs = new Map<string, FinishedRun>();
+  for (const { label, of, predictions, ...body } of planned) {
+    const { datasetId, revision, file } = of;
+    const id = await createRun(presage, { dataset_id: datasetId, revision, evaluators, ...body });
+    if (predictions !== undefined) await uploadPredictions(presage, id, predictions);
+    await finishRun(presage, id);
+    const at = join(presage.directory, label);
+    const finished = { label, id, samples: file, export: `${at}.jsonl`, report: `${at}.report.json` };
+    await save(presage, `/v1/runs/${id}/export`, finished.export);
+    runs.set(label, finished);
+    process.stdout.write(`exactness  ${label}: finished\n`);
+  }
+  // After the last run: what samples are grouped by is the same for all runs of a revision.
+  for (const { id, report } of runs.values()) await save(presage, `/v1/runs/${id}/report`, report);
+  return runs;
+};
+
+/** The answers of all planned comparisons, and where the command line says something else. */
+const compareRuns = async (
+  group: ProcessGroup,
+  presage: RunningPresage,
+  runs: ReadonlyMap<string, FinishedRun>,
+) => {
+  const comparisons = [];
+  const differing: string[] = [];
+  for (const [number, labels] of plannedComparisons.entries()) {
+    const ids = labels.map((label) => runs.get(label)?.id ?? label);
+    const answer = join(presage.directory, `comparison-${number}.json`);
+    await save(presage, `/v1/comparisons?runs=${ids.join(",")}`, answer);
+    comparisons.push({ runs: labels, answer, changed: await saveChanged(presage, ids.slice(0, 2), number) });
+    const said = await compareByCommandLine(group, presage, ids);
+    differing.push(...findDifferences(`comparison ${number}`, await Bun.file(answer).json(), said));
+  }
+  return { comparisons, differing };
+};
+
+/** The samples that got worse and better between two runs, by one evaluator. */
+const saveChanged = async (
+  presage: RunningPresage,
+  ids: readonly string[],
+  number: number,
+): Promise<Readonly<Record<string, string>>> => {
+  const files: Record<string, string> = {};
+  for (const direction of ["worse", "better"]) {
+    const query = `runs=${ids.join(",")}&evaluator=${changedBy}&direction=${direction}&limit=1000`;
+    const file = join(presage.directory, `comparison-${number}.${direction}.json`);
+    await save(presage, `/v1/comparisons/samples?${query}`, file);
+    files[direction] = file;
+  }
+  return files;
+};
+
+const save = async (presage: RunningPresage, path: string, file: string): Promise<void> => {
+  await Bun.write(file, await call(presage, "GET", path));
+};
+
 const toLines = (objects: readonly object[]): string =>
   objects.map((object) => `${JSON.stringify(object)}\n`).join("");
 
 const upload = async (
-  { presage, directory }: Place,
+  presage: RunningPresage,
   datasetId: string,
   text: string,
   revision: number,
 ): Promise<Lines> => {
   await call(presage, "POST", `/v1/datasets/${datasetId}/revisions`, text);
-  const file = join(directory, `samples-${revision}.jsonl`);
-  const response = await call(presage, "GET", `/v1/datasets/${datasetId}/export?revision=${revision}`);
-  const lines = await response.text();
-  await Bun.write(file, lines);
-  const samples = lines
+  const file = join(presage.directory, `samples-${revision}.jsonl`);
+  await save(presage, `/v1/datasets/${datasetId}/export?revision=${revision}`, file);
+  const samples = (await Bun.file(file).text())
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line) as SampleLine);
@@ -210,10 +215,10 @@ const upload = async (
 
 interface PlannedRun {
   readonly label: string;
+  readonly of: Lines;
   readonly target: Readonly<Record<string, string>>;
   readonly mode?: string;
   readonly repeats?: number;
-  readonly of?: Lines;
   readonly predictions?: string;
 }
 
@@ -226,12 +231,12 @@ const imported = { predictions: "imported" };
 const plannedRuns = (whole: Lines, part: Lines): PlannedRun[] => [
   { label: "imported-part", target: imported, repeats: 3, of: part, predictions: importedLines(part) },
   ...["free-running", "teacher-forced"].flatMap((mode) => [
-    { label: `sandbox-${mode}`, target: sandbox, mode },
-    { label: `no-change-${mode}`, target: noChange, mode },
-    { label: `most-frequent-${mode}`, target: mostFrequent, mode },
+    { label: `sandbox-${mode}`, target: sandbox, mode, of: whole },
+    { label: `no-change-${mode}`, target: noChange, mode, of: whole },
+    { label: `most-frequent-${mode}`, target: mostFrequent, mode, of: whole },
   ]),
-  { label: "sandbox-free-running-repeated", target: sandbox, mode: "free-running", repeats: 2 },
-  { label: "imported-repeated", target: imported, repeats: 3, predictions: importedLines(whole) },
+  { label: "sandbox-free-running-repeated", target: sandbox, mode: "free-running", repeats: 2, of: whole },
+  { label: "imported-repeated", target: imported, repeats: 3, of: whole, predictions: importedLines(whole) },
   { label: "no-change-part", target: noChange, of: part },
 ];
 
@@ -285,12 +290,12 @@ export const compareRandomDataSets = async (
   group: ProcessGroup,
   python: string,
 ): Promise<{ agrees: boolean; text: string }> => {
-  const drawn = await group.runCommand({
-    argv: [python, join(tests, "reference-reports.fixture.py"), String(dataSets)],
+  const fixture = join(tests, "reference-reports.fixture.py");
+  const drawn = await group.outputOf("reference-reports.fixture.py", {
+    argv: [python, fixture, String(dataSets)],
   });
-  if (drawn.exitCode !== 0) throw new Error(`reference-reports.fixture.py failed: ${drawn.stderr}`);
   const file = join(workDirectory, "random-data-sets.jsonl");
-  await Bun.write(file, drawn.stdout);
+  await Bun.write(file, drawn);
   const { stderr, exitCode } = await group.runCommand({
     argv: [process.execPath, "test", "--timeout", "120000", join(tests, "reference-reports.test.ts")],
     env: { PRESAGE_REFERENCE_REPORTS: file },
