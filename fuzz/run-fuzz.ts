@@ -1,19 +1,14 @@
 import { readMemory } from "../bench/lib/usage.ts";
-import { findLoggedErrors } from "./check/check-log.ts";
-import { holdsSecret } from "./check/check-response.ts";
-import { findingId, findViolations, learn } from "./check/find-violations.ts";
+import { findLoggedErrors, holdsSecret } from "./check/check-response.ts";
+import { findingId, findViolations, learn, reduceExample } from "./check/find-violations.ts";
 import { createFindings, type Example, type Finding, type Findings } from "./check/findings.ts";
-import { compileResponseSchemas } from "./document/compile-response-schemas.ts";
-import { readDocument } from "./document/read-document.ts";
-import { collectLimits } from "./generate/collect-limits.ts";
+import { compileResponseSchemas, readDocument } from "./document.ts";
 import { applyMutations, createRequestMaker } from "./generate/make-request.ts";
-import { reduceExample } from "./reduce-example.ts";
-import { type Connection, openConnection } from "./send/connection.ts";
-import { createRecentRequests } from "./send/recent-requests.ts";
-import { type Exchange, sendRequest } from "./send/send-request.ts";
-import { fuzzSockets } from "./sockets/fuzz-sockets.ts";
-import type { Target, UpstreamKind } from "./target/start-target.ts";
-import { type HealthSample, watchHealth } from "./target/watch-health.ts";
+import { collectLimits } from "./generate/vocabulary.ts";
+import { createRecentRequests, type Exchange, sendRequest } from "./send/request.ts";
+import { type Connection, openConnection } from "./send/response.ts";
+import { fuzzSockets } from "./sockets.ts";
+import { type HealthSample, type Target, type UpstreamKind, watchHealth } from "./target/target.ts";
 
 export interface FuzzPlan {
   seed: number;

@@ -1,7 +1,9 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { percentEncoded } from "../generate/odd-address.ts";
+import { resolveReferences, writeJson } from "../generate/draw.ts";
+import { percentEncoded } from "../generate/odd-request.ts";
 import type { Plan } from "../generate/plan.ts";
-import { writeJson } from "../generate/raw-json.ts";
+import type { Target } from "../target/target.ts";
+import type { Connection, Outcome } from "./response.ts";
 
 /** A request's parts as they are sent. */
 export interface WrittenRequest {
@@ -104,4 +106,87 @@ function framed({ framing, version }: Plan, body: Buffer | undefined): Buffer {
     from += chunk.length;
   }
   return Buffer.concat([...chunks, Buffer.from("0\r\n\r\n")]);
+}
+
+export interface Exchange {
+  /** The caller's account. */
+  account: string;
+  written: WrittenRequest;
+  outcome: Outcome;
+  tookMs: number;
+}
+
+/** Serialises a request with the ids known so far, sends it and waits for its response. */
+export async function sendRequest(
+  plan: Plan,
+  requestId: string,
+  target: Target,
+  connection: Connection,
+): Promise<Exchange> {
+  const { account, credentials, ownKey } = credentialsOf(plan, target);
+  const written = writeRequest(plan, requestId, {
+    credentials,
+    ownKey,
+    resolve: (text) => resolveReferences(text, target.known.find),
+  });
+  const startedAtMs = performance.now();
+  const outcome = await connection.send(written.bytes, plan.method);
+  return { account, written, outcome, tookMs: performance.now() - startedAtMs };
+}
+
+interface Credentials {
+  account: string;
+  credentials: [string, string][];
+  ownKey: string;
+}
+
+function credentialsOf(plan: Plan, target: Target): Credentials {
+  const { caller, callerNumber, isBearer, operation } = plan;
+  if (caller === "nobody") return { account: "nobody", credentials: [], ownKey: "" };
+  if (caller === "session") {
+    const [lasting, ...expendable] = target.sessions;
+    // Signing out ends the session, and one session is needed until the end.
+    const session = operation.id === "signOut" ? expendable[callerNumber % expendable.length] : lasting;
+    return { account: "owner", credentials: Object.entries(session?.headers ?? {}), ownKey: "" };
+  }
+  const made = caller === "made" ? target.known.madeKey(callerNumber) : undefined;
+  const ownKey = caller === "stranger" ? target.strangerKey : (made?.key ?? target.ownerKey);
+  return {
+    account: caller === "stranger" ? "stranger" : (made?.owner ?? "owner"),
+    credentials: [isBearer ? ["authorization", `Bearer ${ownKey}`] : ["x-api-key", ownKey]],
+    ownKey,
+  };
+}
+
+/** Recent requests, to know which were in flight when something else failed. */
+export interface RecentRequests {
+  /** Records the start of a request; the returned function records its end. */
+  begin(what: string): () => void;
+  /** The requests in flight between two times in milliseconds since 1970, one per line. */
+  inFlight(from: number, to: number): string;
+}
+
+const kept = 500;
+
+export function createRecentRequests(): RecentRequests {
+  const requests: { what: string; from: number; to: number }[] = [];
+  return {
+    begin(what) {
+      const request = { what, from: Date.now(), to: Number.POSITIVE_INFINITY };
+      requests.push(request);
+      if (requests.length > kept) requests.shift();
+      return () => {
+        request.to = Date.now();
+      };
+    },
+    inFlight(from, to) {
+      const then = requests.filter((request) => request.from <= to && request.to >= from);
+      return then
+        .map(
+          ({ what, from, to }) =>
+            `${what}, ${to === Number.POSITIVE_INFINITY ? "not finished" : `${to - from} ms`}`,
+        )
+        .join("\n");
+    },
+  };
 }

@@ -12,9 +12,9 @@ import {
   type TestSession,
 } from "../../packages/server/test/support/sign-in/session.ts";
 import { openStore } from "../../packages/server/test/support/store/open-store.ts";
+import { readEvents } from "../check/check-response.ts";
 import { createKnownObjects, type KnownObjects } from "../check/known-objects.ts";
-import { readEvents } from "../check/read-events.ts";
-import type { Schema } from "../document/schema.ts";
+import type { Schema } from "../document.ts";
 import type { Served } from "../generate/vocabulary.ts";
 import { startFaultyUpstream } from "./faulty-upstream.ts";
 
@@ -125,4 +125,42 @@ async function readServed(presage: SpawnedPresage): Promise<Served> {
     })),
     profileNames: evaluator_profiles.map(({ name }) => name),
   };
+}
+
+/** One measured request to `/health`. */
+export interface HealthSample {
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  tookMs: number;
+  /** Delay caused by the machine: how late the requesting thread's timers were, or how long the server waited for a processor, whichever is longer. */
+  machineMs: number;
+  /** 0 if there was no response. */
+  status: number;
+}
+
+export interface HealthTarget {
+  url: string;
+  /** The server's process id. */
+  pid: number;
+}
+
+export interface HealthWatch {
+  /** Without delays caused by the machine. */
+  slowestMs(): number;
+  requests(): number;
+  stop(): void;
+}
+
+/** Requests `/health` continuously, over its own connection, and reports each response. */
+export function watchHealth(url: string, pid: number, onSample: (sample: HealthSample) => void): HealthWatch {
+  const worker = new Worker(new URL("./health-worker.ts", import.meta.url));
+  let slowestMs = 0;
+  let requests = 0;
+  worker.onmessage = ({ data }: MessageEvent<HealthSample>) => {
+    requests += 1;
+    slowestMs = Math.max(slowestMs, data.tookMs - data.machineMs);
+    onSample(data);
+  };
+  worker.postMessage({ url, pid } satisfies HealthTarget);
+  return { slowestMs: () => slowestMs, requests: () => requests, stop: () => worker.terminate() };
 }

@@ -1,5 +1,45 @@
-import type { DocumentedResponse, Parameter, RawOperation } from "./read-document.ts";
-import type { Schema } from "./schema.ts";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+
+/** The part of JSON Schema that the document uses. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  enum?: unknown[];
+  const?: unknown;
+  examples?: unknown[];
+  format?: string;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: Schema;
+  prefixItems?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  propertyNames?: Schema;
+}
+
+/** By the last part of their references. */
+export type Schemas = Readonly<Record<string, Schema>>;
+
+/** Follows a reference into the document's components. */
+export function resolveSchema(schema: Schema, schemas: Schemas): Schema {
+  if (schema.$ref === undefined) return schema;
+  const name = schema.$ref.split("/").at(-1) ?? "";
+  const found = schemas[name];
+  if (found === undefined) throw new Error(`The document has no schema ${schema.$ref}.`);
+  return resolveSchema(found, schemas);
+}
 
 // Paths at the root, which the server's own document leaves to the standard.
 
@@ -153,3 +193,123 @@ const failures: Record<string, DocumentedResponse> = {
   ),
   "422": { content: json({ $ref: "#/components/schemas/HTTPValidationError" }) },
 };
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  schema: Schema;
+}
+
+export interface DocumentedResponse {
+  content?: Record<string, { schema?: Schema }>;
+}
+
+/** One method of one path. */
+export interface Operation {
+  id: string;
+  method: string;
+  /** With parameters as `{name}`. */
+  path: string;
+  isOpen: boolean;
+  parameters: Parameter[];
+  body: Schema | undefined;
+  /** A body that can be sent as it is. */
+  bodyExample: unknown;
+  /** By status. */
+  responses: Record<string, DocumentedResponse>;
+}
+
+export interface Document {
+  operations: Operation[];
+  schemas: Schemas;
+}
+
+export interface RawOperation {
+  operationId: string;
+  security?: unknown[];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
+  responses: Record<string, DocumentedResponse>;
+}
+
+interface RawDocument {
+  paths: Record<string, Record<string, RawOperation>>;
+  components: { schemas: Schemas };
+}
+
+/** Reads a server's `/openapi.json`. The paths of the Open Reward Standard, which it does not have, are added. */
+export async function readDocument(url: string): Promise<Document> {
+  return listOperations((await (await fetch(`${url}/openapi.json`)).json()) as RawDocument);
+}
+
+export function listOperations({ paths, components }: RawDocument): Document {
+  // One line of JSON lines is JSON too.
+  const contentOf = ({ requestBody }: RawOperation) => Object.values(requestBody?.content ?? {})[0];
+  const all = { ...paths, ...openRewardStandardPaths() };
+  const operations = Object.entries(all).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, raw]) => ({
+      id: raw.operationId,
+      method: method.toUpperCase(),
+      path,
+      isOpen: raw.security?.length === 0,
+      parameters: raw.parameters ?? [],
+      body: contentOf(raw)?.schema,
+      bodyExample: contentOf(raw)?.example,
+      responses: raw.responses,
+    })),
+  );
+  return { operations, schemas: components.schemas };
+}
+
+/** Describes what is wrong with a JSON value, or returns undefined. Equal violations have equal descriptions. */
+export type FindViolation = (value: unknown) => string | undefined;
+
+export interface ResponseSchemas {
+  /** For a response with this status; undefined if the document describes no JSON. */
+  of(operation: Operation, status: number): FindViolation | undefined;
+  /** For a component, by its name. */
+  named(name: string): FindViolation;
+}
+
+const documentId = "presage";
+
+/** Compiles the schemas of all responses. */
+export function compileResponseSchemas({ schemas }: Document): ResponseSchemas {
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: documentId, components: { schemas } });
+  const violationIn =
+    (validate: ValidateFunction): FindViolation =>
+    (value) => {
+      if (validate(value)) return undefined;
+      const [violation] = validate.errors ?? [];
+      // Without indexes, which differ between responses.
+      const place = (violation?.instancePath ?? "").replace(/\/\d+(?=\/|$)/g, "/*");
+      return `${place || "/"} ${violation?.message} (${violation?.schemaPath.split("/components/").at(-1)})`;
+    };
+  const compiled = new Map<string, FindViolation>();
+  // Compiling all schemas takes a second; a short run only needs a few.
+  function compileOnce(name: string, schema: Schema): FindViolation {
+    const found = compiled.get(name) ?? violationIn(ajv.compile(withAbsoluteReferences(schema)));
+    compiled.set(name, found);
+    return found;
+  }
+  return {
+    of({ id, responses }, status) {
+      const schema = responses[String(status)]?.content?.["application/json"]?.schema;
+      return schema === undefined ? undefined : compileOnce(`${id} ${status}`, schema);
+    },
+    named: (name) => compileOnce(name, referenceTo(name)),
+  };
+}
+
+function referenceTo(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** References in the document are relative to its root, which a schema compiled by itself does not have. */
+function withAbsoluteReferences(schema: Schema): Schema {
+  const text = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${documentId}#/`);
+  return JSON.parse(text);
+}
