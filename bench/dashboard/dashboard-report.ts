@@ -28,7 +28,7 @@ import {
   sumScripts,
   wheelPixels,
 } from "./measures.ts";
-import { explorerViews, matrixName, runPageName, viewNames } from "./visitor.ts";
+import { explorerViews, matrixName, runPageName, viewsOf } from "./visitor.ts";
 
 export const dashboardPart: Part = {
   title: "The dashboard",
@@ -133,7 +133,7 @@ const judgeDashboard = (result: DashboardResult, { size, samples }: DashboardPla
 
 const writeTimes = (rounds: readonly DashboardRound[]): string => {
   const rows = [
-    ...viewNames.map((name) => ({ name, cold: readView(name, "cold"), warm: readView(name, "warm") })),
+    ...viewsOf("").map(({ name }) => ({ name, cold: readView(name, "cold"), warm: readView(name, "warm") })),
     {
       name: "a result in the drawer, from the click",
       cold: ({ drawer }: DashboardRound) => drawer.firstMs,

@@ -26,10 +26,9 @@ import {
 } from "./measures.ts";
 import {
   everyResult,
+  matrixOf,
   type NotMeasured,
   openSystemBrowser,
-  type RunViews,
-  runViewsOf,
   signIn,
   type Visitor,
   viewsOf,
@@ -88,9 +87,9 @@ export const runDashboard = async (
     const database = { database: "SQLite", url: `sqlite:${sqliteFile(directory)}` } as const;
     const { presage } = await fillAndStart(group, upstreamOrigin, "dashboard", database, plan.size);
     const signedIn = await signIn(browser, readFileSync(join(directory, "output.log"), "utf8"));
-    const runViews = runViewsOf(await makeRun(presage, plan.samples));
+    const runId = await makeRun(presage, plan.samples);
     const visitor = { browser, origin: presage.origin, signedIn };
-    const figures = await measureDashboard(visitor, runViews, plan);
+    const figures = await measureDashboard(visitor, runId, plan);
     await group.stop(presage.process);
     return { browserVersion: browser.version(), ...figures };
   } finally {
@@ -121,7 +120,7 @@ const makeRun = async (presage: RunningPresage, samples: number): Promise<string
 
 const measureDashboard = async (
   visitor: Visitor,
-  runViews: RunViews,
+  runId: string,
   plan: DashboardPlan,
 ): Promise<DashboardFigures> => {
   const problems: string[] = [];
@@ -136,11 +135,11 @@ const measureDashboard = async (
       return undefined;
     }
   };
-  await attempt("the warm-up", () => warmUp(visitor, viewsOf(runViews)));
+  await attempt("the warm-up", () => warmUp(visitor, viewsOf(runId)));
   const firstLoad = await attempt("the first load", () => measureFirstLoad(visitor));
   const rounds: DashboardRound[] = [];
   for (let round = 0; round < plan.rounds; round += 1) {
-    const measured = await attempt(`round ${round + 1}`, () => measureRound(visitor, runViews, round, plan));
+    const measured = await attempt(`round ${round + 1}`, () => measureRound(visitor, runId, round, plan));
     if (measured !== undefined) rounds.push(measured);
   }
   return { rounds, firstLoad, problems };
@@ -148,15 +147,15 @@ const measureDashboard = async (
 
 const measureRound = async (
   visitor: Visitor,
-  runViews: RunViews,
+  runId: string,
   round: number,
   plan: DashboardPlan,
 ): Promise<DashboardRound> => {
-  const navigation = await measureNavigation(visitor, viewsOf(runViews), round);
+  const navigation = await measureNavigation(visitor, viewsOf(runId), round);
   const drawer = await measureDrawer(visitor);
   const rows = plan.scrolledPages * rowsPerPage;
   const scrolling = await measureScrolling(visitor, everyResult, rows);
-  const matrixScrolling = await measureScrolling(visitor, runViews.matrix, rows);
+  const matrixScrolling = await measureScrolling(visitor, matrixOf(runId), rows);
   const slowestMs = Math.max(...navigation.cold.values());
   process.stdout.write(
     `dashboard  round ${round + 1}: ${slowestMs.toFixed(0)} ms to the slowest view, ${scrolling.totalMs.toFixed(0)} ms to scroll, ${matrixScrolling.totalMs.toFixed(0)} ms through the samples\n`,

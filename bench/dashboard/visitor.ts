@@ -33,38 +33,25 @@ export const overview: View = { name: "the overview's figures", path: "/", mark:
 
 export const runPageName = "a run's page";
 export const matrixName = "a run's samples";
-const worstFirstName = "a run's samples, the lowest scores first";
 
-export interface RunViews {
-  readonly report: View;
-  readonly matrix: View;
-  readonly worstFirst: View;
-}
+export const matrixOf = (runId: string): View => ({
+  name: matrixName,
+  path: `/runs/${runId}?tab=samples`,
+  mark: "rows",
+});
 
-/** The pages of one run. */
-export const runViewsOf = (runId: string): RunViews => {
-  const samples = `/runs/${runId}?tab=samples`;
-  return {
-    report: { name: runPageName, path: `/runs/${runId}`, mark: "report" },
-    matrix: { name: matrixName, path: samples, mark: "rows" },
-    worstFirst: { name: worstFirstName, path: `${samples}&sort=e1`, mark: "rows" },
-  };
-};
-
-export const viewNames: readonly string[] = [
-  ...[reference, overview, ...explorerViews].map(({ name }) => name),
-  runPageName,
-  matrixName,
-  worstFirstName,
-];
-
-export const viewsOf = ({ report, matrix, worstFirst }: RunViews): readonly View[] => [
+/** All of them, in the order of the table. The last ones are of one run. */
+export const viewsOf = (runId: string): readonly View[] => [
   reference,
   overview,
   ...explorerViews,
-  report,
-  matrix,
-  worstFirst,
+  { name: runPageName, path: `/runs/${runId}`, mark: "report" },
+  matrixOf(runId),
+  {
+    name: "a run's samples, the lowest scores first",
+    path: `${matrixOf(runId).path}&sort=e1`,
+    mark: "rows",
+  },
 ];
 
 // The library is not there where only what runs is installed, so that no import of it may stand here.
@@ -80,7 +67,6 @@ export interface Visitor {
 
 const patienceMs = 30_000;
 const viewport = { width: 1440, height: 900 };
-const marksFile = programFile("page-marks.mjs");
 
 /** A page in a new browser context that has only the session. */
 export const withPage = async <Value>(
@@ -90,7 +76,7 @@ export const withPage = async <Value>(
   const context = await browser.newContext({ storageState: signedIn, viewport });
   try {
     context.setDefaultTimeout(patienceMs);
-    await context.addInitScript({ path: marksFile });
+    await context.addInitScript({ path: programFile("page-marks.mjs") });
     return await use(await context.newPage());
   } finally {
     await context.close();

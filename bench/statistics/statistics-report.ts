@@ -1,4 +1,4 @@
-import { type Goal, showPercent, table } from "../lib/figures.ts";
+import { type Goal, showCount, showPercent, table, tableOf } from "../lib/figures.ts";
 import type { Part } from "../lib/part.ts";
 import {
   type Coverage,
@@ -20,25 +20,17 @@ import {
   trajectories,
 } from "./survival.ts";
 
-export interface StatisticsPlan {
-  readonly coverageSets: number;
-  /** Of runs that are the same. */
-  readonly testSets: number;
-  readonly otherSets: number;
-  readonly survivalSets: number;
-  /** Each takes 2,000 resamples. */
-  readonly repeatedSets: number;
-}
-
-const fullStatisticsPlan: StatisticsPlan = {
+const fullPlan = {
   coverageSets: 2000,
+  /** Of runs that are the same. */
   testSets: 2000,
   otherSets: 800,
   survivalSets: 1000,
+  /** Each takes 2,000 resamples. */
   repeatedSets: 1000,
 };
-
-const quickStatisticsPlan: StatisticsPlan = {
+type StatisticsPlan = typeof fullPlan;
+const quickPlan: StatisticsPlan = {
   coverageSets: 20,
   testSets: 20,
   otherSets: 20,
@@ -46,21 +38,24 @@ const quickStatisticsPlan: StatisticsPlan = {
   repeatedSets: 10,
 };
 
-export interface StatisticsResult {
-  readonly rates: readonly Coverage[];
-  readonly scores: readonly Coverage[];
-  readonly errorRates: readonly ErrorRates[];
-  readonly survival: readonly SurvivalCoverage[];
-  readonly repeatedSurvival: readonly SurvivalCoverage[];
-}
+/** Simulations with fixed seeds: the figures do not depend on the machine. */
+export const statisticsPart: Part = {
+  title: "Statistics: simulations",
+  measure: async ({ quick }) => {
+    const plan = quick ? quickPlan : fullPlan;
+    const result = await runStatistics(plan);
+    return { goals: judgeStatistics(result, plan), problems: [], text: writeStatistics(result, plan) };
+  },
+};
 
-const runStatistics = async (plan: StatisticsPlan): Promise<StatisticsResult> => ({
+const runStatistics = async (plan: StatisticsPlan) => ({
   rates: measureRates(plan.coverageSets),
   scores: measureScores(plan.coverageSets),
   errorRates: await measureErrorRates(plan.testSets, plan.otherSets),
   survival: await measureSurvival(plan.survivalSets),
   repeatedSurvival: await measureRepeatedSurvival(plan.repeatedSets),
 });
+type StatisticsResult = Awaited<ReturnType<typeof runStatistics>>;
 
 /** Allows two standard errors of a share, given the number of data sets. */
 const judge = (text: string, shares: readonly number[], least: number, most: number, sets: number): Goal => {
@@ -154,31 +149,30 @@ const judgeStatistics = (result: StatisticsResult, plan: StatisticsPlan): Goal[]
   ];
 };
 
-const survivalTable = (rows: readonly SurvivalCoverage[], naive: string): string =>
-  table(
-    ["divergence at each step", "steps", "Presage", naive, "no interval (estimate 1 or 0)"],
-    rows.map(({ chance, step, covered, naive, without }) => [
-      showPercent(chance),
-      String(step),
-      showPercent(covered),
-      showPercent(naive),
-      showPercent(without),
-    ]),
-  );
-
-const show = (count: number): string => count.toLocaleString("en-US");
+const survivalTable = (rows: readonly SurvivalCoverage[]): string =>
+  tableOf(rows, [
+    ["divergence at each step", ({ chance }) => showPercent(chance)],
+    ["steps", ({ step }) => String(step)],
+    ["Presage", ({ covered }) => showPercent(covered)],
+    ["naive", ({ naive }) => showPercent(naive)],
+    ["no interval (estimate 1 or 0)", ({ without }) => showPercent(without)],
+  ]);
 
 const showSummary = ([mean, worst, width]: Summary): string =>
   `${(100 * mean).toFixed(1)} / ${(100 * worst).toFixed(0)}, ${width.toFixed(3)}`;
 
-const rateTable = (rates: readonly Coverage[]): string =>
-  table(
-    ["trajectories", "lengths, rates", "before", "Presage", "when it was chosen", "naive"],
-    coverageRows.map(({ trajectories, name, has, chosenBy }) => {
-      const of = (method: Method) => showSummary(summarize(rates.filter(has), method));
-      return [String(trajectories), name, of("before"), of("product"), showSummary(chosenBy), of("other")];
-    }),
-  );
+const rateTable = (rates: readonly Coverage[]): string => {
+  const show = (method: Method) => (row: (typeof coverageRows)[number]) =>
+    showSummary(summarize(rates.filter(row.has), method));
+  return tableOf(coverageRows, [
+    ["trajectories", ({ trajectories }) => String(trajectories)],
+    ["lengths, rates", ({ name }) => name],
+    ["before", show("before")],
+    ["Presage", show("product")],
+    ["when it was chosen", ({ chosenBy }) => showSummary(chosenBy)],
+    ["naive", show("other")],
+  ]);
+};
 
 const worstTable = (rates: readonly Coverage[]): string =>
   table(
@@ -234,7 +228,7 @@ The seeds are fixed, so the figures are the same on every machine with the same 
 simulated are the functions that reports and comparisons call ([formulas](../docs/statistics.md)). Goals of coverage and of tests allow two standard errors of the simulation.
 
 ### Intervals of a pass rate
-${show(plan.coverageSets)} simulated data sets of each design: true rates of 0.5, 0.8, 0.95 and 0.99, verdicts of a trajectory correlated by 0, 0.1, 0.3 and 0.5. Lengths that are like: 10 each,
+${showCount(plan.coverageSets)} simulated data sets of each design: true rates of 0.5, 0.8, 0.95 and 0.99, verdicts of a trajectory correlated by 0, 0.1, 0.3 and 0.5. Lengths that are like: 10 each,
 geometric with mean 10, drawn from AppWorld's, from ScienceWorld's. Unlike: one trajectory with a third or half of the samples and the others with 10 each, log-normal (σ = 1). Each cell is the mean and
 the worst coverage of its designs at 95 %, and the mean width. "Before" is Wilson's interval with CR1 and G − 1 degrees of freedom, "when it was chosen" another simulation of the formula
 (800 data sets a design; lengths of these kinds, whose means are not known), naive is Wilson's for as many independent verdicts.
@@ -252,13 +246,13 @@ Some verdicts are the trajectory's common one, the others independent, which is 
 ${worstTable(ofKind("common verdict"))}
 
 ### Intervals of a mean score
-The range over 10 each, geometric, ScienceWorld's, and one trajectory with half of the samples; ${show(plan.coverageSets)} data sets each, correlated by 0.3. "Before" is mean ± t · CR1.
+The range over 10 each, geometric, ScienceWorld's, and one trajectory with half of the samples; ${showCount(plan.coverageSets)} data sets each, correlated by 0.3. "Before" is mean ± t · CR1.
 A rare kind: one trajectory in twenty fails whole, the others score 0.8 to 1. No interval sees what did not happen; the last column is the same interval from \`lower_if_missing\` on.
 
 ${scoreTable(result.scores)}
 
 ### Tests of two runs
-Shares of ${show(plan.testSets)} pairs of runs that are the same, and of ${show(plan.otherSets)} others, that a test at 5 % says differ; the range over 10 each, geometric and ScienceWorld's.
+Shares of ${showCount(plan.testSets)} pairs of runs that are the same, and of ${showCount(plan.otherSets)} others, that a test at 5 % says differ; the range over 10 each, geometric and ScienceWorld's.
 Runs are independent, each with its own rate in each trajectory (beta-binomial, 0.3); those that are "nowhere worse" or "better elsewhere" have the reference's verdicts and some more. Where B fails whole, it is as
 good as the reference in truth. Intervals have a goal for independent runs. The t test of the trajectories' sums was used before. "Survives" is a difference that flipped signs find and one failure does not undo. Signs are all up to 12 trajectories,
 10,000 random ones beyond.
@@ -266,24 +260,14 @@ good as the reference in truth. Intervals have a goal for independent runs. The 
 ${testTable(result.errorRates)}
 
 ### Survival of free-running trajectories
-The share of ${show(plan.survivalSets)} simulated data sets in which the interval at 95 % contains the true survival (1 − p)^k after k steps, of those that have one. ${trajectories}
+The share of ${showCount(plan.survivalSets)} simulated data sets in which the interval at 95 % contains the true survival (1 − p)^k after k steps, of those that have one. ${trajectories}
 trajectories each, as long as recorded ones (drawn from both data sets), so that many are censored. The naive interval is Greenwood's on the plain scale.
 
-${survivalTable(result.survival, "naive")}
+${survivalTable(result.survival)}
 
-With ${repeats} repeats of each trajectory, which has its own chance of a divergence (from a beta distribution); ${show(plan.repeatedSets)} data sets. Presage's interval is the
+With ${repeats} repeats of each trajectory, which has its own chance of a divergence (from a beta distribution); ${showCount(plan.repeatedSets)} data sets. Presage's interval is the
 bootstrap's over trajectories; the naive one takes all repeats as independent.
 
-${survivalTable(result.repeatedSurvival, "naive")}
+${survivalTable(result.repeatedSurvival)}
 `;
-};
-
-/** Simulations with fixed seeds: the figures do not depend on the machine. */
-export const statisticsPart: Part = {
-  title: "Statistics: simulations",
-  measure: async ({ quick }) => {
-    const plan = quick ? quickStatisticsPlan : fullStatisticsPlan;
-    const result = await runStatistics(plan);
-    return { goals: judgeStatistics(result, plan), problems: [], text: writeStatistics(result, plan) };
-  },
 };
