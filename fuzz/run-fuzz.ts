@@ -1,5 +1,5 @@
 import { readMemory } from "../bench/lib/usage.ts";
-import { findLoggedErrors, holdsSecret } from "./check/check-response.ts";
+import { findLoggedErrors, holdsSecret, type ResponseRules } from "./check/check-response.ts";
 import { findingId, findViolations, learn, reduceExample } from "./check/find-violations.ts";
 import { createFindings, type Example, type Finding, type Findings } from "./check/findings.ts";
 import { compileResponseSchemas, readDocument } from "./document.ts";
@@ -52,7 +52,7 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
   const findings = createFindings();
   const responses: FuzzReport["responses"] = new Map();
   const recent = createRecentRequests();
-  let slowest = { ms: 0, what: "" };
+  const slowest = { ms: 0, what: "" };
   let isOver = false;
   presage.exited.then((code) => {
     if (!isOver)
@@ -66,30 +66,7 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     judgeHealth(sample, plan.maxHealthMs, during, findings);
   });
 
-  async function tryOne(index: number, connection: Connection): Promise<void> {
-    const { base, mutations } = makeRequest(index);
-    const one = applyMutations(base, mutations);
-    const name = `${one.operation.id} (${mutations.map(({ name }) => name).join(", ") || "no mutation"})`;
-    const finished = recent.begin(`#${index} ${name}`);
-    const exchange = await sendRequest(one, `fuzz-${index}`, target, connection);
-    finished();
-    if (exchange.tookMs > slowest.ms) slowest = { ms: exchange.tookMs, what: `#${index} ${name}` };
-    count(responses, one.operation.id, exchange);
-    learn(one, exchange, target);
-    for (const violation of findViolations(one, exchange, rules, target)) {
-      const example: Example = {
-        index,
-        base,
-        mutations,
-        isCut: false,
-        plan: one,
-        written: exchange.written,
-        response: responseText(exchange),
-      };
-      findings.add(findingId(one, violation), undefined, example);
-    }
-  }
-
+  const attempts = { makeRequest, target, rules, findings, responses, recent, slowest };
   const startedAtMs = performance.now();
   let next = plan.firstIndex;
   const end = plan.firstIndex + plan.requests;
@@ -97,7 +74,7 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     const connection = openConnection(presage.url, timeoutMs);
     while (next < end && !isOver) {
       const index = next++;
-      await tryOne(index, connection);
+      await tryOne(index, connection, attempts);
       plan.onProgress(index + 1);
     }
     connection.close();
@@ -134,6 +111,46 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     memory,
     slowest,
   };
+}
+
+interface Attempts {
+  makeRequest: ReturnType<typeof createRequestMaker>;
+  target: Target;
+  rules: ResponseRules;
+  findings: Findings;
+  responses: FuzzReport["responses"];
+  recent: ReturnType<typeof createRecentRequests>;
+  slowest: FuzzReport["slowest"];
+}
+
+/** Sends the request with this number and judges its response. */
+async function tryOne(
+  index: number,
+  connection: Connection,
+  { makeRequest, target, rules, findings, responses, recent, slowest }: Attempts,
+): Promise<void> {
+  const { base, mutations } = makeRequest(index);
+  const one = applyMutations(base, mutations);
+  const name = `${one.operation.id} (${mutations.map(({ name }) => name).join(", ") || "no mutation"})`;
+  const finished = recent.begin(`#${index} ${name}`);
+  const exchange = await sendRequest(one, `fuzz-${index}`, target, connection);
+  finished();
+  if (exchange.tookMs > slowest.ms)
+    Object.assign(slowest, { ms: exchange.tookMs, what: `#${index} ${name}` });
+  count(responses, one.operation.id, exchange);
+  learn(one, exchange, target);
+  for (const violation of findViolations(one, exchange, rules, target)) {
+    const example: Example = {
+      index,
+      base,
+      mutations,
+      isCut: false,
+      plan: one,
+      written: exchange.written,
+      response: responseText(exchange),
+    };
+    findings.add(findingId(one, violation), undefined, example);
+  }
 }
 
 /** `/health` answers, and in time whatever else the server does. */

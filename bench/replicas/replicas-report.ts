@@ -78,11 +78,11 @@ const throughputRatio = (result: ReplicasResult, policy: PolicyName): Figure | u
 const slowRatio = ({ slow }: ReplicasResult): Figure | undefined =>
   figureOf(slow, ({ withSlow, withoutSlow }) => withSlow / withoutSlow);
 
+const atMost = (most: number) => (value: number) => value <= most;
+const atLeast = (least: number) => (value: number) => value >= least;
+
 const judgeReplicas = (result: ReplicasResult, { choosing }: ReplicasPlan): Goal[] => {
-  const { kill, outage, sharedPrompt } = result;
   const others = policyNames.filter((name) => name !== "presage");
-  const atMost = (most: number) => (value: number) => value <= most;
-  const atLeast = (least: number) => (value: number) => value >= least;
   return [
     judge(
       "At least 95 % of the steps find their prefix",
@@ -110,7 +110,7 @@ const judgeReplicas = (result: ReplicasResult, { choosing }: ReplicasPlan): Goal
     ),
     judge(
       "With one system prompt of 30 KB for all, none holds more than 1.35 times the mean",
-      Math.max(...sharedPrompt.values().map(({ imbalance }) => imbalance)),
+      Math.max(...result.sharedPrompt.values().map(({ imbalance }) => imbalance)),
       atMost(1.35),
       showTimes,
     ),
@@ -120,42 +120,7 @@ const judgeReplicas = (result: ReplicasResult, { choosing }: ReplicasPlan): Goal
       atLeast(0.85),
       showTimes,
     ),
-    judge(
-      "Kill -9 of one of four under load fails no request",
-      kill.failed,
-      atMost(0),
-      (failed) => `${failed} of ${showCount(kill.steps)} failed`,
-    ),
-    judge(
-      "A killed one is ejected within 1 s",
-      kill.ejectedAfterMs,
-      atMost(1_000),
-      (ms) => `${ms.toFixed(0)} ms`,
-    ),
-    judge(
-      "At least 95 % of the steps of the other sessions stay where they were, also once it is back",
-      Math.min(kill.stayedWhileOut, kill.stayedOnceBack),
-      atLeast(0.95),
-      showPercent,
-    ),
-    judge(
-      "Once back, it never holds more than 1.5 times the mean",
-      kill.mostOnceBack,
-      atMost(1.5),
-      showTimes,
-    ),
-    judge(
-      "While all are down, at most 1.2 times as many requests to them as without retries",
-      outage.sent / outage.requests,
-      atMost(1.2),
-      showTimes,
-    ),
-    judge(
-      "Requests are answered again within 5 s of the end of that outage",
-      outage.lastFailureAfterMs,
-      atMost(5_000),
-      (ms) => `the last failed after ${ms.toFixed(0)} ms`,
-    ),
+    ...judgeFailures(result),
     judge(
       `Choosing among ${choosing.replicas} takes at most 5 µs of processor time`,
       summarise(result.choosing)?.median,
@@ -164,6 +129,40 @@ const judgeReplicas = (result: ReplicasResult, { choosing }: ReplicasPlan): Goal
     ),
   ];
 };
+
+const judgeFailures = ({ kill, outage }: ReplicasResult): Goal[] => [
+  judge(
+    "Kill -9 of one of four under load fails no request",
+    kill.failed,
+    atMost(0),
+    (failed) => `${failed} of ${showCount(kill.steps)} failed`,
+  ),
+  judge(
+    "A killed one is ejected within 1 s",
+    kill.ejectedAfterMs,
+    atMost(1_000),
+    (ms) => `${ms.toFixed(0)} ms`,
+  ),
+  judge(
+    "At least 95 % of the steps of the other sessions stay where they were, also once it is back",
+    Math.min(kill.stayedWhileOut, kill.stayedOnceBack),
+    atLeast(0.95),
+    showPercent,
+  ),
+  judge("Once back, it never holds more than 1.5 times the mean", kill.mostOnceBack, atMost(1.5), showTimes),
+  judge(
+    "While all are down, at most 1.2 times as many requests to them as without retries",
+    outage.sent / outage.requests,
+    atMost(1.2),
+    showTimes,
+  ),
+  judge(
+    "Requests are answered again within 5 s of the end of that outage",
+    outage.lastFailureAfterMs,
+    atMost(5_000),
+    (ms) => `the last failed after ${ms.toFixed(0)} ms`,
+  ),
+];
 
 const percent = (share: number): string => (100 * share).toFixed(1);
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);

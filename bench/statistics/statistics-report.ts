@@ -58,7 +58,11 @@ const runStatistics = async (plan: StatisticsPlan) => ({
 type StatisticsResult = Awaited<ReturnType<typeof runStatistics>>;
 
 /** Allows two standard errors of a share, given the number of data sets. */
-const judge = (text: string, shares: readonly number[], least: number, most: number, sets: number): Goal => {
+const judge = (
+  text: string,
+  shares: readonly number[],
+  [least, most, sets]: readonly [number, number, number],
+): Goal => {
   const [lowest, highest] = [Math.min(...shares), Math.max(...shares)];
   const allowed = (share: number) => 2 * Math.sqrt((share * (1 - share)) / sets);
   return {
@@ -86,65 +90,47 @@ const judgeStatistics = (result: StatisticsResult, plan: StatisticsPlan): Goal[]
     judge(
       "Intervals of rates of 0.5 and 0.8 cover in 93 to 97 % with 60 trajectories of like lengths",
       covered(rates, isMany),
-      0.93,
-      0.97,
-      coverageSets,
+      [0.93, 0.97, coverageSets],
     ),
     judge(
       "and in at least 91 % in all designs",
       covered(rates, () => true),
-      0.91,
-      1,
-      coverageSets,
+      [0.91, 1, coverageSets],
     ),
-    judge(
-      "Mean coverages are at most 0.5 points from those that the formula was chosen by",
-      chosen,
+    judge("Mean coverages are at most 0.5 points from those that the formula was chosen by", chosen, [
       0,
       0.005,
       Number.POSITIVE_INFINITY,
-    ),
+    ]),
     judge(
       "Intervals of mean scores under 0.95, without a rare kind, cover in at least 91 %",
       covered(result.scores, ({ truth, kind }) => truth < 0.95 && kind !== rareKind),
-      0.91,
-      1,
-      coverageSets,
+      [0.91, 1, coverageSets],
     ),
-    judge(
-      "Of runs that do not differ, flipped signs reject at most 6.3 % at 0.05",
-      tests(isSame, "flips"),
+    judge("Of runs that do not differ, flipped signs reject at most 6.3 % at 0.05", tests(isSame, "flips"), [
       0,
       0.063,
       testSets,
-    ),
-    judge(
-      "and at most 3.5 % as worse, which is what fails a gate",
-      tests(isSame, "worse"),
+    ]),
+    judge("and at most 3.5 % as worse, which is what fails a gate", tests(isSame, "worse"), [
       0,
       0.035,
       testSets,
-    ),
+    ]),
     judge(
       "Intervals of differences of independent runs cover in at least 93.5 %",
       tests(({ pair }) => pair.gain === undefined, "covered"),
-      0.935,
-      1,
-      otherSets,
+      [0.935, 1, otherSets],
     ),
     judge(
       "Where B fails whole in 5 or 10 %, at most 7 % find a difference that survives one failure",
       tests(failsWhole, "survives"),
-      0,
-      0.07,
-      otherSets,
+      [0, 0.07, otherSets],
     ),
     judge(
       "Intervals of the survival after 1, 5 and 10 steps cover in 92 to 98 %",
       result.survival.map((one) => one.covered),
-      0.92,
-      0.98,
-      survivalSets,
+      [0.92, 0.98, survivalSets],
     ),
   ];
 };
