@@ -1,19 +1,42 @@
 import { parseArgs } from "node:util";
-import type { DatabaseName } from "./evaluations/search/fill-and-start.ts";
-import { type PartName, partNames } from "./parts.ts";
-import { type TargetName, targetNames } from "./targets/target.ts";
+import { dashboardPart } from "./dashboard/dashboard-report.ts";
+import { episodesPart } from "./episodes/episodes-report.ts";
+import { evaluationsPart } from "./evaluations/evaluations-report.ts";
+import { processesPart } from "./evaluations/processes.ts";
+import type { BenchChoices, Part } from "./lib/part.ts";
+import type { DatabaseName } from "./lib/postgres.ts";
+import { targetNames } from "./lib/targets.ts";
+import { cachePart } from "./predictions/cache.ts";
+import { predictionsPart } from "./predictions/predictions-report.ts";
+import { workersPart } from "./predictions/workers.ts";
+import { replicasPart } from "./replicas/replicas-report.ts";
+import { retentionPart } from "./retention/retention-report.ts";
+import { runsPart } from "./runs/runs-report.ts";
+import { searchPart } from "./search/search-report.ts";
+import { statisticsPart } from "./statistics/statistics-report.ts";
 
-export interface BenchArguments {
-  readonly quick: boolean;
+/** In the order of RESULTS.md. */
+export const parts = {
+  predictions: predictionsPart,
+  workers: workersPart,
+  cache: cachePart,
+  replicas: replicasPart,
+  evaluations: evaluationsPart,
+  processes: processesPart,
+  search: searchPart,
+  runs: runsPart,
+  episodes: episodesPart,
+  retention: retentionPart,
+  dashboard: dashboardPart,
+  statistics: statisticsPart,
+} satisfies Readonly<Record<string, Part>>;
+
+export type PartName = keyof typeof parts;
+
+export const partNames = Object.keys(parts) as PartName[];
+
+export interface BenchArguments extends BenchChoices {
   readonly parts: readonly PartName[];
-  /** Which targets predictions are measured through. */
-  readonly targets: readonly TargetName[];
-  /** How many results retention works on; undefined: as planned. */
-  readonly results: number | undefined;
-  /** How long retention's deletion is measured at most; undefined: as planned. */
-  readonly minutes: number | undefined;
-  /** The one engine that retention is measured on; undefined: each. */
-  readonly database: DatabaseName | undefined;
 }
 
 const databaseNames: Readonly<Record<string, DatabaseName>> = { sqlite: "SQLite", postgresql: "PostgreSQL" };

@@ -1,23 +1,20 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
-  type BenchArguments,
   type ExactnessArguments,
+  type PartName,
+  partNames,
+  parts,
   readArguments,
   readExactnessArguments,
 } from "./arguments.ts";
-import { describeMachine } from "./host/describe-machine.ts";
-import { findWhatIsMissing } from "./host/require-tools.ts";
-import { type PartName, partNames, parts } from "./parts.ts";
-import { resultsFile, workDirectory } from "./paths.ts";
-import { createProcessGroup } from "./processes.ts";
-import { replaceSection, writeSection } from "./report/results-file.ts";
-import { fullRetentionPlan } from "./retention/plan-retention.ts";
-import { compareRandomDataSets } from "./runs/exactness/random-data-sets.ts";
-import { runExactness } from "./runs/exactness/run-exactness.ts";
-import { writeExactness } from "./runs/exactness/write-exactness.ts";
-import { startUpstream, type Upstream } from "./targets/start-upstream.ts";
-import { targetNames } from "./targets/target.ts";
+import { describeMachine, findWhatIsMissing } from "./lib/machine.ts";
+import { type BenchChoices, replaceSection, writeSection } from "./lib/part.ts";
+import { createProcessGroup, resultsFile, workDirectory } from "./lib/processes.ts";
+import { targetNames } from "./lib/targets.ts";
+import { startUpstream, type Upstream } from "./lib/upstream.ts";
+import { fullRetentionPlan } from "./retention/retention.ts";
+import { compareRandomDataSets, runExactness, writeExactness } from "./runs/exactness/exactness.ts";
 
 const group = createProcessGroup();
 
@@ -37,7 +34,7 @@ const checkFigures = async (wanted: ExactnessArguments): Promise<boolean> => {
 /** A quick run, or one without all targets or engines or of fewer results than planned, must not replace a whole one. */
 const isPartial = (
   name: PartName,
-  { quick, database, targets, results = Number.POSITIVE_INFINITY }: Omit<BenchArguments, "parts">,
+  { quick, database, targets, results = Number.POSITIVE_INFINITY }: BenchChoices,
 ): boolean =>
   quick ||
   database !== undefined ||

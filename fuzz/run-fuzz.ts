@@ -1,19 +1,14 @@
-import { readMemory } from "../bench/host/process-account.ts";
-import { findLoggedErrors } from "./check/check-log.ts";
-import { holdsSecret } from "./check/check-response.ts";
-import { findingId, findViolations, learn } from "./check/find-violations.ts";
+import { readMemory } from "../bench/lib/usage.ts";
+import { findLoggedErrors, holdsSecret, type ResponseRules } from "./check/check-response.ts";
+import { findingId, findViolations, learn, reduceExample } from "./check/find-violations.ts";
 import { createFindings, type Example, type Finding, type Findings } from "./check/findings.ts";
-import { compileResponseSchemas } from "./document/compile-response-schemas.ts";
-import { readDocument } from "./document/read-document.ts";
-import { collectLimits } from "./generate/collect-limits.ts";
+import { compileResponseSchemas, readDocument } from "./document.ts";
 import { applyMutations, createRequestMaker } from "./generate/make-request.ts";
-import { reduceExample } from "./reduce-example.ts";
-import { type Connection, openConnection } from "./send/connection.ts";
-import { createRecentRequests } from "./send/recent-requests.ts";
-import { type Exchange, sendRequest } from "./send/send-request.ts";
-import { fuzzSockets } from "./sockets/fuzz-sockets.ts";
-import type { Target, UpstreamKind } from "./target/start-target.ts";
-import { type HealthSample, watchHealth } from "./target/watch-health.ts";
+import { collectLimits } from "./generate/vocabulary.ts";
+import { createRecentRequests, type Exchange, sendRequest } from "./send/request.ts";
+import { type Connection, openConnection } from "./send/response.ts";
+import { fuzzSockets } from "./sockets.ts";
+import { type HealthSample, type Target, type UpstreamKind, watchHealth } from "./target/target.ts";
 
 export interface FuzzPlan {
   seed: number;
@@ -57,7 +52,7 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
   const findings = createFindings();
   const responses: FuzzReport["responses"] = new Map();
   const recent = createRecentRequests();
-  let slowest = { ms: 0, what: "" };
+  const slowest = { ms: 0, what: "" };
   let isOver = false;
   presage.exited.then((code) => {
     if (!isOver)
@@ -71,30 +66,7 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     judgeHealth(sample, plan.maxHealthMs, during, findings);
   });
 
-  async function tryOne(index: number, connection: Connection): Promise<void> {
-    const { base, mutations } = makeRequest(index);
-    const one = applyMutations(base, mutations);
-    const name = `${one.operation.id} (${mutations.map(({ name }) => name).join(", ") || "no mutation"})`;
-    const finished = recent.begin(`#${index} ${name}`);
-    const exchange = await sendRequest(one, `fuzz-${index}`, target, connection);
-    finished();
-    if (exchange.tookMs > slowest.ms) slowest = { ms: exchange.tookMs, what: `#${index} ${name}` };
-    count(responses, one.operation.id, exchange);
-    learn(one, exchange, target);
-    for (const violation of findViolations(one, exchange, rules, target)) {
-      const example: Example = {
-        index,
-        base,
-        mutations,
-        isCut: false,
-        plan: one,
-        written: exchange.written,
-        response: responseText(exchange),
-      };
-      findings.add(findingId(one, violation), undefined, example);
-    }
-  }
-
+  const attempts = { makeRequest, target, rules, findings, responses, recent, slowest };
   const startedAtMs = performance.now();
   let next = plan.firstIndex;
   const end = plan.firstIndex + plan.requests;
@@ -102,7 +74,7 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     const connection = openConnection(presage.url, timeoutMs);
     while (next < end && !isOver) {
       const index = next++;
-      await tryOne(index, connection);
+      await tryOne(index, connection, attempts);
       plan.onProgress(index + 1);
     }
     connection.close();
@@ -139,6 +111,46 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     memory,
     slowest,
   };
+}
+
+interface Attempts {
+  makeRequest: ReturnType<typeof createRequestMaker>;
+  target: Target;
+  rules: ResponseRules;
+  findings: Findings;
+  responses: FuzzReport["responses"];
+  recent: ReturnType<typeof createRecentRequests>;
+  slowest: FuzzReport["slowest"];
+}
+
+/** Sends the request with this number and judges its response. */
+async function tryOne(
+  index: number,
+  connection: Connection,
+  { makeRequest, target, rules, findings, responses, recent, slowest }: Attempts,
+): Promise<void> {
+  const { base, mutations } = makeRequest(index);
+  const one = applyMutations(base, mutations);
+  const name = `${one.operation.id} (${mutations.map(({ name }) => name).join(", ") || "no mutation"})`;
+  const finished = recent.begin(`#${index} ${name}`);
+  const exchange = await sendRequest(one, `fuzz-${index}`, target, connection);
+  finished();
+  if (exchange.tookMs > slowest.ms)
+    Object.assign(slowest, { ms: exchange.tookMs, what: `#${index} ${name}` });
+  count(responses, one.operation.id, exchange);
+  learn(one, exchange, target);
+  for (const violation of findViolations(one, exchange, rules, target)) {
+    const example: Example = {
+      index,
+      base,
+      mutations,
+      isCut: false,
+      plan: one,
+      written: exchange.written,
+      response: responseText(exchange),
+    };
+    findings.add(findingId(one, violation), undefined, example);
+  }
 }
 
 /** `/health` answers, and in time whatever else the server does. */

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import type { Episode } from "@presage/contract";
 import { openEnvPython } from "../../packages/server/test/support/python/openenv-python.ts";
 import { pythonEnvironment } from "../../packages/server/test/support/python/python-environment.ts";
-import { startPostgres } from "../evaluations/search/start-postgres.ts";
-import { type RunningPresage, startPresage } from "../evaluations/start-presage.ts";
-import { benchDirectory, workDirectory } from "../paths.ts";
-import { createProcessGroup } from "../processes.ts";
-import { measurePings } from "./measure-pings.ts";
+import { post, read } from "../lib/api.ts";
+import { startPostgres } from "../lib/postgres.ts";
+import { benchDirectory, createProcessGroup, workDirectory } from "../lib/processes.ts";
+import { type RunningPresage, startPresage } from "../lib/targets.ts";
+import { readCpuMs, readMemory } from "../lib/usage.ts";
+import { startWorld } from "./models.ts";
 import { startRelay } from "./relay.ts";
-import { startWorld } from "./world.ts";
 
 interface Played {
   readonly id: string;
@@ -28,19 +28,9 @@ const more = { PRESAGE_UPSTREAM_RETRIES: "0" };
 const keyOf = ({ headers }: RunningPresage): string =>
   (headers["x-api-key"] ?? headers.authorization ?? "").replace(/^Bearer /, "");
 
-const call = async (presage: RunningPresage, method: string, path: string, body?: unknown) => {
-  const response = await fetch(presage.origin + path, {
-    method,
-    headers: presage.headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return await response.json();
-};
-
 const createEnvironment = async (presage: RunningPresage): Promise<void> => {
-  await call(presage, "POST", "/v1/environments", { name: "proof", max_steps: 100 });
-  await call(presage, "POST", "/v1/environments/proof/tasks", { initial_state: "A room.", prompt: "Play." });
+  await post(presage, "/v1/environments", { name: "proof", max_steps: 100 });
+  await post(presage, "/v1/environments/proof/tasks", { initial_state: "A room.", prompt: "Play." });
 };
 
 const players = {
@@ -69,7 +59,7 @@ const startPlayer = async (
 const countDifferences = async (presage: RunningPresage, played: readonly Played[]): Promise<number> => {
   let differences = 0;
   for (const { id, seen } of played) {
-    const episode = (await call(presage, "GET", `/v1/episodes/${id}`)) as Episode;
+    const episode = await read<Episode>(presage, `/v1/episodes/${id}`);
     const history = episode.steps.map(({ observation }) => observation);
     const texts = seen.flatMap(({ text }) => (text === null ? [] : [text]));
     const failed = seen.filter(({ text }) => text === null);
@@ -104,7 +94,7 @@ const prove = async (
   const world = startWorld(100);
   const servers: RunningPresage[] = [];
   for (const [index, url] of databaseUrls.entries())
-    servers.push(await startPresage(group, world.origin, join(directory, `${name}-${index}`), url, more));
+    servers.push(await startPresage(group, world.origin, `ors/${name}-${index}`, url, more));
   const [first] = servers;
   const last = servers.at(-1);
   if (first === undefined || last === undefined) throw new Error("There is no server.");
@@ -152,6 +142,64 @@ const prove = async (
   return differences === 0 && isWhole;
 };
 
+/** Of the pings. */
+const pinged = { episodes: 5_000, atOnce: 50, perSecond: 500, seconds: 20 };
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
+
+/** Opens thousands of episodes and pings them steadily. Describes latencies and memory. */
+const measurePings = async ({ origin, headers, process }: RunningPresage): Promise<string> => {
+  const send = async (path: string, sessionId?: string, body?: object): Promise<string> => {
+    const response = await fetch(origin + path, {
+      method: "POST",
+      headers: { ...headers, ...(sessionId === undefined ? {} : { "x-session-id": sessionId }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+    return text;
+  };
+  const before = readMemory(process.pid).rssBytes;
+  const sessions: string[] = [];
+  const open = async () => {
+    while (sessions.length < pinged.episodes) {
+      const sessionId = /data: (\S+)/.exec(await send("/create_session"))?.[1] ?? "";
+      sessions.push(sessionId);
+      await send("/create", sessionId, { env_name: "sandbox", split: "train", index: 0 });
+    }
+  };
+  await Promise.all(Array.from({ length: pinged.atOnce }, open));
+  // What the machine itself needs at that time, for comparison.
+  const plain = await measureSteadily(() => fetch(`${origin}/health`).then((response) => response.text()));
+  const cpuBeforeMs = readCpuMs(process.pid);
+  const pings = await measureSteadily((number) => send("/ping", sessions[number % sessions.length]));
+  const { rssBytes, peakRssBytes } = readMemory(process.pid);
+  const cpuShare = (readCpuMs(process.pid) - cpuBeforeMs) / (pinged.seconds * 1_000);
+  return (
+    `${pinged.perSecond}/s over ${sessions.length} open episodes: ${pings} (GET /health before: ${plain}), ` +
+    `${(cpuShare * 100).toFixed(0)} % of a core; memory ${megabytes(before)} before, ` +
+    `${megabytes(rssBytes)} with them, peak ${megabytes(peakRssBytes)}`
+  );
+};
+
+/** Latencies of requests that are sent at a steady rate, however long they take. */
+const measureSteadily = async (send: (number: number) => Promise<unknown>): Promise<string> => {
+  const { perSecond, seconds } = pinged;
+  const latenciesMs: number[] = [];
+  const pending: Promise<void>[] = [];
+  const startedAtMs = performance.now();
+  for (let sent = 0; sent < perSecond * seconds; sent += 1) {
+    const dueAtMs = startedAtMs + (sent * 1_000) / perSecond;
+    while (performance.now() < dueAtMs) await Bun.sleep(1);
+    // From when it was due: a late start counts as well.
+    pending.push(send(sent).then(() => void latenciesMs.push(performance.now() - dueAtMs)));
+  }
+  await Promise.all(pending);
+  latenciesMs.sort((a, b) => a - b);
+  const at = (share: number): string => (latenciesMs[Math.floor(share * latenciesMs.length)] ?? 0).toFixed(1);
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1 - 1e-9)} ms`;
+};
+
 const main = async (wanted: readonly string[]): Promise<boolean> => {
   const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
   rmSync(workDirectory, { recursive: true, force: true });
@@ -183,7 +231,7 @@ const main = async (wanted: readonly string[]): Promise<boolean> => {
       ["PostgreSQL", ofPings],
     ] as const) {
       const world = startWorld(0);
-      const presage = await startPresage(group, world.origin, join(directory, `pings-${name}`), url, more);
+      const presage = await startPresage(group, world.origin, `ors/pings-${name}`, url, more);
       say(`pings, ${name}: ${await measurePings(presage)}`);
       await group.stop(presage.process);
       world.stop();

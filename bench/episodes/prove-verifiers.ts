@@ -6,11 +6,10 @@ import { join } from "node:path";
 import process from "node:process";
 import type { Episode } from "@presage/contract";
 import { pythonEnvironment } from "../../packages/server/test/support/python/python-environment.ts";
-import { type RunningPresage, startPresage } from "../evaluations/start-presage.ts";
-import { workDirectory } from "../paths.ts";
-import { createProcessGroup } from "../processes.ts";
-import { startScriptedAgent } from "./scripted-agent.ts";
-import { startWorld } from "./world.ts";
+import { call, post, read } from "../lib/api.ts";
+import { createProcessGroup, workDirectory } from "../lib/processes.ts";
+import { type RunningPresage, startPresage } from "../lib/targets.ts";
+import { startScriptedAgent, startWorld } from "./models.ts";
 
 /** Its extra takes an older openenv, since the newest one wants another `mcp`. */
 const verifiers = "verifiers[openenv]==0.4.0";
@@ -51,19 +50,11 @@ const install = async (): Promise<{ programs: string; path: string }> => {
   return { programs, path: `${programs}:${join(python, "..")}:${process.env.PATH}` };
 };
 
-const call = async <Body>(presage: RunningPresage, path: string, body?: string): Promise<Body> => {
-  const { headers } = presage;
-  const more = body === undefined ? {} : { method: "POST", body };
-  const response = await fetch(presage.origin + path, { headers, ...more });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Body;
-};
-
 const createEnvironment = async (presage: RunningPresage): Promise<void> => {
   const stop = [{ output_contains: "{goal}", outcome: "success" }];
-  await call(presage, "/v1/environments", JSON.stringify({ name: "proof", stop }));
+  await post(presage, "/v1/environments", { name: "proof", stop });
   const task = JSON.stringify({ split: "train", initial_state: "A room.", goal: "open: answer" });
-  await call(presage, "/v1/environments/proof/tasks", `${task}\n`.repeat(tasks));
+  await call(presage, "POST", "/v1/environments/proof/tasks", `${task}\n`.repeat(tasks));
 };
 
 const readTraces = async (): Promise<Trace[]> => {
@@ -80,7 +71,7 @@ const findDifferences = async (presage: RunningPresage, told: readonly string[])
   );
   const differing: string[] = [];
   for (const [id, observations] of shown) {
-    const { steps, initial_state, outcome } = await call<Episode>(presage, `/v1/episodes/${id}`);
+    const { steps, initial_state, outcome } = await read<Episode>(presage, `/v1/episodes/${id}`);
     const before = [initial_state, ...steps.slice(0, -1).map(({ observation }) => observation)];
     const isSame =
       outcome === "success" &&
@@ -102,7 +93,7 @@ const prove = async (): Promise<boolean> => {
   const world = startWorld(10);
   const agent = startScriptedAgent(replies);
   const database = `sqlite:${join(directory, "presage.db")}`;
-  const presage = await startPresage(group, world.origin, join(directory, "server"), database);
+  const presage = await startPresage(group, world.origin, "verifiers/server", database);
   await createEnvironment(presage);
   const address = presage.origin.replace("://", `://any:${presage.headers["x-api-key"]}@`);
   const resets = Array.from({ length: tasks }, (_, index) => ({ split: "train", index }));

@@ -24,29 +24,6 @@ export const startRelay = (ports: readonly number[], maxCuts: number): Relay => 
   let seen = 0;
   let turn = 0;
 
-  const send = (socket: Socket<Side>, bytes: Uint8Array): void => {
-    const { waiting } = socket.data;
-    if (waiting.length > 0) {
-      waiting.push(bytes);
-      return;
-    }
-    const sent = socket.write(bytes);
-    if (sent < bytes.length) waiting.push(bytes.subarray(sent));
-  };
-
-  const flush = (socket: Socket<Side>): void => {
-    const { waiting } = socket.data;
-    while (waiting.length > 0) {
-      const [first = new Uint8Array()] = waiting;
-      const sent = socket.write(first);
-      if (sent < first.length) {
-        waiting[0] = first.subarray(sent);
-        return;
-      }
-      waiting.shift();
-    }
-  };
-
   const handlers = {
     data(socket: Socket<Side>, data: Uint8Array) {
       const { other, isServer, waiting } = socket.data;
@@ -106,4 +83,27 @@ export const startRelay = (ports: readonly number[], maxCuts: number): Relay => 
     cuts: () => cuts,
     stop: () => listener.stop(true),
   };
+};
+
+const send = (socket: Socket<Side>, bytes: Uint8Array): void => {
+  const { waiting } = socket.data;
+  if (waiting.length > 0) {
+    waiting.push(bytes);
+    return;
+  }
+  const sent = socket.write(bytes);
+  if (sent < bytes.length) waiting.push(bytes.subarray(sent));
+};
+
+const flush = (socket: Socket<Side>): void => {
+  const { waiting } = socket.data;
+  while (waiting.length > 0) {
+    const [first = new Uint8Array()] = waiting;
+    const sent = socket.write(first);
+    if (sent < first.length) {
+      waiting[0] = first.subarray(sent);
+      return;
+    }
+    waiting.shift();
+  }
 };

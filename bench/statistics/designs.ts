@@ -1,4 +1,68 @@
-import type { Draws } from "./draws.ts";
+import { mersenne } from "pure-rand/generator/mersenne";
+
+export interface Draws {
+  /** From 0 to 1, without 1. */
+  uniform(): number;
+  chance(probability: number): boolean;
+  /** How many of `trials` succeed. */
+  successes(trials: number, probability: number): number;
+  beta(alpha: number, beta: number): number;
+  /** Of the standard normal distribution. */
+  normal(): number;
+  /** The first step, from 0, that diverges if each does with this chance. */
+  firstDivergence(probability: number): number;
+  pick(items: readonly number[]): number;
+}
+
+/** Seeded. */
+export const createDraws = (seed: number): Draws => {
+  const random = mersenne(seed);
+  const uniform = () => (random.next() >>> 0) / 2 ** 32;
+  const chance = (probability: number) => uniform() < probability;
+  return {
+    uniform,
+    chance,
+    successes(trials, probability) {
+      let count = 0;
+      for (let trial = 0; trial < trials; trial++) if (chance(probability)) count += 1;
+      return count;
+    },
+    // M. D. Jöhnk 1964.
+    beta(alpha, beta) {
+      for (;;) {
+        const x = uniform() ** (1 / alpha);
+        const y = uniform() ** (1 / beta);
+        if (x + y > 0 && x + y <= 1) return x / (x + y);
+      }
+    },
+    normal: () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()),
+    firstDivergence: (probability) => Math.floor(Math.log(1 - uniform()) / Math.log(1 - probability)),
+    pick: (items) => items[Math.floor(uniform() * items.length)] ?? Number.NaN,
+  };
+};
+
+/** How many verdicts of one trajectory pass: so many, at this rate, correlated. */
+type CorrelatedVerdicts = (draws: Draws, size: number, rate: number, correlation: number) => number;
+
+/** How the verdicts of one trajectory depend on each other; all have the same rate and correlation. */
+export const dependences = {
+  /** Each trajectory has its own rate, from a beta distribution. Drawn one by one from Pólya's urn, which is the same. */
+  "beta-binomial": (draws, size, rate, correlation) => {
+    let passed = 0;
+    for (let index = 0; index < size; index++) {
+      const weight = index === 0 ? 0 : correlation / (1 + (index - 1) * correlation);
+      if (draws.chance(rate * (1 - index * weight) + passed * weight)) passed += 1;
+    }
+    return passed;
+  },
+  /** Each verdict is, by chance, the trajectory's common one or its own (A. D. Lunn and S. J. Davies, Biometrika 85 (1998)). */
+  "common verdict": (draws, size, rate, correlation) => {
+    const shared = draws.successes(size, Math.sqrt(correlation));
+    return draws.successes(size - shared, rate) + (draws.chance(rate) ? shared : 0);
+  },
+} as const satisfies Record<string, CorrelatedVerdicts>;
+
+export type Dependence = keyof typeof dependences;
 
 /** Transitions by trajectory in two recorded data sets, from AppWorld and from ScienceWorld. */
 const appWorldSizes = [3, 3, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5, 6, 7, 7, 8, 8, 9, 9, 10, 11, 17];

@@ -1,10 +1,98 @@
 // `bun bench/upstream-clients/main.ts`: how Bun's HTTP clients handle an unsolicited response, and what each client costs.
 // docs/decisions/0014-upstream-connections.md has its figures.
-import { join } from "node:path";
-import { median } from "../median.ts";
-import { clients } from "./clients.ts";
-import { calls, countMisdelivered } from "./count-misdelivered.ts";
-import { measureCost } from "./measure-cost.ts";
+import { createServer, type Socket } from "node:net";
+import { median } from "../lib/figures.ts";
+import { programFile } from "../lib/processes.ts";
+import { type Client, clients, measureCost } from "./clients.ts";
+
+/** When the unsolicited second response is written: together with the first, or this many milliseconds after it. */
+type Lateness = "with the first" | number;
+
+/** Simulates a model's response time. */
+const thinkingMs = 10;
+
+interface UnsolicitedUpstream {
+  url: string;
+  connections(): number;
+  stop(): void;
+}
+
+/** An upstream that responds to each request with the request's body, and then once more with another text. */
+const startUnsolicitedUpstream = async (
+  lateness: Lateness,
+  isChunked: boolean,
+): Promise<UnsolicitedUpstream> => {
+  let connections = 0;
+  const server = createServer({ noDelay: true }, (socket) => {
+    connections += 1;
+    socket.on("error", () => {});
+    let unread = "";
+    socket.on("data", (chunk: Buffer) => {
+      unread += chunk.toString("latin1");
+      const bodyAt = unread.indexOf("\r\n\r\n") + 4;
+      const length = Number(/^content-length: (\d+)/im.exec(unread)?.[1]);
+      if (bodyAt < 4 || unread.length < bodyAt + length) return;
+      const body = unread.slice(bodyAt, bodyAt + length);
+      unread = unread.slice(bodyAt + length);
+      setTimeout(() => respondTwice(socket, body, lateness, isChunked), thinkingMs);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`,
+    connections: () => connections,
+    stop: () => server.close(),
+  };
+};
+
+const respondTwice = (socket: Socket, body: string, lateness: Lateness, isChunked: boolean): void => {
+  const [first, second] = [write(body, isChunked), write(`unsolicited ${body}`, isChunked)];
+  if (lateness === "with the first") {
+    socket.write(first + second);
+    return;
+  }
+  socket.write(first);
+  if (lateness === 0) socket.write(second);
+  else setTimeout(() => socket.write(second), lateness);
+};
+
+const write = (text: string, isChunked: boolean): string => {
+  const head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";
+  return isChunked
+    ? `${head}transfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`
+    : `${head}content-length: ${text.length}\r\n\r\n${text}`;
+};
+
+interface Misdelivered {
+  lateness: Lateness;
+  pauseMs: number;
+  isChunked: boolean;
+  /** Of `calls`, those that got another call's response, and those that got none. */
+  wrong: number;
+  failed: number;
+  connections: number;
+}
+
+const calls = 100;
+
+/** Makes one call after the other and counts which get another call's response. */
+const countMisdelivered = async (
+  { send }: Client,
+  { lateness, pauseMs, isChunked }: Pick<Misdelivered, "lateness" | "pauseMs" | "isChunked">,
+): Promise<Misdelivered> => {
+  const upstream = await startUnsolicitedUpstream(lateness, isChunked);
+  let [wrong, failed] = [0, 0];
+  for (let call = 0; call < calls; call++) {
+    const body = `call ${call}`;
+    const response = await send(upstream.url, body).catch(() => undefined);
+    if (response === undefined) failed += 1;
+    else if (response !== body) wrong += 1;
+    if (pauseMs > 0) await Bun.sleep(pauseMs);
+  }
+  upstream.stop();
+  return { lateness, pauseMs, isChunked, wrong, failed, connections: upstream.connections() };
+};
 
 const rounds = 5;
 const callsOfARound = 5_000;
@@ -34,7 +122,7 @@ for (const client of clients) {
   }
 }
 
-const upstream = Bun.spawn([process.execPath, join(import.meta.dir, "../mock-upstream.ts"), String(port)]);
+const upstream = Bun.spawn([process.execPath, programFile("mock-upstream.ts"), String(port)]);
 const url = `http://127.0.0.1:${port}/v1/chat/completions`;
 while ((await fetch(`http://127.0.0.1:${port}/v1/models`).catch(() => undefined)) === undefined)
   await Bun.sleep(20);

@@ -1,15 +1,15 @@
 // `bun bench/upstream-clients/measure-connections.ts`: how many connections Bun's HTTP clients open to one upstream with more calls in
 // flight than `fetch` keeps idle connections, and what a call costs. docs/decisions/0023-workers.md has its figures.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createConnectionPools } from "../../packages/server/src/upstream/send.ts";
 import { selfSignedCertificate } from "../../packages/server/test/support/upstream/self-signed-certificate.ts";
-import { median } from "../median.ts";
-import { type Client, sendByAgent, sendByFetch } from "./clients.ts";
-import { measureCost } from "./measure-cost.ts";
-import { createSocketClient } from "./socket-client.ts";
+import { median } from "../lib/figures.ts";
+import { programFile } from "../lib/processes.ts";
+import { type Client, createSocketClient, measureCost, sendByAgent, sendByFetch } from "./clients.ts";
 
 const rounds = 5;
 /** A handshake takes the upstream's time too. */
@@ -60,7 +60,7 @@ const startUpstream = async (delays: string, certificate: Certificate | undefine
   let answer = Promise.withResolvers<number>();
   const files = certificate === undefined ? [] : [certificate.keyFile, certificate.certificateFile];
   const upstream = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "counting-upstream.ts"), `${delayMs}`, delays, ...files],
+    [process.execPath, programFile("counting-upstream.ts"), `${delayMs}`, delays, ...files],
     { ipc: (number: number) => answer.resolve(number) },
   );
   const scheme = certificate === undefined ? "http" : "https";

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { openApiDocument } from "../../packages/server/src/app/openapi-document.ts";
-import { compileResponseSchemas } from "../document/compile-response-schemas.ts";
-import { listOperations } from "../document/read-document.ts";
-import { drawBasePlan } from "../generate/base-plan.ts";
+import { compileResponseSchemas, listOperations } from "../document.ts";
 import { createDraw } from "../generate/draw.ts";
+import { drawBasePlan } from "../generate/make-request.ts";
 import type { Plan } from "../generate/plan.ts";
 import { checkResponse } from "./check-response.ts";
 

@@ -1,8 +1,50 @@
-import type { ResponseSchemas } from "../document/compile-response-schemas.ts";
+import type { ResponseSchemas } from "../document.ts";
 import type { Plan } from "../generate/plan.ts";
-import { decodeBody } from "../send/decode-body.ts";
-import type { RawResponse } from "../send/read-response.ts";
-import { readEvents } from "./read-events.ts";
+import { decodeBody, type RawResponse } from "../send/response.ts";
+
+/** A server-sent event. */
+export interface ServerEvent {
+  name: string;
+  data: string;
+}
+
+/** The events of a whole stream, without comments; undefined if a client could not read them. */
+export function readEvents(text: string): ServerEvent[] | undefined {
+  if (!text.endsWith("\n\n")) return undefined;
+  const blocks = text.split("\n\n").filter((block) => block !== "" && !block.startsWith(":"));
+  const events = blocks.map((block) => /^event: (\w+)\ndata: ([^\n]*)$/.exec(block));
+  return events.every((match) => match !== null)
+    ? events.map(([, name = "", data = ""]) => ({ name, data }))
+    : undefined;
+}
+
+/** The level of errors in pino; fatal errors are above it. */
+const errorLevel = 50;
+
+export interface LoggedError {
+  what: string;
+  requestId: string | undefined;
+}
+
+/** The errors that a server logged. */
+export function findLoggedErrors(log: string): LoggedError[] {
+  return log.split("\n").flatMap((line) => {
+    const entry = parse(line);
+    if (entry === undefined || Number(entry.level) < errorLevel) return [];
+    const { type, message } = (entry.err ?? {}) as Record<string, unknown>;
+    const what = `logged: ${String(entry.msg)}${type === undefined ? "" : `: ${type}: ${message}`}`;
+    return [{ what, requestId: typeof entry.requestId === "string" ? entry.requestId : undefined }];
+  });
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
 
 export interface Violation {
   /** Equal for equal violations, whichever request shows them. */

@@ -1,5 +1,5 @@
-import type { Operation } from "../document/read-document.ts";
-import type { ReferenceKind } from "../generate/references.ts";
+import type { Operation } from "../document.ts";
+import type { ReferenceKind } from "../generate/draw.ts";
 
 export interface MadeKey {
   key: string;

@@ -37,3 +37,58 @@ function mixed(seed: number, index: number): number {
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) | 0;
 }
+
+/** Literal JSON text within a value, for JSON that no JavaScript value serialises to. */
+export interface RawJson {
+  readonly [rawText]: string;
+}
+
+const rawText = Symbol("raw JSON");
+
+export function rawJson(text: string): RawJson {
+  return { [rawText]: text };
+}
+
+export function isRawJson(value: unknown): value is RawJson {
+  return typeof value === "object" && value !== null && rawText in value;
+}
+
+/** Serialises a value as JSON, with its raw pieces unchanged. */
+export function writeJson(value: unknown): string {
+  const pieces: string[] = [];
+  if (isRawJson(value)) return value[rawText];
+  const text = JSON.stringify(value, (_, part: unknown) => {
+    if (isRawJson(part)) return `\u0001${pieces.push(part[rawText]) - 1}\u0001`;
+    return Object.is(part, -0) ? `\u0001${pieces.push("-0") - 1}\u0001` : part;
+  });
+  if (text === undefined) return "";
+  return text.replace(/"\\u0001(\d+)\\u0001"/g, (_, number: string) => pieces[Number(number)] ?? "");
+}
+
+/** Kinds of objects that responses contain and later requests refer to. */
+export type ReferenceKind =
+  | "apiKey"
+  | "session"
+  | "result"
+  | "profile"
+  | "profileName"
+  | "revision"
+  | "taxonomy"
+  | "orsSession"
+  | "orsTask"
+  | "episode";
+
+const pattern = /@@(\w+):(\d+)@@/g;
+
+/** A placeholder for an id from an earlier response, replaced when the request is sent. */
+export function reference(draw: Draw, kind: ReferenceKind): string {
+  return `@@${kind}:${draw.below(1_000_000)}@@`;
+}
+
+/** Replaces the placeholders with what `find` returns. */
+export function resolveReferences(
+  text: string,
+  find: (kind: ReferenceKind, number: number) => string,
+): string {
+  return text.replace(pattern, (_, kind: ReferenceKind, number: string) => find(kind, Number(number)));
+}

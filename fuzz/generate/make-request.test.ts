@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { openApiDocument } from "../../packages/server/src/app/openapi-document.ts";
-import { listOperations } from "../document/read-document.ts";
-import { writeRequest } from "../send/write-request.ts";
+import { listOperations } from "../document.ts";
+import { writeRequest } from "../send/request.ts";
 import { applyMutations, createRequestMaker } from "./make-request.ts";
 
 const document = listOperations(JSON.parse(JSON.stringify(openApiDocument())));

@@ -1,5 +1,87 @@
-import type { Operation } from "../document/read-document.ts";
-import type { TextMutation } from "./odd-text.ts";
+import type { Operation } from "../document.ts";
+import type { Draw } from "./draw.ts";
+
+/** An unusual way to turn a body's text into bytes. */
+export interface TextMutation {
+  name: string;
+  encode(bytes: Buffer): Buffer;
+}
+
+const garbage = [
+  "",
+  " \n\t ",
+  "null",
+  "true",
+  "0",
+  "-",
+  '"',
+  '"text"',
+  "[]",
+  "{}",
+  "{",
+  "[1,]",
+  "{,}",
+  '{"a":}',
+  "{'a':1}",
+  "{a:1}",
+  "NaN",
+  "[Infinity]",
+  "[01]",
+  "[+1]",
+  "[.5]",
+  "[1.]",
+  "[1e]",
+  '["\\x41"]',
+  '["\\ud800"]',
+  '["\t"]',
+  "// comment\n{}",
+  "{}{}",
+  "{}\u0000",
+  "<xml/>",
+  "a=1&b=2",
+];
+
+const badBytes = ["ff", "c080", "eda080", "f4908080", "e28228", "80", "00", "fe", "f888808080"].map((hex) =>
+  Buffer.from(hex, "hex"),
+);
+
+export function drawTextMutation(draw: Draw): TextMutation {
+  const place = draw.below(1_000_000);
+  const at = (bytes: Buffer) => place % (bytes.length + 1);
+  const bad = draw.pick(badBytes);
+  const text = Buffer.from(draw.pick(garbage));
+  const levels = draw.pick([100, 1_000, 20_000]);
+  const twice = draw.pick(["null", "1", '"x"', "[]", "{}"]);
+  return draw.pick<TextMutation>([
+    { name: "body cut short", encode: (bytes) => bytes.subarray(0, at(bytes)) },
+    {
+      name: "bytes that are not UTF-8",
+      encode: (bytes) => Buffer.concat([bytes.subarray(0, at(bytes)), bad, bytes.subarray(at(bytes))]),
+    },
+    { name: "other text", encode: () => text },
+    { name: "byte order mark", encode: (bytes) => Buffer.concat([Buffer.from("\ufeff"), bytes]) },
+    { name: "UTF-16", encode: (bytes) => Buffer.from(bytes.toString(), "utf16le") },
+    { name: "text after the body", encode: (bytes) => Buffer.concat([bytes, text]) },
+    {
+      name: "spaces around the body",
+      encode: (bytes) => Buffer.concat([Buffer.alloc(5_000, " "), bytes, Buffer.alloc(5_000, "\n")]),
+    },
+    {
+      name: "a duplicate name",
+      encode: (bytes) => Buffer.from(bytes.toString().replace(/^\{("(?:[^"\\]|\\.)*"):/, `{$1:${twice},$1:`)),
+    },
+    { name: "escaped letters", encode: (bytes) => Buffer.from(escapeNames(bytes.toString())) },
+    {
+      name: "deep nesting",
+      encode: () => Buffer.from(`${"[".repeat(levels)}${place % 2 === 0 ? "]".repeat(levels) : ""}`),
+    },
+  ]);
+}
+
+/** Equal JSON in which the first letter of each text is escaped. */
+function escapeNames(text: string): string {
+  return text.replace(/"([a-z])/g, (_, letter: string) => `"\\u00${letter.charCodeAt(0).toString(16)}`);
+}
 
 /** Who sends the request. `made` is a key created by an earlier request, and possibly revoked by another. */
 export type Caller = "owner" | "session" | "made" | "stranger" | "nobody";

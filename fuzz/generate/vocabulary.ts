@@ -1,6 +1,5 @@
-import type { Schema } from "../document/schema.ts";
-import type { Draw } from "./draw.ts";
-import { reference } from "./references.ts";
+import type { Document, Schema } from "../document.ts";
+import { type Draw, reference } from "./draw.ts";
 
 /** What the server reports at the start, used to make requests that get past the first check. */
 export interface Served {
@@ -78,4 +77,24 @@ export function meaningfulText(draw: Draw, name: string, served: Served): string
   if (kind !== undefined) return reference(draw, kind);
   const known = words[name];
   return known === undefined ? undefined : draw.pick(known);
+}
+
+const limitNames = /^(exclusive)?(min|max)/i;
+/** Larger limits would make bodies of megabytes, which have tests of their own. */
+const largest = 200_000;
+
+/** Every limit in the document, because bugs are common near limits. */
+export function collectLimits(document: Document): number[] {
+  const limits = new Set([0, 1, 1_000]);
+  const collect = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, part] of Object.entries(value)) {
+      if (typeof part === "number" && limitNames.test(name) && Number.isInteger(part)) {
+        if (part <= largest) limits.add(part);
+      } else collect(part);
+    }
+  };
+  collect(document.schemas);
+  collect(document.operations.map(({ parameters }) => parameters));
+  return [...limits];
 }

@@ -1,6 +1,6 @@
 /** Runs in its own thread, so that the fuzzer's own work is not measured as a slow response. */
 import { readFileSync } from "node:fs";
-import type { HealthSample, HealthTarget } from "./watch-health.ts";
+import type { HealthSample, HealthTarget } from "./target.ts";
 
 declare const self: Worker;
 

@@ -23,6 +23,7 @@ import { reserveStored } from "../http/memory.ts";
 import { parseJson, readKeysetPage, readKnownQuery, readPath, toCursor } from "../http/request.ts";
 import { jsonResponse, logBrokenResponse } from "../http/response.ts";
 import { type Route, withCaller } from "../http/route.ts";
+import { shownTokens } from "../platform/storage/answer-columns.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import { selectNames } from "../platform/storage/rows.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";

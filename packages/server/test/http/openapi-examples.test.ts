@@ -17,13 +17,8 @@ import {
   Run,
   SessionListResponse,
 } from "@presage/contract";
-import {
-  compileResponseSchemas,
-  type ResponseSchemas,
-} from "../../../../fuzz/document/compile-response-schemas.ts";
-import { openRewardStandardPaths } from "../../../../fuzz/document/open-reward-standard.ts";
-import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
-import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
+import { compileResponseSchemas, type ResponseSchemas, openRewardStandardPaths, type Operation, readDocument } from "../../../../fuzz/document.ts";
+import { startTarget, type Target } from "../../../../fuzz/target/target.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeUser } from "../support/sign-in/make-user.ts";
 import { onSqlite } from "../support/store/databases.ts";

@@ -1,3 +1,0 @@
-export interface Chat {
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
-}
