@@ -1,5 +1,4 @@
-import { simulateTurn } from "../simulate-turn.ts";
-import { type House, houses } from "./houses.ts";
+import { simulateTurn } from "./simulate-turn.ts";
 
 /** A recorded step, as a line of a dataset. */
 export interface ExampleSample {
@@ -31,8 +30,8 @@ const steps = 8;
  * the predictor is told the last observation only, and forgets what was moved, opened and where it is. Always the same.
  */
 export function makeExample(): Example {
-  const trajectories = houses.flatMap((house, place) =>
-    Array.from({ length: trajectoriesOfHouse }, (_, index) => walk(house, place * 1_000 + index)),
+  const trajectories = houses.flatMap((house, position) =>
+    Array.from({ length: trajectoriesOfHouse }, (_, index) => walk(house, position * 1_000 + index)),
   );
   return {
     samples: trajectories.flatMap(({ samples }) => samples),
@@ -54,15 +53,15 @@ function walk({ name, environment, rooms }: House, seed: number): Example {
     const view = observe(seen.join("\n"), "look around");
     const action = choose(actionsIn(view, seen, rooms));
     const next_state = observe(seen.join("\n"), action);
-    const place = { trajectory_id, step };
+    const position = { trajectory_id, step };
     samples.push({
-      ...place,
+      ...position,
       context: { environment_state: environment },
       interaction: { state, action },
       next_state,
       tags: { house: name },
     });
-    predictions.push({ ...place, prediction: observe(state, action) });
+    predictions.push({ ...position, prediction: observe(state, action) });
     seen.push(next_state);
   }
   return { samples, predictions };
@@ -117,3 +116,58 @@ function chooser(seed: number): <Item>(items: readonly Item[]) => Item {
     return item;
   };
 }
+
+/** A small world: what the system turn says of it, and where the agent can be. */
+export interface House {
+  name: string;
+  environment: string;
+  rooms: readonly string[];
+}
+
+const connections = (lines: readonly string[]) => `[ROOM CONNECTIONS]\n${lines.join("\n")}`;
+
+/** The rooms of the example. Each is one line, as worlds write their maps. */
+const houses: readonly House[] = [
+  {
+    name: "cottage",
+    rooms: ["kitchen", "hallway", "pantry"],
+    environment: [
+      "[COMPLETE ROOM MAP]",
+      "[kitchen]",
+      "This room is called the kitchen. In it, you see: a bowl (containing an apple, a pear) a cupboard. The cupboard door is closed. a fridge. The fridge door is closed. a glass cup (containing a substance called water) a stove, which is turned off. On the stove is: nothing. a table. On the table is: a knife, a mug (containing nothing). a thermometer, currently reading a temperature of 19 degrees celsius You also see: A door to the hallway (that is open) A door to the pantry (that is open)",
+      "",
+      "[hallway]",
+      "This room is called the hallway. In it, you see: a lantern, which is deactivated. a picture an umbrella You also see: A door to the kitchen (that is open)",
+      "",
+      "[pantry]",
+      "This room is called the pantry. In it, you see: a chest. The chest door is closed. a jar (containing a fig, a plum) a tin cup (containing nothing) You also see: A door to the kitchen (that is open)",
+      "",
+      connections([
+        "- kitchen connects to: hallway, pantry",
+        "- hallway connects to: kitchen",
+        "- pantry connects to: kitchen",
+      ]),
+    ].join("\n"),
+  },
+  {
+    name: "workshop",
+    rooms: ["workshop", "yard", "greenhouse"],
+    environment: [
+      "[COMPLETE ROOM MAP]",
+      "[workshop]",
+      "This room is called the workshop. In it, you see: a battery a bench. On the bench is: a box (containing a bolt, a nail), a hammer. a fan, which is turned off. a locker. The locker door is closed. a radio, which is turned off. a switch, which is off. You also see: A door to the yard (that is open)",
+      "",
+      "[yard]",
+      "This room is called the yard. In it, you see: a barrel (containing a substance called rain water) a bucket (containing nothing) a rake You also see: A door to the greenhouse (that is open) A door to the workshop (that is open)",
+      "",
+      "[greenhouse]",
+      "This room is called the greenhouse. In it, you see: a flower pot (containing soil) a lamp, which is deactivated. a thermometer, currently reading a temperature of 27 degrees celsius a watering can (containing a substance called water) You also see: A door to the yard (that is open)",
+      "",
+      connections([
+        "- workshop connects to: yard",
+        "- yard connects to: greenhouse, workshop",
+        "- greenhouse connects to: yard",
+      ]),
+    ].join("\n"),
+  },
+];

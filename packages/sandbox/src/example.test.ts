@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { makeExample } from "./make-example.ts";
+import { makeExample } from "./example.ts";
 
 test("The example is the same each time, and its predictor forgets but is better than predicting no change", () => {
   const { samples, predictions } = makeExample();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countTokens, cutTokens } from "./count-tokens.ts";
+import { countTokens, cutTokens } from "./chat.ts";
 
 test("words and punctuation marks count, white space does not", () => {
   expect(countTokens("You open the fridge.\n\n")).toBe(5);

@@ -1,4 +1,4 @@
-import { readTurn } from "./read-prompt.ts";
+import { readTurn, simulateTurn } from "./simulate-turn.ts";
 
 /** The parts of a chat-completions request that the sandbox uses. Other sampling parameters do not apply to rules. */
 export interface ChatRequest {
@@ -62,4 +62,61 @@ function readContent(content: unknown): string {
 function readLimit(body: object, name: string): number {
   const limit: unknown = new Map(Object.entries(body)).get(name);
   return typeof limit === "number" && limit >= 1 ? Math.floor(limit) : Number.POSITIVE_INFINITY;
+}
+
+export const sandboxModel = {
+  id: "presage-sandbox",
+  object: "model",
+  created: 1_767_225_600,
+  owned_by: "presage",
+  description:
+    "A rule-based simulator of a text world. It is not a language model; it is built in so that you can try Presage.",
+};
+
+/** Responds with a `chat.completion` object. */
+export function completeChat({ systemPrompt, userTurn, maxTokens }: ChatRequest): object {
+  const observation = simulateTurn(systemPrompt, userTurn);
+  const content = cutTokens(observation, maxTokens);
+  const promptTokens = countTokens(systemPrompt) + countTokens(userTurn);
+  const completionTokens = countTokens(content);
+  return {
+    id: `chatcmpl-${crypto.randomUUID()}`,
+    object: "chat.completion",
+    created: Math.floor(Date.now() / 1000),
+    model: sandboxModel.id,
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content },
+        finish_reason: content === observation ? "stop" : "length",
+      },
+    ],
+    usage: {
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
+    },
+  };
+}
+
+/**
+ * The sandbox has no tokenizer. It counts each word and each punctuation mark as one token, which for English prose is
+ * within about ten per cent of the counts of language models' tokenizers.
+ */
+const tokenPattern = /\w+|[^\w\s]/gu;
+
+export function countTokens(text: string): number {
+  let count = 0;
+  for (const _ of text.matchAll(tokenPattern)) count += 1;
+  return count;
+}
+
+/** The text up to the end of token number `maxTokens`. */
+export function cutTokens(text: string, maxTokens: number): string {
+  let count = 0;
+  for (const token of text.matchAll(tokenPattern)) {
+    if (count === maxTokens) return text.slice(0, token.index).trimEnd();
+    count += 1;
+  }
+  return text;
 }
